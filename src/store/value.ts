@@ -1,0 +1,60 @@
+/** The ways to make a stored value: from bytes that exist, or from an object whose bytes may never be needed. */
+import type { Value } from "./store.ts";
+
+export function bytesValue(bytes: Uint8Array, memo?: unknown): Value {
+  return new BytesValue(bytes, memo);
+}
+
+export interface LazyValueOptions {
+  /** What the writer wants back. Frozen: it is shared. */
+  readonly memo: unknown;
+  /** Makes the bytes; called at most once. */
+  readonly makeBytes: () => Uint8Array;
+  /** The exact length of what `makeBytes` makes, without making it (base/json-size.ts). */
+  readonly sizeBytes: () => number;
+}
+
+export function lazyValue(options: LazyValueOptions): Value {
+  return new LazyValue(options);
+}
+
+class BytesValue implements Value {
+  readonly memo: unknown;
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array, memo: unknown) {
+    this.#bytes = bytes;
+    this.memo = memo;
+  }
+
+  bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  sizeBytes(): number {
+    return this.#bytes.length;
+  }
+}
+
+class LazyValue implements Value {
+  readonly memo: unknown;
+  #bytes: Uint8Array | undefined;
+  #options: LazyValueOptions | undefined;
+
+  constructor(options: LazyValueOptions) {
+    this.memo = options.memo;
+    this.#options = options;
+  }
+
+  bytes(): Uint8Array {
+    if (this.#bytes === undefined && this.#options !== undefined) {
+      this.#bytes = this.#options.makeBytes();
+      this.#options = undefined; // The maker may hold more than the memo does.
+    }
+    return this.#bytes as Uint8Array;
+  }
+
+  sizeBytes(): number {
+    return this.#bytes?.length ?? this.#options?.sizeBytes() ?? 0;
+  }
+}
