@@ -87,6 +87,8 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Only keys after this one, in the order of their UTF-8 bytes. */
   readonly startAfter?: string;
+  /** False: the caller does not need to know how many more there are, which may cost as much as listing them. Default: true. */
+  readonly countRemaining?: boolean;
 }
 
 export interface ListResult {
@@ -94,7 +96,7 @@ export interface ListResult {
   readonly entries: readonly Entry[];
   /** What the list shows was true right after this revision. Ask for the next page at it, and all pages show one moment. */
   readonly revision: number;
-  /** Exactly how many more entries of the prefix come after the last one returned. */
+  /** Exactly how many more entries of the prefix come after the last one returned; without `countRemaining`, 0 if none and at least 1 otherwise. */
   readonly remaining: number;
 }
 

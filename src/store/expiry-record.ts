@@ -1,0 +1,30 @@
+/**
+ * How the store remembers when a key expires: beside the key, in the same commit, a record is written whose own key begins
+ * with the time, so that the records' order is the order of expiry.
+ *
+ * A record needs no content. It and the key it speaks of were written by one commit, so they have one revision; as soon as
+ * the key is written again its revision is another, and the old record is void. store/expiry.ts acts on the records.
+ */
+import type { PutOperation } from "./store.ts";
+import { BOOKKEEPING_GROUP, resourcePrefix } from "./key.ts";
+import { bytesValue } from "./value.ts";
+
+export const EXPIRY_PREFIX = resourcePrefix(BOOKKEEPING_GROUP, "expiry");
+
+/** Enough for every safe integer, so that the order of the texts is the order of the times. */
+const TIME_DIGITS = 16;
+
+const EMPTY = bytesValue(new Uint8Array(0));
+
+export function expiryRecord(put: { readonly key: string; readonly expiresAtMs: number }): PutOperation {
+  const time = String(Math.max(0, put.expiresAtMs)).padStart(TIME_DIGITS, "0");
+  return { type: "put", key: `${EXPIRY_PREFIX}${time}${put.key}`, value: EMPTY };
+}
+
+/** What the key of a record says; undefined if it is not a record's. */
+export function parseExpiryRecord(recordKey: string): { readonly key: string; readonly expiresAtMs: number } | undefined {
+  const timeEnd = EXPIRY_PREFIX.length + TIME_DIGITS;
+  const time = recordKey.slice(EXPIRY_PREFIX.length, timeEnd);
+  if (!recordKey.startsWith(EXPIRY_PREFIX) || !/^\d{16}$/.test(time) || recordKey[timeEnd] !== "/") return undefined;
+  return { key: recordKey.slice(timeEnd), expiresAtMs: Number(time) };
+}

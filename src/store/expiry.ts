@@ -1,0 +1,133 @@
+/**
+ * Deletes keys whose time has come, on every driver alike: by ordinary commits, one key each, so that a watch sees every
+ * expiry as a change of its own. (etcd's leases would delete many keys at one revision.)
+ *
+ * What is due is found in the records that store/expiry-record.ts describes. Several API servers may do this at the same
+ * time: the preconditions let one of them win. Being killed anywhere leaves a record, and the next pass finishes.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Entry, Operation, Store } from "./store.ts";
+import { EXPIRY_PREFIX, parseExpiryRecord } from "./expiry-record.ts";
+import { isStoreError } from "./store-error.ts";
+
+/** Deletions under way at the same time: enough to share a sync, few enough to leave room for others. */
+const EXPIRY_BATCH = 100;
+
+/** Passes are at least this far apart, so that thousands of keys with times of their own are not a pass each. */
+const EXPIRY_PAUSE_MS = 1_000;
+
+/** How long to wait after a failure, e.g. a full disk or an etcd without a leader. */
+const EXPIRY_RETRY_MS = 10_000;
+
+export interface Running {
+  /** Resolves when nothing more will be written. */
+  stop(): Promise<void>;
+}
+
+export function startExpiry(store: Store, context: { readonly clock: Clock; readonly log: Logger }): Running {
+  const abort = new AbortController();
+  const running = new Expiry(store, context, abort.signal).run();
+  return {
+    stop: async () => {
+      abort.abort();
+      await running;
+    },
+  };
+}
+
+class Expiry {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #signal: AbortSignal;
+  /** The time that the pass sleeps for; a record with an earlier one wakes it. */
+  #awaitedMs = Infinity;
+  #wake: AbortController | undefined;
+
+  constructor(store: Store, { clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log.with({ part: "expiry" });
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#signal.aborted) {
+      try {
+        await this.#runUntilWatchEnds();
+      } catch (error) {
+        if (this.#signal.aborted || isStoreError(error, "Closed")) return;
+        this.#log.warn("Cannot delete what has expired, will try again", { error, retryMs: EXPIRY_RETRY_MS });
+        await this.#sleep(EXPIRY_RETRY_MS);
+      }
+    }
+  }
+
+  /** The watch comes before the first look, so that no record is overlooked between the two. */
+  async #runUntilWatchEnds(): Promise<void> {
+    let ended = false;
+    const watch = this.#store.watch(
+      EXPIRY_PREFIX,
+      { after: await this.#store.currentRevision() },
+      {
+        changes: (changes) => changes.forEach(({ type, key }) => type === "put" && this.#noteRecord(key)),
+        ended: () => {
+          ended = true;
+          this.#wake?.abort();
+        },
+      },
+    );
+    try {
+      while (!ended && !this.#signal.aborted) {
+        const nextMs = await this.#deleteWhatIsDue();
+        await this.#sleepUntil(nextMs, () => ended);
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
+  /** Returns when the next record is due. */
+  async #deleteWhatIsDue(): Promise<number> {
+    for (;;) {
+      const { entries } = await this.#store.list(EXPIRY_PREFIX, { limit: EXPIRY_BATCH, countRemaining: false });
+      const nowMs = this.#clock.now();
+      const due = entries.filter(({ key }) => (parseExpiryRecord(key)?.expiresAtMs ?? 0) <= nowMs);
+      await Promise.all(due.map((record) => this.#expire(record)));
+      const next = entries[due.length];
+      if (next !== undefined) return parseExpiryRecord(next.key)?.expiresAtMs ?? nowMs;
+      if (entries.length < EXPIRY_BATCH || this.#signal.aborted) return Infinity;
+    }
+  }
+
+  async #expire(record: Entry): Promise<void> {
+    const expired = parseExpiryRecord(record.key);
+    const at = { is: "at", revision: record.revision } as const;
+    const forget: Operation = { type: "delete", key: record.key, precondition: at };
+    if (expired !== undefined) {
+      const result = await this.#store.commit([{ type: "delete", key: expired.key, precondition: at }, forget]);
+      if (result.committed) return;
+    }
+    await this.#store.commit([forget]); // The key was written again or is gone: only the record is left to forget.
+  }
+
+  #noteRecord(recordKey: string): void {
+    if ((parseExpiryRecord(recordKey)?.expiresAtMs ?? Infinity) < this.#awaitedMs) this.#wake?.abort();
+  }
+
+  async #sleepUntil(nextMs: number, ended: () => boolean): Promise<void> {
+    await this.#sleep(EXPIRY_PAUSE_MS);
+    this.#awaitedMs = nextMs;
+    this.#wake = new AbortController();
+    if (!ended()) await this.#sleep(Math.max(0, nextMs - this.#clock.now()), this.#wake.signal);
+    this.#wake = undefined;
+    this.#awaitedMs = Infinity;
+  }
+
+  /** Returns early, without an error, when woken or stopped. */
+  async #sleep(durationMs: number, wake?: AbortSignal): Promise<void> {
+    const signal = wake === undefined ? this.#signal : AbortSignal.any([this.#signal, wake]);
+    await this.#clock.sleep(durationMs, signal).catch(() => undefined);
+  }
+}

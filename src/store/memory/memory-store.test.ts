@@ -1,0 +1,30 @@
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { realClock } from "../../host/real-clock.ts";
+import { lazyValue } from "../value.ts";
+import { PODS, Seen, committed } from "../testing/harness.ts";
+import { forkableSuite, ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
+import { openMemoryStore } from "./memory-store.ts";
+
+const driver = { name: "memory", open: async () => ({ store: openMemoryStore({ clock: realClock }) }) };
+
+storeSuite(driver);
+ownedSuite(driver);
+forkableSuite(driver);
+restorableSuite(driver);
+
+test("memory: a value that is written, read, listed and watched as a memo is never serialised", async () => {
+  const store = openMemoryStore({ clock: realClock });
+  const seen = new Seen(store, PODS, await store.currentRevision());
+  const memo = Object.freeze({ kind: "Pod" });
+  const makeBytes = () => {
+    throw new Error("Nobody asked for bytes");
+  };
+
+  await committed(store, { type: "put", key: `${PODS}a`, value: lazyValue({ memo, makeBytes, sizeBytes: () => 14 }) });
+
+  equal((await store.get(`${PODS}a`))?.value.memo, memo);
+  equal((await store.list(PODS)).entries[0]?.value.memo, memo);
+  equal(seen.changes[0]?.type === "put" && seen.changes[0].value.memo, memo);
+  await store.close();
+});

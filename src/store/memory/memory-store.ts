@@ -1,0 +1,259 @@
+/**
+ * A store in memory: for tests, `--store=memory` and a browser tab. Loses everything at exit, on purpose. Values are kept as
+ * they were given, so nothing is ever serialised that nobody reads as bytes.
+ *
+ * All of it is two copy-on-write maps of records that never change, which is why a fork costs O(1) and why compaction
+ * builds new records instead of cutting old ones that a fork may share.
+ */
+import { SortedMap } from "../../base/sorted-map.ts";
+import type { Clock } from "../../base/clock.ts";
+import type {
+  Change,
+  CommitResult,
+  Entry,
+  FailedPrecondition,
+  ForkableStore,
+  ListOptions,
+  ListResult,
+  Operation,
+  ReadOptions,
+  RestorableStore,
+  StoreStatistics,
+  Value,
+  Watch,
+  WatchListener,
+} from "../store.ts";
+import { orderAfterPrefix, orderOf } from "../key.ts";
+import { holds, prepareOperations } from "../operations.ts";
+import { checkReadOptions, revisionToRead } from "../read-options.ts";
+import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
+import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
+
+/** As in etcd, whose empty store is at revision 1: 0 means "any" to Kubernetes clients. */
+const FIRST_REVISION = 1;
+
+/** One write of one key, with the writes before it that are still kept. */
+interface Write {
+  readonly key: string;
+  readonly revision: number;
+  /** Undefined: the key was deleted. */
+  readonly value: Value | undefined;
+  readonly previous: Write | undefined;
+}
+
+interface State {
+  /** By order of key: its last record. Deleted keys stay until the deletion is compacted. */
+  readonly heads: SortedMap<string, Write>;
+  /** By revision: the records of that commit, in the order of its operations. */
+  readonly log: SortedMap<number, readonly Write[]>;
+  revision: number;
+  compactedRevision: number;
+  /** Keys that are not deleted. */
+  keys: number;
+}
+
+export interface MemoryStore extends ForkableStore, RestorableStore {
+  fork(): MemoryStore;
+}
+
+export function openMemoryStore(context: { readonly clock: Clock }): MemoryStore {
+  const state = { heads: new SortedMap<string, Write>(), log: new SortedMap<number, readonly Write[]>() };
+  return new Memory(context.clock, { ...state, revision: FIRST_REVISION, compactedRevision: FIRST_REVISION, keys: 0 });
+}
+
+class Memory implements MemoryStore {
+  readonly capabilities = { progress: true, shared: false, durable: false };
+  readonly #clock: Clock;
+  readonly #hub: WatchHub;
+  #state: State;
+  #commits = 0;
+  #closed = false;
+
+  constructor(clock: Clock, state: State) {
+    this.#clock = clock;
+    this.#state = state;
+    this.#hub = new WatchHub({
+      clock,
+      visibleRevision: () => this.#state.revision,
+      readHistory: (prefix, after, revisions) => readHistory(this.#state, prefix, after, revisions),
+    });
+  }
+
+  async get(key: string, options: ReadOptions = {}): Promise<Entry | undefined> {
+    this.#checkOpen(`get ${key}`);
+    checkReadOptions(options);
+    return entryAt(this.#state.heads.get(orderOf(key)), this.#revisionToRead(options));
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    this.#checkOpen(`list ${prefix}`);
+    checkReadOptions(options);
+    return listAt(this.#state.heads, prefix, this.#revisionToRead(options), options);
+  }
+
+  async currentRevision(): Promise<number> {
+    this.#checkOpen("read the revision");
+    return this.#state.revision;
+  }
+
+  async commit(operations: readonly Operation[], options: { readonly signal?: AbortSignal } = {}): Promise<CommitResult> {
+    this.#checkOpen("commit");
+    options.signal?.throwIfAborted();
+    const prepared = prepareOperations(operations);
+    const failed = prepared.flatMap((operation, index) => this.#failure(operation, index));
+    if (failed.length > 0) return { committed: false, failed };
+
+    const revision = this.#state.revision + 1;
+    const records = prepared.map((operation) => this.#write(operation, revision));
+    this.#state.log.set(revision, records);
+    this.#state.revision = revision;
+    this.#commits += 1;
+    const watched = records.filter(({ key }) => this.#hub.isWatched(key));
+    if (watched.length > 0) this.#hub.publish(watched.map(changeOf));
+    return { committed: true, revision };
+  }
+
+  watch(prefix: string, { after }: { readonly after: number }, listener: WatchListener): Watch {
+    this.#checkOpen(`watch ${prefix}`);
+    return this.#hub.watch(prefix, after, listener);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen("compact");
+    if (revision > this.#state.revision) throw futureRevision(revision, this.#state.revision);
+    if (revision > this.#state.compactedRevision) compactState(this.#state, revision);
+  }
+
+  async statistics(): Promise<StoreStatistics> {
+    this.#checkOpen("read statistics");
+    const { revision, compactedRevision, keys } = this.#state;
+    const nothingOnDisk = { sizeBytes: 0, usedBytes: 0, syncs: 0 };
+    return { driver: "memory", revision, compactedRevision, keys, watches: this.#hub.size, commits: this.#commits, ...nothingOnDisk };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#hub.close();
+  }
+
+  fork(): MemoryStore {
+    this.#checkOpen("fork");
+    return new Memory(this.#clock, { ...this.#state, heads: this.#state.heads.clone(), log: this.#state.log.clone() });
+  }
+
+  async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
+    this.#checkOpen("restore");
+    const heads = new SortedMap<string, Write>();
+    for await (const entry of entries) heads.set(orderOf(entry.key), { ...entry, previous: undefined });
+    this.#checkOpen("restore");
+    if (this.#state.revision !== FIRST_REVISION) {
+      throw new StoreError("Invalid", `Cannot restore: the store is at revision ${this.#state.revision}; restore into a new one`);
+    }
+    this.#state = { heads, log: new SortedMap(), revision, compactedRevision: revision, keys: heads.size };
+  }
+
+  #failure(operation: Operation, index: number): FailedPrecondition[] {
+    const { key, precondition } = operation;
+    if (precondition === undefined) return [];
+    const found = entryAt(this.#state.heads.get(orderOf(key)), this.#state.revision);
+    return holds(precondition, found) ? [] : [{ operation: index, key, found }];
+  }
+
+  #write(operation: Operation, revision: number): Write {
+    const order = orderOf(operation.key);
+    const previous = this.#state.heads.get(order);
+    const value = operation.type === "put" ? operation.value : undefined;
+    const record: Write = { key: operation.key, revision, value, previous };
+    this.#state.heads.set(order, record);
+    this.#state.keys += Number(value !== undefined) - Number(previous?.value !== undefined);
+    return record;
+  }
+
+  #revisionToRead(options: ReadOptions): number {
+    return revisionToRead(options, { newest: this.#state.revision, compacted: this.#state.compactedRevision });
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#closed) throw closed(action);
+  }
+}
+
+/** What the key was at `revision`, going back from its last record. */
+function entryAt(head: Write | undefined, revision: number): Entry | undefined {
+  let record = head;
+  while (record !== undefined && record.revision > revision) record = record.previous;
+  return record === undefined ? undefined : entryOf(record);
+}
+
+function entryOf({ key, revision, value }: Write): Entry | undefined {
+  return value === undefined ? undefined : { key, revision, value };
+}
+
+function listAt(heads: SortedMap<string, Write>, prefix: string, revision: number, options: ListOptions): ListResult {
+  const { limit = Infinity, startAfter, countRemaining = true } = options;
+  const entries: Entry[] = [];
+  let remaining = 0;
+  const before = orderAfterPrefix(prefix);
+  const first =
+    startAfter !== undefined && orderOf(startAfter) >= orderOf(prefix) ? { after: orderOf(startAfter) } : { from: orderOf(prefix) };
+  heads.forEach(
+    (_, head) => {
+      const entry = entryAt(head, revision);
+      if (entry === undefined) return true;
+      if (entries.length < limit) entries.push(entry);
+      else remaining += 1;
+      return remaining === 0 || countRemaining;
+    },
+    { ...first, ...(before === undefined ? {} : { before }) },
+  );
+  return { entries, revision, remaining };
+}
+
+function changeOf(record: Write): Change {
+  const { key, revision, value } = record;
+  const previous = record.previous === undefined ? undefined : entryOf(record.previous);
+  if (value !== undefined) return { type: "put", key, revision, value, previous };
+  return { type: "delete", key, revision, previous: previous as Entry };
+}
+
+function readHistory({ log, revision, compactedRevision }: State, prefix: string, after: number, revisions: number): HistoryPiece {
+  if (after < compactedRevision) throw compacted(after, compactedRevision);
+  const changes: Change[] = [];
+  log.forEach(
+    (_, records) => {
+      for (const record of records) if (record.key.startsWith(prefix)) changes.push(changeOf(record));
+    },
+    { after, before: after + revisions + 1 },
+  );
+  return { changes, through: Math.min(after + revisions, revision) };
+}
+
+/** Forgets the log up to `revision`, and of every key written there what came before its last record up to `revision`. */
+function compactState(state: State, revision: number): void {
+  const orders = new Set<string>();
+  for (const [at, records] of [...state.log.entries({ before: revision + 1 })]) {
+    for (const { key } of records) orders.add(orderOf(key));
+    state.log.delete(at);
+  }
+  state.compactedRevision = revision;
+  for (const order of orders) shortenHistory(state, order, revision);
+}
+
+function shortenHistory(state: State, order: string, revision: number): void {
+  const kept: Write[] = []; // Newer than `revision`, newest first.
+  let record = state.heads.get(order);
+  for (; record !== undefined && record.revision > revision; record = record.previous) kept.push(record);
+  // The last record up to `revision` stays as the state at it; a deletion is the same as nothing.
+  let shortened: Write | undefined = record?.value === undefined ? undefined : { ...record, previous: undefined };
+  for (const newer of kept.reverse()) {
+    shortened = { ...newer, previous: shortened };
+    const replacement: Write = shortened;
+    const logged = state.log.get(newer.revision) ?? [];
+    state.log.set(
+      newer.revision,
+      logged.map((each) => (each.key === newer.key ? replacement : each)),
+    );
+  }
+  if (shortened === undefined) state.heads.delete(order);
+  else state.heads.set(order, shortened);
+}

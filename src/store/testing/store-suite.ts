@@ -1,0 +1,120 @@
+/**
+ * What every store driver must do. A driver's own test file is a call of `storeSuite`, of the suites of the capabilities it
+ * has, and tests of what is its alone.
+ */
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import type { ForkableStore, RestorableStore, Store } from "../store.ts";
+import { hashState, readSnapshot } from "../snapshot.ts";
+import { commitSuite } from "./commit-suite.ts";
+import { PODS, Seen, committed, del, put, show, storeTest, type Driver } from "./harness.ts";
+import { randomSuite } from "./random-suite.ts";
+import { readSuite } from "./read-suite.ts";
+import { inPieces, serviceSuite, sha256, snapshotBytes } from "./service-suite.ts";
+import { watchSuite } from "./watch-suite.ts";
+
+export function storeSuite(driver: Driver): void {
+  commitSuite(driver);
+  readSuite(driver);
+  watchSuite(driver);
+  serviceSuite(driver);
+  randomSuite(driver);
+}
+
+/** Of drivers whose commits a listener sees before they are answered: those that own their data. */
+export function ownedSuite(driver: Driver): void {
+  storeTest(driver, "a listener that returns nothing has seen a commit before it is answered", async (store) => {
+    const seen = new Seen(store, PODS, await store.currentRevision());
+    for (let index = 0; index < 20; index++) {
+      const revision = await committed(store, put(`${PODS}a`, String(index)));
+      equal(seen.changes.at(-1)?.revision, revision);
+    }
+  });
+}
+
+export function forkableSuite(driver: Driver<ForkableStore>): void {
+  test(`${driver.name}: a fork has the same state and history, and then goes its own way`, async () => {
+    const { store } = await driver.open();
+    const first = await committed(store, put(`${PODS}a`, "1"));
+    const second = await committed(store, put(`${PODS}a`, "2"));
+    const inOriginal = new Seen(store, PODS, second);
+
+    const fork = store.fork();
+    const inFork = new Seen(fork, PODS, first);
+    await committed(store, put(`${PODS}a`, "original"));
+    await committed(fork, del(`${PODS}a`));
+    await inFork.untilRevision(second + 1);
+
+    equal(show(await fork.get(`${PODS}a`, { revision: first })), `${PODS}a=1@${first}`);
+    deepEqual(inFork.lines, [`put ${PODS}a=2@${second} (was 1@${first})`, `delete ${PODS}a@${second + 1} (was 2@${second})`]);
+    deepEqual(inOriginal.lines, [`put ${PODS}a=original@${second + 1} (was 2@${second})`]);
+    await Promise.all([store.close(), fork.close()]);
+  });
+
+  test(`${driver.name}: compacting a fork takes nothing from the original, nor the other way round`, async () => {
+    const { store } = await driver.open();
+    const first = await committed(store, put(`${PODS}a`, "1"));
+    await committed(store, put(`${PODS}b`, "1"));
+    const third = await committed(store, put(`${PODS}a`, "2"));
+    const forks = [store.fork(), store.fork()] as const;
+
+    await forks[0].compact(third);
+    equal(show(await store.get(`${PODS}a`, { revision: first })), `${PODS}a=1@${first}`);
+    await store.compact(third);
+    equal(show(await forks[1].get(`${PODS}a`, { revision: first })), `${PODS}a=1@${first}`);
+    await rejects(forks[0].get(`${PODS}a`, { revision: first }), { reason: "Compacted" });
+    await Promise.all([store, ...forks].map((each) => each.close()));
+  });
+}
+
+export function restorableSuite(driver: Driver<RestorableStore>): void {
+  const restored = async (from: Store): Promise<RestorableStore> => {
+    const { store } = await driver.open();
+    const snapshot = await readSnapshot(inPieces(await snapshotBytes(from), 4_096), sha256());
+    await store.restore(snapshot.entries, snapshot.revision);
+    return store;
+  };
+
+  test(`${driver.name}: a restored store has the state of the snapshot, its revisions and its hash, and goes on from there`, async () => {
+    const { store: source } = await driver.open();
+    await committed(source, put(`${PODS}gone`, "1"));
+    for (let index = 0; index < 50; index++) await committed(source, put(`${PODS}p${index}`, String(index)));
+    const revision = await committed(source, del(`${PODS}gone`));
+
+    const store = await restored(source);
+
+    equal((await hashState(store, sha256())).hash, (await hashState(source, sha256())).hash);
+    const seen = new Seen(store, PODS, revision);
+    await rejects(store.list(PODS, { revision: revision - 1 }), { reason: "Compacted" });
+    equal((await new Seen(store, PODS, revision - 1).untilEnd()).reason, "compacted");
+    const p0 = await store.get(`${PODS}p0`);
+    equal(await committed(store, put(`${PODS}p0`, "new", { is: "at", revision: p0?.revision ?? 0 })), revision + 1);
+    await seen.untilRevision(revision + 1);
+    deepEqual(seen.lines, [`put ${PODS}p0=new@${revision + 1} (was 0@${p0?.revision})`]);
+    await Promise.all([source.close(), store.close()]);
+  });
+
+  test(`${driver.name}: a store that was written to is not restored over`, async () => {
+    const { store: source } = await driver.open();
+    await committed(source, put(`${PODS}a`, "1"));
+    const snapshot = await readSnapshot(inPieces(await snapshotBytes(source), 4_096), sha256());
+    await rejects(source.restore(snapshot.entries, snapshot.revision), { reason: "Invalid" });
+    await source.close();
+  });
+
+  test(`${driver.name}: a damaged snapshot restores nothing`, async () => {
+    const { store: source } = await driver.open();
+    const { store } = await driver.open();
+    for (let index = 0; index < 20; index++) await committed(source, put(`${PODS}p${index}`, String(index)));
+    const bytes = await snapshotBytes(source);
+    bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1; // In the last record, after many good ones.
+    const snapshot = await readSnapshot(inPieces(bytes, 4_096), sha256());
+
+    await rejects(store.restore(snapshot.entries, snapshot.revision), { reason: "Damaged" });
+
+    deepEqual((await store.list("")).entries, []);
+    ok((await store.currentRevision()) < snapshot.revision);
+    await committed(store, put(`${PODS}a`, "1"));
+    await Promise.all([source.close(), store.close()]);
+  });
+}

@@ -1,0 +1,105 @@
+/**
+ * The way of changes to one listener, the same on all drivers: in order, one call at a time, with a bounded backlog while
+ * the listener is busy, and one last call that says why the watch ended. Finding the changes is the driver's work.
+ */
+import type { Clock } from "../base/clock.ts";
+import { WATCH_BACKLOG_MAX, type Change, type WatchEnd, type WatchListener } from "./store.ts";
+
+export class WatchChannel {
+  readonly #listener: WatchListener;
+  readonly #clock: Clock;
+  readonly #whenClosed: () => void;
+  #backlog: Change[] = [];
+  #progress: number | undefined;
+  #busy = false;
+  #closed = false;
+  #whenIdle: (() => void) | undefined;
+
+  /** `whenClosed` is called once, before the listener's `ended`, however the watch ends: drivers let go of the watch there. */
+  constructor(listener: WatchListener, clock: Clock, whenClosed: () => void = () => undefined) {
+    this.#listener = listener;
+    this.#clock = clock;
+    this.#whenClosed = whenClosed;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Whether the listener still works on earlier changes. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** Calls `work` when the listener has taken everything: at once if it is idle, never if the watch ends before. One at a time. */
+  onceIdle(work: () => void): void {
+    if (this.#closed) return;
+    if (this.#busy) this.#whenIdle = work;
+    else work();
+  }
+
+  push(changes: readonly Change[]): void {
+    if (this.#closed || changes.length === 0) return;
+    if (!this.#busy) return this.#deliver(changes);
+    if (this.#backlog.length + changes.length > WATCH_BACKLOG_MAX) return this.end({ reason: "slow" });
+    for (const change of changes) this.#backlog.push(change);
+  }
+
+  /** Tells the listener that all changes up to `revision` were pushed, once it has taken them. */
+  progress(revision: number): void {
+    if (this.#closed) return;
+    if (this.#busy) this.#progress = revision;
+    else this.#listener.progress?.(revision);
+  }
+
+  end(end: WatchEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#backlog = [];
+    this.#whenIdle = undefined;
+    this.#whenClosed();
+    try {
+      this.#listener.ended(end);
+    } catch (error) {
+      // Thrown where nobody else's work is undone by it, and where the process reports it.
+      this.#clock.soon(() => {
+        throw error;
+      });
+    }
+  }
+
+  #deliver(changes: readonly Change[]): void {
+    this.#busy = true;
+    try {
+      const taken = this.#listener.changes(changes);
+      if (taken !== undefined) return this.#deliverAfter(taken);
+    } catch (error) {
+      return this.end({ reason: "failed", error });
+    }
+    this.#goOn();
+  }
+
+  #deliverAfter(taken: Promise<void>): void {
+    taken.then(
+      () => this.#goOn(),
+      (error: unknown) => this.end({ reason: "failed", error }),
+    );
+  }
+
+  /** After a call of the listener: the backlog that came meanwhile, then the note on progress, then whoever waits. */
+  #goOn(): void {
+    this.#busy = false;
+    if (this.#closed) return;
+    if (this.#backlog.length > 0) {
+      const backlog = this.#backlog;
+      this.#backlog = [];
+      return this.#deliver(backlog);
+    }
+    const progress = this.#progress;
+    this.#progress = undefined;
+    if (progress !== undefined) this.#listener.progress?.(progress);
+    const whenIdle = this.#whenIdle;
+    this.#whenIdle = undefined;
+    whenIdle?.();
+  }
+}

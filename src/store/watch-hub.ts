@@ -1,0 +1,170 @@
+/**
+ * The watches of a driver that owns its data (memory, embedded). A watch that starts in the past first catches up from the
+ * history, a bounded piece per turn, and then joins the live ones; it never sees a change twice and misses none, since
+ * joining happens in the same turn in which it is found to be up to date.
+ *
+ * A change costs nothing to watches of other resources: they are found by the resource prefix of the key.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Change, Watch, WatchListener } from "./store.ts";
+import { checkWatchPrefix, resourcePrefixOf } from "./key.ts";
+import { StoreError, isStoreError } from "./store-error.ts";
+import { WatchChannel } from "./watch-channel.ts";
+
+/** Revisions that a watch which catches up reads per turn, so that a long history does not hold up everybody else. */
+const REPLAY_REVISIONS_PER_TURN = 1_000;
+
+/** A piece of history: the changes of one prefix, and the revision up to which there are no others. */
+export interface HistoryPiece {
+  readonly changes: readonly Change[];
+  readonly through: number;
+}
+
+export interface WatchHubOptions {
+  readonly clock: Clock;
+  /** The newest revision that readers see. */
+  readonly visibleRevision: () => number;
+  /** At most `revisions` revisions of history after `after`. Throws "Compacted" if they are no longer kept. */
+  readonly readHistory: (prefix: string, after: number, revisions: number) => HistoryPiece;
+}
+
+interface Watcher {
+  readonly prefix: string;
+  readonly channel: WatchChannel;
+  /** All changes up to here were pushed, or are older than wanted. */
+  position: number;
+  live: boolean;
+  /** Changes of the publication under way; kept here so that publishing allocates only for watchers that get something. */
+  batch: Change[] | undefined;
+}
+
+export class WatchHub {
+  readonly #options: WatchHubOptions;
+  readonly #byResource = new Map<string, Set<Watcher>>();
+  #size = 0;
+  #publications: (readonly Change[])[] | undefined;
+
+  constructor(options: WatchHubOptions) {
+    this.#options = options;
+  }
+
+  /** Open watches. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether anybody watches the resource of `key`: what nobody watches need not be made into a change. */
+  isWatched(key: string): boolean {
+    if (this.#size === 0) return false;
+    const resource = resourcePrefixOf(key);
+    return resource !== undefined && this.#byResource.has(resource);
+  }
+
+  watch(prefix: string, after: number, listener: WatchListener): Watch {
+    const resource = checkWatchPrefix(prefix);
+    if (!Number.isSafeInteger(after) || after < 0) {
+      throw new StoreError("Invalid", `Cannot watch ${prefix}: a revision is a whole number, is ${after}`);
+    }
+    const { clock } = this.#options;
+    const watcher: Watcher = {
+      prefix,
+      channel: new WatchChannel(listener, clock, () => this.#remove(resource, watcher)),
+      position: after,
+      live: after >= this.#options.visibleRevision(),
+      batch: undefined,
+    };
+    this.#add(resource, watcher);
+    if (!watcher.live) clock.soon(() => this.#catchUp(watcher));
+    return {
+      requestProgress: () => clock.soon(() => this.#reportProgress(watcher)),
+      close: () => watcher.channel.end({ reason: "closed" }),
+    };
+  }
+
+  /** Hands `changes` (in the order of their revisions, all visible by now) to the live watches before it returns. */
+  publish(changes: readonly Change[]): void {
+    // A listener may commit, and so publish: what it publishes waits its turn, or later watchers would see it too early.
+    if (this.#publications !== undefined) {
+      this.#publications.push(changes);
+      return;
+    }
+    this.#publications = [changes];
+    try {
+      for (let next = this.#publications.shift(); next !== undefined; next = this.#publications.shift()) this.#dispatch(next);
+    } finally {
+      this.#publications = undefined;
+    }
+  }
+
+  close(): void {
+    for (const watcher of this.#all()) watcher.channel.end({ reason: "closed" });
+  }
+
+  #dispatch(changes: readonly Change[]): void {
+    const concerned: Watcher[] = [];
+    for (const change of changes) {
+      const watchers = this.#byResource.get(resourcePrefixOf(change.key) as string);
+      if (watchers === undefined) continue;
+      for (const watcher of watchers) {
+        if (!watcher.live || change.revision <= watcher.position || !change.key.startsWith(watcher.prefix)) continue;
+        if (watcher.batch === undefined) {
+          watcher.batch = [];
+          concerned.push(watcher);
+        }
+        watcher.batch.push(change);
+      }
+    }
+    for (const watcher of concerned) {
+      const batch = watcher.batch as Change[];
+      watcher.batch = undefined;
+      watcher.channel.push(batch);
+    }
+  }
+
+  #catchUp(watcher: Watcher): void {
+    if (watcher.channel.closed) return;
+    let piece: HistoryPiece;
+    try {
+      piece = this.#options.readHistory(watcher.prefix, watcher.position, REPLAY_REVISIONS_PER_TURN);
+    } catch (error) {
+      return watcher.channel.end(
+        isStoreError(error, "Compacted")
+          ? { reason: "compacted", compactedRevision: error.compactedRevision ?? 0 }
+          : { reason: "failed", error },
+      );
+    }
+    watcher.position = piece.through;
+    watcher.channel.push(piece.changes);
+    watcher.channel.onceIdle(() => this.#catchUpOrJoin(watcher));
+  }
+
+  /** The listener may have committed while it took the last piece, so whether this watch is up to date is asked now. */
+  #catchUpOrJoin(watcher: Watcher): void {
+    if (watcher.position >= this.#options.visibleRevision()) watcher.live = true;
+    else this.#options.clock.soon(() => this.#catchUp(watcher));
+  }
+
+  #reportProgress(watcher: Watcher): void {
+    // A watch that catches up, or starts in the future, has no more to report than its position.
+    const revision = watcher.live ? this.#options.visibleRevision() : watcher.position;
+    if (revision >= watcher.position) watcher.channel.progress(revision);
+  }
+
+  #add(resource: string, watcher: Watcher): void {
+    const watchers = this.#byResource.get(resource);
+    if (watchers === undefined) this.#byResource.set(resource, new Set([watcher]));
+    else watchers.add(watcher);
+    this.#size += 1;
+  }
+
+  #remove(resource: string, watcher: Watcher): void {
+    const watchers = this.#byResource.get(resource);
+    if (watchers?.delete(watcher) !== true) return;
+    this.#size -= 1;
+    if (watchers.size === 0) this.#byResource.delete(resource);
+  }
+
+  #all(): Watcher[] {
+    return [...this.#byResource.values()].flatMap((watchers) => [...watchers]);
+  }
+}
