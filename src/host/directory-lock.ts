@@ -1,0 +1,101 @@
+/**
+ * One process per directory. The lock must vanish with its holder, however that dies, and taking over from a dead holder
+ * must not race: Node has no flock, and a file with a process id in it can be neither. So on Linux the lock is a socket
+ * with an abstract name made of the directory's device and inode, which the kernel gives to one process and takes back at
+ * its end. The file `holder` beside it only says who holds it. On other systems that file is all there is.
+ *
+ * Not seen: a holder in another network namespace (a container) on Linux. Such a process is found by the file if it shares
+ * our process ids.
+ */
+import { readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+
+const HOLDER_FILE = "holder";
+
+export interface DirectoryLock {
+  release(): Promise<void>;
+}
+
+export type LockAttempt = { readonly lock: DirectoryLock } | { readonly heldBy: string };
+
+/** Takes the lock of an existing directory, or says who holds it. */
+export async function lockDirectory(directory: string): Promise<LockAttempt> {
+  const holderFile = join(directory, HOLDER_FILE);
+  const holder = readHolder(holderFile);
+  const server = process.platform === "linux" ? await listen(abstractName(directory)) : undefined;
+  if (server === "taken" || (holder !== undefined && isAlive(holder) && holder.pid !== process.pid)) {
+    if (server !== "taken" && server !== undefined) await close(server);
+    return { heldBy: holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})` };
+  }
+  if (holder?.pid === process.pid && server === undefined) return { heldBy: `this process (${process.pid})` };
+  writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: 0o600 });
+  return {
+    lock: {
+      async release() {
+        unlinkSync(holderFile);
+        if (server !== undefined) await close(server);
+      },
+    },
+  };
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly command: string;
+  /** When the process started, in the kernel's units, so that a reused process id is not taken for the holder. Empty: not known. */
+  readonly started: string;
+}
+
+function ourselves(): Holder {
+  return { pid: process.pid, command: process.argv.slice(0, 3).join(" "), started: startOf(process.pid) };
+}
+
+function readHolder(file: string): Holder | undefined {
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(file, "utf8"));
+    const { pid, command, started } = parsed as Record<keyof Holder, unknown>;
+    if (typeof pid !== "number" || !Number.isInteger(pid) || pid <= 0) return undefined;
+    return { pid, command: String(command).slice(0, 200), started: String(started) };
+  } catch {
+    return undefined; // Missing, or half written by a process that died: it tells nothing, the lock itself decides.
+  }
+}
+
+function isAlive({ pid, started }: Holder): boolean {
+  if (process.platform === "linux") return started !== "" && startOf(pid) === started;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function abstractName(directory: string): string {
+  const { dev, ino } = statSync(directory);
+  return `\0k8ts-directory-${dev}-${ino}`;
+}
+
+function listen(name: string): Promise<Server | "taken"> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((connection) => connection.destroy());
+    server.unref(); // Holding a lock is no reason to stay alive.
+    server.once("error", (error: NodeJS.ErrnoException) => (error.code === "EADDRINUSE" ? resolve("taken") : reject(error)));
+    server.listen({ path: name }, () => resolve(server));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}

@@ -1,0 +1,95 @@
+/** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
+import { createReadStream } from "node:fs";
+import { chmod, mkdir, open, rename, stat, statfs, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Only the owner may read or write what k8ts keeps. */
+export const PRIVATE_FILE_MODE = 0o600;
+const PRIVATE_DIRECTORY_MODE = 0o700;
+
+export function joinPath(...parts: readonly string[]): string {
+  return join(...parts);
+}
+
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+}
+
+/** Makes sure that `path` exists as a file that only its owner can read. Keeps its content. */
+export async function makePrivateFile(path: string): Promise<void> {
+  await (await open(path, "a", PRIVATE_FILE_MODE)).close();
+  await chmod(path, PRIVATE_FILE_MODE);
+}
+
+/** The first `length` bytes of a file, or as many as it has. */
+export async function readHead(path: string, length: number): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+export async function fileSizeBytes(path: string): Promise<number> {
+  return (await stat(path)).size;
+}
+
+/** Makes a file longer, with zeros that take no space. */
+export async function extendFile(path: string, sizeBytes: number): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.truncate(sizeBytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What an ordinary user can still write to the file system of `path`. */
+export async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
+}
+
+/** Moves a file into the place of another, durably: after a crash one of the two is there, whole. */
+export async function replaceFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+}
+
+/** Makes the names in a directory durable: a new file is not safe before its directory is. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Writes a private file whole and durably, or leaves what was there. Returns what the pieces' generator returned. */
+export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uint8Array, T>): Promise<T> {
+  const partial = `${path}.${process.pid}.partial`;
+  const file = await open(partial, "wx", PRIVATE_FILE_MODE);
+  try {
+    for (;;) {
+      const { done, value } = await pieces.next();
+      if (done === true) {
+        await file.sync();
+        await file.close();
+        await replaceFile(partial, path);
+        return value;
+      }
+      await file.writeFile(value);
+    }
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await unlink(partial).catch(() => undefined);
+    throw error;
+  }
+}
+
+export function readFilePieces(path: string): AsyncIterable<Uint8Array> {
+  return createReadStream(path, { highWaterMark: 1 << 20 });
+}

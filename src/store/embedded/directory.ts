@@ -1,0 +1,130 @@
+/**
+ * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
+ * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
+ */
+import { joinPath, makePrivateDirectory, makePrivateFile, syncDirectory } from "../../host/files.ts";
+import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
+import { StoreError } from "../store-error.ts";
+import { prepareDataFile } from "./data-file.ts";
+import { Disk } from "./disk.ts";
+import { damaged } from "./records.ts";
+import { forgetHalfRestored } from "./restore.ts";
+import { verify } from "./verify.ts";
+
+/** The version of what is in the file. */
+const FORMAT = 1;
+
+/** As in etcd, whose empty store is at revision 1: 0 means "any" to Kubernetes clients. */
+const FIRST_REVISION = 1;
+
+const DATA_FILE = "store.mdb";
+
+export interface EmbeddedDirectory {
+  readonly path: string;
+  readonly disk: Disk;
+  readonly firstRevision: number;
+  readonly revision: number;
+  readonly keys: number;
+  readonly compacted: number;
+  readonly cleaned: number;
+  close(): Promise<void>;
+}
+
+export async function openDirectory(path: string): Promise<EmbeddedDirectory> {
+  const lock = await takeDirectory(path);
+  try {
+    return await openLocked(path, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function takeDirectory(path: string): Promise<DirectoryLock> {
+  try {
+    await makePrivateDirectory(path);
+    const attempt = await lockDirectory(path);
+    if ("lock" in attempt) return attempt.lock;
+    throw new StoreError(
+      "Locked",
+      `Cannot open ${path}: it is in use by ${attempt.heldBy}; stop that first or choose another data directory`,
+    );
+  } catch (error) {
+    throw error instanceof StoreError ? error : unusable(path, error);
+  }
+}
+
+async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDirectory> {
+  const file = joinPath(path, DATA_FILE);
+  const { wasShort } = await prepareFiles(path, file);
+  const disk = openDisk(file);
+  try {
+    await prepareContent(disk, path, { wasShort });
+    const numbers = readNumbers(disk, path);
+    return { path, disk, firstRevision: FIRST_REVISION, ...numbers, close: () => disk.close().then(() => lock.release()) };
+  } catch (error) {
+    await disk.close();
+    throw error;
+  }
+}
+
+async function prepareFiles(path: string, file: string): Promise<{ readonly wasShort: boolean }> {
+  try {
+    await makePrivateFile(`${file}-lock`);
+    return await prepareDataFile(file);
+  } catch (error) {
+    throw error instanceof StoreError ? error : unusable(path, error);
+  }
+}
+
+function openDisk(file: string): Disk {
+  try {
+    return new Disk(file);
+  } catch (error) {
+    throw damaged(`${file} cannot be opened (${(error as Error).message})`, error);
+  }
+}
+
+async function prepareContent(disk: Disk, path: string, { wasShort }: { readonly wasShort: boolean }): Promise<void> {
+  const format = disk.meta("format");
+  if (format === undefined) return writeFirstNumbers(disk, path);
+  if (format !== FORMAT) {
+    throw new StoreError(
+      "Unsupported",
+      `Cannot open ${path}: its format is ${format}, this version of k8ts reads format ${FORMAT}; use the version that wrote it`,
+    );
+  }
+  if (disk.meta("restoring") === 1) return forgetHalfRestored(disk, FIRST_REVISION);
+  if (wasShort) verify(disk);
+}
+
+async function writeFirstNumbers(disk: Disk, path: string): Promise<void> {
+  disk.putMeta("format", FORMAT);
+  disk.putMeta("revision", FIRST_REVISION);
+  disk.putMeta("keys", 0);
+  disk.putMeta("compacted", FIRST_REVISION);
+  disk.putMeta("cleaned", FIRST_REVISION);
+  await disk.written();
+  await syncDirectory(path);
+  await syncDirectory(joinPath(path, ".."));
+}
+
+function readNumbers(
+  disk: Disk,
+  path: string,
+): { readonly revision: number; readonly keys: number; readonly compacted: number; readonly cleaned: number } {
+  const [revision, keys, compacted, cleaned] = (["revision", "keys", "compacted", "cleaned"] as const).map((name) => disk.meta(name));
+  if (revision === undefined || keys === undefined || compacted === undefined || cleaned === undefined || compacted > revision) {
+    throw damaged(`the numbers in ${path} are missing or contradict each other`);
+  }
+  return { revision, keys, compacted, cleaned };
+}
+
+function unusable(path: string, error: unknown): StoreError {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === "ENOSPC")
+    return new StoreError("Full", `Cannot open ${path}: no space left on the disk; make room and try again`, { cause: error });
+  return new StoreError("Unusable", `Cannot open ${path}: ${message}; choose a data directory that this user can write to`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,168 @@
+/**
+ * The three maps of the embedded driver on lmdb, and the only place that knows lmdb. Reads are synchronous (memory that is
+ * mapped); what is written in one turn of the event loop is one transaction, which is on disk when its promise is fulfilled.
+ *
+ * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
+ * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed commit rejects two promises.
+ */
+import { open, type Database, type RootDatabase } from "lmdb";
+import {
+  decodeHead,
+  decodePosition,
+  decodeRecord,
+  decodeValue,
+  encodeHead,
+  encodePosition,
+  encodeRecord,
+  type Head,
+  type LogRecord,
+} from "./records.ts";
+
+type Bytes = Database<Buffer, Uint8Array>;
+
+/** The numbers that outlive a restart. */
+export type MetaName = "format" | "revision" | "keys" | "compacted" | "cleaned" | "restoring";
+
+export class Disk {
+  readonly #root: RootDatabase<Buffer, Uint8Array>;
+  readonly #log: Bytes;
+  readonly #index: Bytes;
+  readonly #meta: Bytes;
+
+  constructor(path: string) {
+    this.#root = open<Buffer, Uint8Array>({
+      path,
+      // The default acknowledges before the sync.
+      overlappingSync: false,
+      encoding: "binary",
+      keyEncoding: "binary",
+      maxDbs: 3,
+    });
+    const options = { encoding: "binary", keyEncoding: "binary" } as const;
+    this.#log = this.#root.openDB<Buffer, Uint8Array>("log", options);
+    this.#index = this.#root.openDB<Buffer, Uint8Array>("index", options);
+    this.#meta = this.#root.openDB<Buffer, Uint8Array>("meta", options);
+  }
+
+  // ── reading ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** From now on reads see everything that has been committed. */
+  refresh(): void {
+    this.#root.resetReadTxn();
+  }
+
+  meta(name: MetaName): number | undefined {
+    const bytes = this.#meta.getBinary(Buffer.from(name));
+    return bytes === undefined ? undefined : decodePosition(bytes);
+  }
+
+  head(key: string): Head | undefined {
+    const bytes = view(this.#index, Buffer.from(key));
+    return bytes === undefined ? undefined : decodeHead(bytes, key);
+  }
+
+  /** The heads of keys from `from` on, in order, until `visit` returns false. `before`: the first key beyond. */
+  visitHeads(range: { readonly from: Uint8Array; readonly before?: Uint8Array }, visit: (key: string, head: Head) => boolean): void {
+    for (const { key, value } of this.#index.getRange({
+      start: range.from,
+      ...(range.before === undefined ? {} : { end: range.before }),
+    })) {
+      const text = Buffer.from(key).toString();
+      if (!visit(text, decodeHead(value, text))) return;
+    }
+  }
+
+  record(position: number): LogRecord | undefined {
+    const bytes = view(this.#log, encodePosition(position));
+    return bytes === undefined ? undefined : decodeRecord(bytes, position);
+  }
+
+  /** A copy of the value; throws "Damaged" if it is not what was written. */
+  value(position: number): Uint8Array | undefined {
+    const bytes = view(this.#log, encodePosition(position));
+    return bytes === undefined ? undefined : decodeValue(bytes, position);
+  }
+
+  /** The records of the log from `from` on, before `before`, until `visit` returns false. */
+  visitLog(range: { readonly from: number; readonly before: number }, visit: (position: number, record: LogRecord) => boolean): void {
+    for (const { key, value } of this.#log.getRange({ start: encodePosition(range.from), end: encodePosition(range.before) })) {
+      const position = decodePosition(key);
+      if (!visit(position, decodeRecord(value, position))) return;
+    }
+  }
+
+  /** What the maps take, and what the file could hold. */
+  sizes(): { readonly sizeBytes: number; readonly usedBytes: number } {
+    const { pageSize, lastPageNumber } = this.#root.getStats() as { pageSize: number; lastPageNumber: number };
+    const pages = [this.#log, this.#index, this.#meta].map((map) => {
+      const stats = map.getStats() as { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
+      return stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+    });
+    return { sizeBytes: (lastPageNumber + 1) * pageSize, usedBytes: pages.reduce((sum, count) => sum + count, 0) * pageSize };
+  }
+
+  // ── writing: all calls of one turn are one transaction, whose end `written` tells ───────────────────
+
+  putRecord(position: number, record: LogRecord, value: Uint8Array): void {
+    this.#note(this.#log.put(encodePosition(position), encodeRecord(record, value)));
+    this.#note(this.#index.put(Buffer.from(record.key), encodeHead({ position, deleted: record.deleted })));
+  }
+
+  removeRecord(position: number): void {
+    this.#note(this.#log.remove(encodePosition(position)));
+  }
+
+  removeHead(key: string): void {
+    this.#note(this.#index.remove(Buffer.from(key)));
+  }
+
+  putMeta(name: MetaName, number: number): void {
+    this.#note(this.#meta.put(Buffer.from(name), encodePosition(number)));
+  }
+
+  /** Forgets all records and heads. */
+  clear(): void {
+    this.#note(this.#log.clearAsync());
+    this.#note(this.#index.clearAsync());
+  }
+
+  /** Resolves when the writes of this turn are on disk; rejects, with the reason, if none of them is. */
+  async written(): Promise<void> {
+    const writes = this.#writes;
+    this.#writes = new Set();
+    try {
+      await Promise.all(writes);
+    } catch (error) {
+      throw await reasonOf(error);
+    } finally {
+      this.refresh();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+
+  /** Nearly always one promise: the library gives all writes of a turn the same. */
+  #writes = new Set<Promise<unknown>>();
+
+  #note(write: Promise<unknown>): void {
+    this.#writes.add(write);
+  }
+}
+
+/** What is under `key`, until the next read. */
+function view(map: Bytes, key: Uint8Array): Buffer | undefined {
+  const bytes = map.getBinaryFast(key);
+  return bytes?.subarray(0, bytes.length);
+}
+
+/** The library hides the reason behind a second promise, which must be looked at, or the process ends over it. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: unknown };
+  try {
+    return (await commitError) ?? error;
+  } catch (reason) {
+    return reason;
+  }
+}

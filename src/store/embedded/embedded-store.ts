@@ -1,0 +1,339 @@
+/**
+ * The durable store of a single API server, on lmdb: a log of all writes that are still kept, an index of the last one of
+ * each key, a few numbers. Old lists and watches survive a restart, because history is in the log and not in memory.
+ *
+ * A write is acknowledged, and shown to readers and watchers, only after it is on disk (embedded/writer.ts). One process
+ * owns the directory. Opening reads three numbers and no data, so it takes the same time at any size.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type {
+  Change,
+  CommitResult,
+  Entry,
+  ListOptions,
+  ListResult,
+  Operation,
+  ReadOptions,
+  RestorableStore,
+  StoreStatistics,
+  Value,
+  Watch,
+  WatchListener,
+} from "../store.ts";
+import { prepareOperations } from "../operations.ts";
+import { checkReadOptions, revisionToRead } from "../read-options.ts";
+import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
+import { bytesValue } from "../value.ts";
+import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
+import { clean } from "./cleaner.ts";
+import { explainWriteFailure } from "./data-file.ts";
+import type { Disk } from "./disk.ts";
+import { openDirectory, type EmbeddedDirectory } from "./directory.ts";
+import { NO_POSITION, damaged, positionOf, revisionOf, type Head } from "./records.ts";
+import { restoreEntries } from "./restore.ts";
+import { Writer, entryOf, type PendingWrite } from "./writer.ts";
+
+/** Entries that a list reads per turn of the event loop, so that a long list does not hold up everybody else. */
+const LIST_ENTRIES_PER_TURN = 500;
+
+/** Keys that a list only counts per turn; each costs less than an entry. */
+const LIST_COUNTED_PER_TURN = 5_000;
+
+export interface EmbeddedStoreOptions {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<RestorableStore> {
+  const opened = await options.clock.external(openDirectory(options.directory));
+  return new Embedded(options, opened);
+}
+
+class Embedded implements RestorableStore {
+  readonly capabilities = { progress: true, shared: false, durable: true };
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #directory: EmbeddedDirectory;
+  readonly #disk: Disk;
+  readonly #hub: WatchHub;
+  readonly #closing = new AbortController();
+  /** Revisions of lists under way: what they still read is not cleaned away. */
+  readonly #reading = new Set<{ readonly revision: number; readonly done: Promise<void> }>();
+  #writer: Writer;
+  #visibleRevision: number;
+  #compactedRevision: number;
+  #cleaning: Promise<void> = Promise.resolve();
+  #closed: Promise<void> | undefined;
+
+  constructor({ clock, log }: EmbeddedStoreOptions, directory: EmbeddedDirectory) {
+    this.#clock = clock;
+    this.#log = log.with({ part: "store" });
+    this.#directory = directory;
+    this.#disk = directory.disk;
+    this.#visibleRevision = directory.revision;
+    this.#compactedRevision = directory.compacted;
+    this.#writer = this.#newWriter(directory.revision, directory.keys);
+    this.#hub = new WatchHub({
+      clock,
+      visibleRevision: () => this.#visibleRevision,
+      readHistory: (prefix, after, revisions) => this.#readHistory(prefix, after, revisions),
+    });
+    if (directory.cleaned < directory.compacted) this.#cleanInBackground(directory.cleaned, directory.compacted);
+  }
+
+  async get(key: string, options: ReadOptions = {}): Promise<Entry | undefined> {
+    this.#checkOpen(`get ${key}`);
+    checkReadOptions(options);
+    return this.#entryAt(key, this.#disk.head(key), this.#revisionToRead(options));
+  }
+
+  async list(prefix: string, options: ListOptions = {}): Promise<ListResult> {
+    this.#checkOpen(`list ${prefix}`);
+    checkReadOptions(options);
+    const revision = this.#revisionToRead(options);
+    let finish: () => void = () => undefined;
+    const reading = { revision, done: new Promise<void>((resolve) => (finish = resolve)) };
+    this.#reading.add(reading);
+    try {
+      return await this.#listAt(prefix, revision, options);
+    } finally {
+      this.#reading.delete(reading);
+      finish();
+    }
+  }
+
+  async currentRevision(): Promise<number> {
+    this.#checkOpen("read the revision");
+    return this.#visibleRevision;
+  }
+
+  async commit(operations: readonly Operation[], options: { readonly signal?: AbortSignal } = {}): Promise<CommitResult> {
+    this.#checkOpen("commit");
+    options.signal?.throwIfAborted();
+    // Bytes are needed in any case, and with them the size is known without a second look at the object.
+    for (const operation of operations) if (operation.type === "put") operation.value.bytes();
+    return this.#writer.commit(prepareOperations(operations), (key, head) => this.#entry(key, head.position));
+  }
+
+  watch(prefix: string, { after }: { readonly after: number }, listener: WatchListener): Watch {
+    this.#checkOpen(`watch ${prefix}`);
+    return this.#hub.watch(prefix, after, listener);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen("compact");
+    if (revision > this.#visibleRevision) throw futureRevision(revision, this.#visibleRevision);
+    if (revision <= this.#compactedRevision) return;
+    const from = this.#compactedRevision;
+    this.#compactedRevision = revision;
+    await this.#cleanAfterOthers(async () => {
+      this.#disk.putMeta("compacted", revision);
+      await this.#clock.external(this.#disk.written());
+      await this.#clean(from, revision);
+    });
+  }
+
+  async statistics(): Promise<StoreStatistics> {
+    this.#checkOpen("read statistics");
+    const { keys, commits, syncs } = this.#writer;
+    return {
+      driver: "embedded",
+      revision: this.#visibleRevision,
+      compactedRevision: this.#compactedRevision,
+      keys,
+      ...this.#disk.sizes(),
+      watches: this.#hub.size,
+      commits,
+      syncs,
+    };
+  }
+
+  async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
+    this.#checkOpen("restore");
+    const keys = await restoreEntries(this.#disk, this.#clock, entries, { revision, isNew: () => this.#isNew() });
+    this.#visibleRevision = this.#compactedRevision = revision;
+    this.#writer = this.#newWriter(revision, keys);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    this.#hub.close();
+    await this.#writer.idle();
+    await this.#cleaning;
+    await Promise.all([...this.#reading].map(({ done }) => done));
+    await this.#clock.external(this.#directory.close());
+  }
+
+  // ── reading ───────────────────────────────────────────────────────────────────────────────────────
+
+  #entryAt(key: string, head: Head | undefined, revision: number): Entry | undefined {
+    const at = this.#headAt(head, revision);
+    return at === undefined ? undefined : this.#entry(key, at.position);
+  }
+
+  /** Where the key was last written up to `revision`; undefined if it was not there. Goes back in the key's history. */
+  #headAt(head: Head | undefined, revision: number): Head | undefined {
+    let at = head;
+    while (at !== undefined && revisionOf(at.position) > revision) at = this.#before(at);
+    return at === undefined || at.deleted ? undefined : at;
+  }
+
+  #before({ position }: Head): Head | undefined {
+    const previous = this.#disk.record(position)?.previous ?? NO_POSITION;
+    if (previous === NO_POSITION) return undefined;
+    const record = this.#disk.record(previous);
+    if (record !== undefined) return { position: previous, deleted: record.deleted };
+    if (revisionOf(previous) <= this.#compactedRevision) return undefined; // A deletion that was cleaned away.
+    throw damaged(`the record of revision ${revisionOf(previous)} is missing`);
+  }
+
+  #entry(key: string, position: number): Entry {
+    return { key, revision: revisionOf(position), value: this.#value(key, position) };
+  }
+
+  #value(key: string, position: number): Value {
+    const bytes = this.#disk.value(position);
+    if (bytes === undefined) throw damaged(`the value of ${key} at revision ${revisionOf(position)} is missing`);
+    return bytesValue(bytes);
+  }
+
+  async #listAt(prefix: string, revision: number, options: ListOptions): Promise<ListResult> {
+    const { limit = Infinity, startAfter, countRemaining = true } = options;
+    const entries: Entry[] = [];
+    let remaining = 0;
+    const before = afterPrefix(prefix);
+    let from: Uint8Array | undefined = firstOf(prefix, startAfter);
+    while (from !== undefined) {
+      let work = 0;
+      let next: string | undefined;
+      this.#disk.visitHeads({ from, ...(before === undefined ? {} : { before }) }, (key, head) => {
+        const at = this.#headAt(head, revision);
+        if (at !== undefined && entries.length < limit) entries.push(this.#entry(key, at.position));
+        else if (at !== undefined) remaining += 1;
+        work += entries.length < limit ? 1 / LIST_ENTRIES_PER_TURN : 1 / LIST_COUNTED_PER_TURN;
+        if (work >= 1) next = key;
+        return work < 1 && (remaining === 0 || countRemaining);
+      });
+      from = next === undefined || (remaining > 0 && !countRemaining) ? undefined : justAfter(next);
+      if (from !== undefined) await new Promise<void>((resolve) => this.#clock.soon(resolve));
+    }
+    return { entries, revision, remaining };
+  }
+
+  #readHistory(prefix: string, after: number, revisions: number): HistoryPiece {
+    if (after < this.#compactedRevision) throw compacted(after, this.#compactedRevision);
+    const through = Math.min(after + revisions, this.#visibleRevision);
+    const found: { readonly key: string; readonly position: number; readonly deleted: boolean }[] = [];
+    this.#disk.visitLog({ from: positionOf(after + 1, 0), before: positionOf(through + 1, 0) }, (position, { key, deleted }) => {
+      if (key.startsWith(prefix)) found.push({ key, position, deleted });
+      return true;
+    });
+    return { changes: found.map((write) => this.#changeFromLog(write)), through };
+  }
+
+  #changeFromLog({ key, position, deleted }: { readonly key: string; readonly position: number; readonly deleted: boolean }): Change {
+    const before = this.#before({ position, deleted });
+    const previous = before === undefined || before.deleted ? undefined : this.#entry(key, before.position);
+    return change(key, position, deleted ? undefined : this.#value(key, position), previous);
+  }
+
+  #revisionToRead(options: ReadOptions): number {
+    return revisionToRead(options, { newest: this.#visibleRevision, compacted: this.#compactedRevision });
+  }
+
+  // ── writing ───────────────────────────────────────────────────────────────────────────────────────
+
+  #newWriter(revision: number, keys: number): Writer {
+    return new Writer({
+      disk: this.#disk,
+      clock: this.#clock,
+      revision,
+      keys,
+      onWritten: (writes, newest) => this.#show(writes, newest),
+      explainFailure: async (error) => {
+        const failure = await explainWriteFailure(error, this.#directory.path);
+        this.#log.error("Cannot write to the store", { directory: this.#directory.path, reason: failure.reason, error });
+        return failure;
+      },
+    });
+  }
+
+  /** Lets readers and watchers see what is on disk now. */
+  #show(writes: readonly PendingWrite[], newest: number): void {
+    this.#visibleRevision = newest;
+    const watched = writes.filter(({ key }) => this.#hub.isWatched(key));
+    if (watched.length > 0) this.#hub.publish(watched.map((write) => this.#changeFromWrite(write)));
+  }
+
+  #changeFromWrite({ key, position, value, previous, previousWrite }: PendingWrite): Change {
+    if (previousWrite !== undefined) return change(key, position, value, entryOf(previousWrite));
+    const before = previous === undefined || previous.deleted ? undefined : this.#entry(key, previous.position);
+    return change(key, position, value, before);
+  }
+
+  // ── compaction ────────────────────────────────────────────────────────────────────────────────────
+
+  async #clean(cleaned: number, compactedRevision: number): Promise<void> {
+    const older = [...this.#reading].filter(({ revision }) => revision < compactedRevision);
+    await Promise.all(older.map(({ done }) => done));
+    const isPending = (key: string) => this.#writer.isPending(key);
+    await clean({ disk: this.#disk, clock: this.#clock, isPending, signal: this.#closing.signal }, cleaned, compactedRevision);
+  }
+
+  /** One at a time, or the progress of one would hide that of another. */
+  #cleanAfterOthers(work: () => Promise<void>): Promise<void> {
+    const turn = this.#cleaning.then(work);
+    this.#cleaning = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #cleanInBackground(cleaned: number, compactedRevision: number): void {
+    this.#cleanAfterOthers(() => this.#clean(cleaned, compactedRevision)).catch((error: unknown) =>
+      this.#log.warn("Cannot free the space of compacted history, the next compaction will", { error }),
+    );
+  }
+
+  #isNew(): boolean {
+    return this.#visibleRevision === this.#directory.firstRevision && this.#writer.keys === 0;
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#closed !== undefined) throw closed(action);
+  }
+}
+
+function change(key: string, position: number, value: Value | undefined, previous: Entry | undefined): Change {
+  const revision = revisionOf(position);
+  if (value !== undefined) return { type: "put", key, revision, value, previous };
+  if (previous === undefined) throw new StoreError("Damaged", `Cannot tell what ${key} was before it was deleted at revision ${revision}`);
+  return { type: "delete", key, revision, previous };
+}
+
+function firstOf(prefix: string, startAfter: string | undefined): Uint8Array {
+  const start = Buffer.from(prefix);
+  if (startAfter === undefined) return start;
+  const after = justAfter(startAfter);
+  return Buffer.compare(after, start) > 0 ? after : start;
+}
+
+/** The least key after `key`. */
+function justAfter(key: string): Uint8Array {
+  return Buffer.concat([Buffer.from(key), Buffer.of(0)]);
+}
+
+/** The least bytes after all that begin with `prefix`; undefined if there are none. */
+function afterPrefix(prefix: string): Uint8Array | undefined {
+  const bytes = Buffer.from(prefix);
+  const end = bytes.findLastIndex((byte) => byte < 0xff);
+  if (end < 0) return undefined;
+  const after = Buffer.from(bytes.subarray(0, end + 1));
+  after[end] = (after[end] ?? 0) + 1;
+  return after;
+}

@@ -1,0 +1,222 @@
+/**
+ * Takes commits in, gives each its revision, and writes them down in groups: all commits that arrive while the disk is busy
+ * share the next sync. Preconditions are judged against the accepted state, which includes what is not on disk yet;
+ * nobody else is told of that, not even by a refusal, before it is on disk.
+ *
+ * A group that cannot be written takes all that were accepted after it along, since they were judged by it. Then the
+ * accepted state is again what is on disk.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { CommitResult, Entry, FailedPrecondition, Operation, Value } from "../store.ts";
+import { holds } from "../operations.ts";
+import { StoreError } from "../store-error.ts";
+import type { Disk } from "./disk.ts";
+import { NO_POSITION, positionOf, revisionOf, type Head } from "./records.ts";
+
+/** One sync writes at most about this much, so that the memory of a transaction and the wait of its first commit are bounded. */
+const GROUP_BYTES_MAX = 16 * 1_048_576;
+
+/** Commits that wait for the disk. More are refused: they would only wait longer, and each holds memory. */
+export const COMMITS_WAITING_MAX = 20_000;
+
+const NO_BYTES = new Uint8Array(0);
+
+/** One accepted write of one key. */
+export interface PendingWrite {
+  readonly key: string;
+  readonly position: number;
+  /** Undefined: a deletion. */
+  readonly value: Value | undefined;
+  readonly previous: Head | undefined;
+  /** The write before, if that was not on disk either when this one was accepted. */
+  readonly previousWrite: PendingWrite | undefined;
+  readonly commit: PendingCommit;
+}
+
+interface PendingCommit {
+  readonly revision: number;
+  /** Keys that exist after it. */
+  readonly keys: number;
+  readonly writes: PendingWrite[];
+  sizeBytes: number;
+  resolve(result: CommitResult): void;
+  reject(error: StoreError): void;
+  /** Resolves when the commit is on disk, rejects if it never will be. */
+  readonly done: Promise<CommitResult>;
+}
+
+export interface WriterOptions {
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly revision: number;
+  readonly keys: number;
+  /** Called when a group is on disk, before its commits are answered. */
+  readonly onWritten: (writes: readonly PendingWrite[], revision: number) => void;
+  /** What a failed write means: "Full" if the disk is as it was before, "WriteFailed" if nobody can say. */
+  readonly explainFailure: (error: unknown) => Promise<StoreError>;
+}
+
+export class Writer {
+  readonly #options: WriterOptions;
+  /** Accepted writes that are not on disk yet: the last one of each key. */
+  readonly #pending = new Map<string, PendingWrite>();
+  #waiting: PendingCommit[] = [];
+  #accepted: { readonly revision: number; readonly keys: number };
+  #written: { readonly revision: number; readonly keys: number };
+  #flushing: Promise<void> | undefined;
+  #failure: StoreError | undefined;
+  #commits = 0;
+  #syncs = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#accepted = this.#written = { revision: options.revision, keys: options.keys };
+  }
+
+  /** Keys that exist on disk. */
+  get keys(): number {
+    return this.#written.keys;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  get syncs(): number {
+    return this.#syncs;
+  }
+
+  /** Whether a write of `key` is on its way to the disk. */
+  isPending(key: string): boolean {
+    return this.#pending.has(key);
+  }
+
+  /** `operations` are prepared. `read` gives what is on disk at a position. */
+  async commit(operations: readonly Operation[], read: (key: string, head: Head) => Entry): Promise<CommitResult> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#waiting.length >= COMMITS_WAITING_MAX) {
+      throw new StoreError("Unavailable", `Cannot commit: ${COMMITS_WAITING_MAX} commits already wait for the disk; try again later`);
+    }
+    const failed: FailedPrecondition[] = [];
+    const dependsOn: Promise<unknown>[] = [];
+    for (const [index, { key, precondition }] of operations.entries()) {
+      if (precondition === undefined) continue;
+      const pending = this.#pending.get(key);
+      const found = pending === undefined ? this.#onDisk(key, read) : entryOf(pending);
+      if (holds(precondition, found)) continue;
+      failed.push({ operation: index, key, found });
+      if (pending !== undefined) dependsOn.push(pending.commit.done);
+    }
+    if (failed.length === 0) return this.#accept(operations);
+    await Promise.all(dependsOn);
+    return { committed: false, failed };
+  }
+
+  /** Resolves when nothing waits for the disk any more. */
+  async idle(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing;
+  }
+
+  #onDisk(key: string, read: (key: string, head: Head) => Entry): Entry | undefined {
+    const head = this.#options.disk.head(key);
+    return head === undefined || head.deleted ? undefined : read(key, head);
+  }
+
+  #accept(operations: readonly Operation[]): Promise<CommitResult> {
+    const revision = this.#accepted.revision + 1;
+    const writes: PendingWrite[] = [];
+    let commit: PendingCommit | undefined;
+    const done = new Promise<CommitResult>((resolve, reject) => {
+      commit = { revision, keys: 0, writes, sizeBytes: 0, resolve, reject, done: undefined as never };
+    });
+    const accepted = Object.assign(commit as unknown as PendingCommit, { done });
+    done.catch(() => undefined); // Whoever committed hears of it; those that only depend on it may be none.
+    let { keys } = this.#accepted;
+    for (const [index, operation] of operations.entries()) {
+      const write = this.#pendingWrite(operation, positionOf(revision, index), accepted);
+      writes.push(write);
+      accepted.sizeBytes += write.value?.bytes().length ?? 0;
+      keys += Number(write.value !== undefined) - Number(write.previous !== undefined && !write.previous.deleted);
+      this.#pending.set(operation.key, write);
+    }
+    Object.assign(accepted, { keys });
+    this.#accepted = { revision, keys };
+    this.#waiting.push(accepted);
+    this.#flushing ??= this.#flushSoon();
+    return done;
+  }
+
+  #pendingWrite(operation: Operation, position: number, commit: PendingCommit): PendingWrite {
+    const { key } = operation;
+    const previousWrite = this.#pending.get(key);
+    const previous =
+      previousWrite === undefined
+        ? this.#options.disk.head(key)
+        : { position: previousWrite.position, deleted: previousWrite.value === undefined };
+    return { key, position, value: operation.type === "put" ? operation.value : undefined, previous, previousWrite, commit };
+  }
+
+  /** Waits a turn, so that commits which arrive together go together, then writes groups until none is left. */
+  async #flushSoon(): Promise<void> {
+    await new Promise<void>((resolve) => this.#options.clock.soon(resolve));
+    while (this.#waiting.length > 0) await this.#flushGroup(this.#takeGroup());
+    this.#flushing = undefined;
+  }
+
+  #takeGroup(): PendingCommit[] {
+    let sizeBytes = 0;
+    let count = 0;
+    for (const commit of this.#waiting) {
+      sizeBytes += commit.sizeBytes;
+      if (count > 0 && sizeBytes > GROUP_BYTES_MAX) break;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #flushGroup(group: readonly PendingCommit[]): Promise<void> {
+    const { disk, clock, onWritten } = this.#options;
+    const last = group.at(-1) as PendingCommit;
+    try {
+      for (const { writes } of group) for (const write of writes) putWrite(disk, write);
+      disk.putMeta("revision", last.revision);
+      disk.putMeta("keys", last.keys);
+      await clock.external(disk.written());
+    } catch (error) {
+      return this.#giveUp(group, error);
+    }
+    this.#syncs += 1;
+    this.#commits += group.length;
+    this.#written = { revision: last.revision, keys: last.keys };
+    const writes = group.flatMap((commit) => commit.writes);
+    for (const write of writes) if (this.#pending.get(write.key) === write) this.#pending.delete(write.key);
+    onWritten(writes, last.revision);
+    for (const { resolve, revision } of group) resolve({ committed: true, revision });
+  }
+
+  async #giveUp(group: readonly PendingCommit[], error: unknown): Promise<void> {
+    const failure = await this.#options.explainFailure(error);
+    const alsoRejected = this.#waiting;
+    this.#waiting = [];
+    this.#pending.clear();
+    this.#accepted = this.#written;
+    if (failure.reason !== "Full") this.#failure = failure;
+    const ofGroup =
+      failure.reason === "Full"
+        ? failure
+        : new StoreError("Uncertain", "Cannot say whether the commit is on disk: writing failed half way; start again and look", {
+            cause: error,
+          });
+    for (const { reject } of group) reject(ofGroup);
+    for (const { reject } of alsoRejected) reject(failure);
+  }
+}
+
+export function entryOf({ key, position, value }: PendingWrite): Entry | undefined {
+  return value === undefined ? undefined : { key, revision: revisionOf(position), value };
+}
+
+function putWrite(disk: Disk, { key, position, value, previous }: PendingWrite): void {
+  const record = { key, deleted: value === undefined, previous: previous?.position ?? NO_POSITION };
+  disk.putRecord(position, record, value?.bytes() ?? NO_BYTES);
+}

@@ -1,0 +1,60 @@
+/**
+ * What the failure of one call to etcd means: whether another attempt can help, whether the first one can have been carried
+ * out, and which reason of the store contract it is. One table; everything that is not in it is taken for a lost connection
+ * after which nobody knows what happened, which is the careful reading.
+ */
+import { GrpcError } from "../../host/grpc.ts";
+import { StoreError, type StoreErrorReason } from "../store-error.ts";
+
+export type Failure =
+  /** etcd said no; another attempt, there or elsewhere, gets the same answer. Nothing was carried out. */
+  | { readonly kind: "refused"; readonly reason: StoreErrorReason; readonly cause: GrpcError }
+  /** No answer, or one that another member may not give. `carriedOut` "no" is certain, "perhaps" is all that is known. */
+  | { readonly kind: "lost"; readonly carriedOut: "no" | "perhaps"; readonly cause: unknown };
+
+/** Beginnings of etcd's messages (they are the same in all versions; the codes are not) and of the library's own. */
+const REFUSALS: readonly (readonly [beginning: string, reason: StoreErrorReason])[] = [
+  ["etcdserver: mvcc: required revision has been compacted", "Compacted"],
+  ["etcdserver: mvcc: required revision is a future revision", "FutureRevision"],
+  ["etcdserver: mvcc: database space exceeded", "Full"],
+  ["etcdserver: request is too large", "TooLarge"],
+  ["etcdserver: too many operations in txn request", "TooLarge"],
+  ["etcdserver: corrupt cluster", "Damaged"],
+  ["etcdserver: permission denied", "Unusable"],
+  ["etcdserver: user name is empty", "Unusable"],
+  ["etcdserver: user name not found", "Unusable"],
+  ["etcdserver: invalid auth token", "Unusable"],
+  ["etcdserver: authentication failed", "Unusable"],
+  // A message over the limit, ours or the server's: the first is an answer, the second a request.
+  ["Received message larger than max", "TooLarge"],
+  ["grpc: received message larger than max", "TooLarge"],
+];
+
+/** etcd says these before it does anything. */
+const NOT_CARRIED_OUT: readonly string[] = [
+  "etcdserver: no leader",
+  "etcdserver: too many requests",
+  "etcdserver: not capable",
+  "etcdserver: unhealthy cluster",
+  "etcdserver: rpc not supported for learner",
+];
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof GrpcError)) return { kind: "lost", carriedOut: "perhaps", cause: error };
+  const refusal = REFUSALS.find(([beginning]) => error.details.startsWith(beginning));
+  if (refusal !== undefined) return { kind: "refused", reason: refusal[1], cause: error };
+  if (error.code === "PERMISSION_DENIED" || error.code === "UNAUTHENTICATED") return { kind: "refused", reason: "Unusable", cause: error };
+  if (error.code === "UNIMPLEMENTED") return { kind: "refused", reason: "Unsupported", cause: error };
+  const untouched = !error.sent || NOT_CARRIED_OUT.some((beginning) => error.details.startsWith(beginning));
+  return { kind: "lost", carriedOut: untouched ? "no" : "perhaps", cause: error };
+}
+
+const ADVICE: Partial<Record<StoreErrorReason, string>> = {
+  Full: "; etcd's database is at its quota: compact and defragment it, or raise the quota, then disarm the alarm",
+  Unusable: "; the client certificate must belong to an etcd user that may read and write under the root",
+};
+
+/** A refusal as the error of the store. "Compacted" and "FutureRevision" have more to tell and are made elsewhere. */
+export function refusalError(action: string, { reason, cause }: Extract<Failure, { kind: "refused" }>): StoreError {
+  return new StoreError(reason, `Cannot ${action}: ${cause.details}${ADVICE[reason] ?? ""}`, { cause });
+}

@@ -1,0 +1,121 @@
+/**
+ * Reading from etcd: one key, lists in pages, the newest revision. Every read is linearizable: it shows what was true at some
+ * moment after it was called, whichever member answers. All pages of one list are read at the revision of the first.
+ */
+import type { Entry, ListOptions, ListResult, ReadOptions } from "../store.ts";
+import { compacted, futureRevision, isStoreError, StoreError } from "../store-error.ts";
+import type { CompactionMemory } from "./compaction-memory.ts";
+import type { EtcdCluster } from "./etcd-cluster.ts";
+import { RANGE, type KeyValue } from "./etcd-messages.ts";
+import type { Decoded, Encodable } from "../../base/protobuf.ts";
+import type { KeySpace } from "./key-space.ts";
+import type { OwnWrites } from "./own-writes.ts";
+import { SharedLook } from "./shared-look.ts";
+
+/** Entries per answer: about 1 MB of usual objects. Where they are so large that an answer is refused, pages get smaller. */
+const PAGE_ENTRIES = 500;
+
+type RangeRequest = Encodable<(typeof RANGE)["request"]>;
+type RangeResponse = Decoded<(typeof RANGE)["response"]>;
+
+export interface EtcdReaderOptions {
+  readonly cluster: EtcdCluster;
+  readonly keys: KeySpace;
+  readonly ownWrites: OwnWrites;
+  readonly compaction: CompactionMemory;
+}
+
+export class EtcdReader {
+  readonly #options: EtcdReaderOptions;
+  readonly #revision = new SharedLook(() => this.#look());
+
+  constructor(options: EtcdReaderOptions) {
+    this.#options = options;
+  }
+
+  async get(key: string, { revision }: ReadOptions): Promise<Entry | undefined> {
+    checkRevision(revision);
+    const { kvs } = await this.#range(`get ${key}`, { key: this.#options.keys.encode(key), revision });
+    return kvs[0] === undefined ? undefined : this.entryOf(kvs[0]);
+  }
+
+  async list(prefix: string, options: ListOptions): Promise<ListResult> {
+    const { limit = Infinity, startAfter } = options;
+    checkRevision(options.revision);
+    checkLimit(limit);
+    const { keys } = this.#options;
+    const whole = keys.rangeOf(prefix);
+    if (whole === undefined) return { entries: [], revision: options.revision ?? (await this.currentRevision()), remaining: 0 };
+
+    const entries: Entry[] = [];
+    let range = startAfter === undefined ? whole : keys.rangeAfter(whole, startAfter);
+    let revision = options.revision;
+    for (;;) {
+      const page = await this.#page(`list ${prefix}`, { ...range, revision, limit: Math.min(PAGE_ENTRIES, limit - entries.length) });
+      revision ??= revisionOf(page);
+      for (const kv of page.kvs) entries.push(this.entryOf(kv));
+      const remaining = page.count - page.kvs.length;
+      const last = entries.at(-1);
+      if (remaining === 0 || last === undefined || entries.length >= limit) return { entries, revision, remaining };
+      range = keys.rangeAfter(range, last.key);
+    }
+  }
+
+  /** Exactly how many keys there are, and at which revision. */
+  async count(): Promise<{ readonly keys: number; readonly revision: number }> {
+    const answer = await this.#range("count the keys", { ...this.#options.keys.rangeOf(""), countOnly: true });
+    return { keys: answer.count, revision: revisionOf(answer) };
+  }
+
+  currentRevision(): Promise<number> {
+    return this.#revision.ask();
+  }
+
+  entryOf({ key, value, modRevision }: KeyValue): Entry {
+    const text = this.#options.keys.decode(key);
+    return { key: text, revision: modRevision, value: this.#options.ownWrites.valueOf(text, modRevision, value) };
+  }
+
+  async #look(): Promise<number> {
+    // No key is of this name: the answer is a header.
+    return revisionOf(await this.#range("read the newest revision", { key: this.#options.keys.encode("/"), countOnly: true }));
+  }
+
+  /** A page, smaller than wanted if the entries are too large to come together. */
+  async #page(action: string, request: RangeRequest & { readonly limit: number }): Promise<RangeResponse> {
+    try {
+      return await this.#range(action, request);
+    } catch (error) {
+      if (!isStoreError(error, "TooLarge") || request.limit <= 1) throw error;
+      return this.#page(action, { ...request, limit: Math.ceil(request.limit / 4) });
+    }
+  }
+
+  async #range(action: string, request: RangeRequest): Promise<RangeResponse> {
+    const { cluster, compaction } = this.#options;
+    const wanted = request.revision ?? 0;
+    try {
+      return await cluster.read(action, (endpoint, options) => endpoint.call(RANGE, request, options));
+    } catch (error) {
+      if (isStoreError(error, "Compacted")) throw compacted(wanted, await compaction.ask(wanted));
+      if (isStoreError(error, "FutureRevision")) throw futureRevision(wanted, await this.currentRevision());
+      throw error;
+    }
+  }
+}
+
+export function revisionOf({ header }: { readonly header: { readonly revision: number } | undefined }): number {
+  return header?.revision ?? 0;
+}
+
+function checkRevision(revision: number | undefined): void {
+  if (revision !== undefined && !(Number.isSafeInteger(revision) && revision > 0)) {
+    throw new StoreError("Invalid", `Cannot read at revision ${revision}: a revision is a whole number above 0`);
+  }
+}
+
+function checkLimit(limit: number): void {
+  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit > 0)) {
+    throw new StoreError("Invalid", `Cannot list with a limit of ${limit}: a limit is a whole number above 0`);
+  }
+}

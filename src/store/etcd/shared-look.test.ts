@@ -1,0 +1,76 @@
+import { test } from "node:test";
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { SharedLook } from "./shared-look.ts";
+
+interface Look {
+  readonly number: number;
+  end(): void;
+  fail(error: Error): void;
+}
+
+/** Looks that end when the test says so, each with its own number as what it saw. */
+class ManualLooks {
+  #begun = 0;
+  readonly #waiting: ((look: Look) => void)[] = [];
+  readonly #ready: Look[] = [];
+  readonly shared = new SharedLook(() => this.#look());
+
+  get begun(): number {
+    return this.#begun;
+  }
+
+  /** The next look that begins, or has begun and was not asked for yet. */
+  async next(): Promise<Look> {
+    return this.#ready.shift() ?? new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #look(): Promise<number> {
+    const number = ++this.#begun;
+    return new Promise((resolve, reject) => {
+      const look = { number, end: () => resolve(number), fail: reject };
+      const waiting = this.#waiting.shift();
+      if (waiting === undefined) this.#ready.push(look);
+      else waiting(look);
+    });
+  }
+}
+
+test("who asks while a look is under way does not get that one; all who ask meanwhile share the next", async () => {
+  const looks = new ManualLooks();
+  const first = looks.shared.ask();
+  const firstLook = await looks.next();
+  const meanwhile = [looks.shared.ask(), looks.shared.ask(), looks.shared.ask()];
+  equal(looks.begun, 1, "one look at a time");
+
+  firstLook.end();
+  const secondLook = await looks.next();
+  const late = looks.shared.ask();
+  secondLook.end();
+  (await looks.next()).end();
+
+  equal(await first, 1);
+  deepEqual(await Promise.all(meanwhile), [2, 2, 2]);
+  equal(await late, 3, "the second look was under way when this was asked");
+  equal(looks.begun, 3);
+});
+
+test("who asks when no look is under way starts one at once", async () => {
+  const looks = new ManualLooks();
+  for (const number of [1, 2, 3]) {
+    const asked = looks.shared.ask();
+    const look = await looks.next();
+    equal(looks.begun, number);
+    look.end();
+    equal(await asked, number);
+  }
+});
+
+test("a look that fails fails for those who shared it, and for nobody else", async () => {
+  const looks = new ManualLooks();
+  const first = looks.shared.ask();
+  const meanwhile = [looks.shared.ask(), looks.shared.ask()];
+  (await looks.next()).fail(new Error("lost"));
+  await rejects(first, /lost/);
+  (await looks.next()).end();
+  deepEqual(await Promise.all(meanwhile), [2, 2]);
+});
