@@ -29,7 +29,12 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
     return { heldBy: holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})` };
   }
   if (holder?.pid === process.pid && server === undefined) return { heldBy: `this process (${process.pid})` };
-  writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: 0o600 });
+  try {
+    writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: 0o600 });
+  } catch (error) {
+    if (server !== undefined) await close(server);
+    throw error;
+  }
   return {
     lock: {
       async release() {

@@ -99,12 +99,11 @@ async function prepareContent(disk: Disk, path: string, { wasShort }: { readonly
 }
 
 async function writeFirstNumbers(disk: Disk, path: string): Promise<void> {
-  disk.putMeta("format", FORMAT);
-  disk.putMeta("revision", FIRST_REVISION);
-  disk.putMeta("keys", 0);
-  disk.putMeta("compacted", FIRST_REVISION);
-  disk.putMeta("cleaned", FIRST_REVISION);
-  await disk.written();
+  await disk.write(() => {
+    disk.putMeta("format", FORMAT);
+    disk.putMeta("keys", 0);
+    for (const name of ["revision", "compacted", "cleaned"] as const) disk.putMeta(name, FIRST_REVISION);
+  });
   await syncDirectory(path);
   await syncDirectory(joinPath(path, ".."));
 }

@@ -1,6 +1,6 @@
 /**
  * The three maps of the embedded driver on lmdb, and the only place that knows lmdb. Reads are synchronous (memory that is
- * mapped); what is written in one turn of the event loop is one transaction, which is on disk when its promise is fulfilled.
+ * mapped); what is written in one call of `write` is one transaction, which is on disk when its promise is fulfilled.
  *
  * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
  * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed commit rejects two promises.
@@ -34,6 +34,8 @@ export class Disk {
       path,
       // The default acknowledges before the sync.
       overlappingSync: false,
+      // Its own grouping by turns leaves a promise behind that nobody can handle when a commit fails; `write` groups.
+      eventTurnBatching: false,
       encoding: "binary",
       keyEncoding: "binary",
       maxDbs: 3,
@@ -77,6 +79,11 @@ export class Disk {
     return bytes === undefined ? undefined : decodeRecord(bytes, position);
   }
 
+  /** What a record takes; 0 if there is none. */
+  recordBytes(position: number): number {
+    return this.#log.getBinaryFast(encodePosition(position))?.length ?? 0;
+  }
+
   /** A copy of the value; throws "Damaged" if it is not what was written. */
   value(position: number): Uint8Array | undefined {
     const bytes = view(this.#log, encodePosition(position));
@@ -101,37 +108,15 @@ export class Disk {
     return { sizeBytes: (lastPageNumber + 1) * pageSize, usedBytes: pages.reduce((sum, count) => sum + count, 0) * pageSize };
   }
 
-  // ── writing: all calls of one turn are one transaction, whose end `written` tells ───────────────────
+  // ── writing: only inside `write` ──────────────────────────────────────────────────────────────────
 
-  putRecord(position: number, record: LogRecord, value: Uint8Array): void {
-    this.#note(this.#log.put(encodePosition(position), encodeRecord(record, value)));
-    this.#note(this.#index.put(Buffer.from(record.key), encodeHead({ position, deleted: record.deleted })));
-  }
-
-  removeRecord(position: number): void {
-    this.#note(this.#log.remove(encodePosition(position)));
-  }
-
-  removeHead(key: string): void {
-    this.#note(this.#index.remove(Buffer.from(key)));
-  }
-
-  putMeta(name: MetaName, number: number): void {
-    this.#note(this.#meta.put(Buffer.from(name), encodePosition(number)));
-  }
-
-  /** Forgets all records and heads. */
-  clear(): void {
-    this.#note(this.#log.clearAsync());
-    this.#note(this.#index.clearAsync());
-  }
-
-  /** Resolves when the writes of this turn are on disk; rejects, with the reason, if none of them is. */
-  async written(): Promise<void> {
-    const writes = this.#writes;
-    this.#writes = new Set();
+  /**
+   * Carries out what `work` asks for, which it does before it returns, as one transaction. Resolves when that is on disk;
+   * rejects, with the reason, if none of it is.
+   */
+  async write(work: () => void): Promise<void> {
     try {
-      await Promise.all(writes);
+      await this.#root.batch(work);
     } catch (error) {
       throw await reasonOf(error);
     } finally {
@@ -139,15 +124,31 @@ export class Disk {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#root.close();
+  putRecord(position: number, record: LogRecord, value: Uint8Array): void {
+    void this.#log.put(encodePosition(position), encodeRecord(record, value));
+    void this.#index.put(Buffer.from(record.key), encodeHead({ position, deleted: record.deleted }));
   }
 
-  /** Nearly always one promise: the library gives all writes of a turn the same. */
-  #writes = new Set<Promise<unknown>>();
+  removeRecord(position: number): void {
+    void this.#log.remove(encodePosition(position));
+  }
 
-  #note(write: Promise<unknown>): void {
-    this.#writes.add(write);
+  removeHead(key: string): void {
+    void this.#index.remove(Buffer.from(key));
+  }
+
+  putMeta(name: MetaName, number: number): void {
+    void this.#meta.put(Buffer.from(name), encodePosition(number));
+  }
+
+  /** Forgets all records and heads. */
+  clear(): void {
+    void this.#log.clearAsync();
+    void this.#index.clearAsync();
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
   }
 }
 

@@ -1,17 +1,34 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import type { RestorableStore } from "../store.ts";
-import type { OpenedStore } from "../testing/harness.ts";
+import { bytesValue } from "../value.ts";
+import { PODS, Seen, at, committed, del, put, show, type OpenedStore } from "../testing/harness.ts";
 import { ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 
+function openIn(directory: string): Promise<RestorableStore> {
+  return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
+}
+
 async function openTemporary(): Promise<OpenedStore<RestorableStore>> {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-embedded-"));
-  const store = await openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
-  return { store, close: () => rm(directory, { recursive: true }) };
+  return { store: await openIn(directory), close: () => rm(directory, { recursive: true }) };
+}
+
+async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-embedded-"));
+  try {
+    await run(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }
 
 const driver = { name: "embedded", open: openTemporary };
@@ -19,3 +36,160 @@ const driver = { name: "embedded", open: openTemporary };
 storeSuite(driver);
 ownedSuite(driver);
 restorableSuite(driver);
+
+test("embedded: what was there before closing is there after opening: state, revisions, old lists, old watches", () =>
+  inDirectory(async (directory) => {
+    const before = await openIn(directory);
+    const first = await committed(before, put(`${PODS}a`, "1"));
+    const second = await committed(before, put(`${PODS}a`, "2"));
+    const third = await committed(before, put(`${PODS}b`, "1"), put("/core/services/s", "1"));
+    const fourth = await committed(before, del(`${PODS}a`));
+    await before.close();
+
+    const store = await openIn(directory);
+    equal(await store.currentRevision(), fourth);
+    deepEqual((await store.list("")).entries.map(show), [`${PODS}b=1@${third}`, `/core/services/s=1@${third}`]);
+    deepEqual((await store.list(PODS, { revision: second })).entries.map(show), [`${PODS}a=2@${second}`]);
+    const seen = new Seen(store, PODS, first);
+    equal(await committed(store, put(`${PODS}b`, "2", at(third))), fourth + 1);
+    await seen.untilRevision(fourth + 1);
+    deepEqual(seen.lines, [
+      `put ${PODS}a=2@${second} (was 1@${first})`,
+      `put ${PODS}b=1@${third}`,
+      `delete ${PODS}a@${fourth} (was 2@${second})`,
+      `put ${PODS}b=2@${fourth + 1} (was 1@${third})`,
+    ]);
+    equal((await store.statistics()).keys, 2);
+    await store.close();
+  }));
+
+test("embedded: compaction outlives a restart, also when the newest write was a deletion", () =>
+  inDirectory(async (directory) => {
+    const before = await openIn(directory);
+    const first = await committed(before, put(`${PODS}a`, "1"));
+    const last = await committed(before, del(`${PODS}a`));
+    await before.compact(last);
+    await before.close();
+
+    const store = await openIn(directory);
+    equal(await store.currentRevision(), last);
+    await rejects(store.list(PODS, { revision: first }), { reason: "Compacted" });
+    equal((await new Seen(store, PODS, first).untilEnd()).reason, "compacted");
+    equal(await committed(store, put(`${PODS}a`, "2", { is: "absent" })), last + 1);
+    await store.close();
+  }));
+
+test("embedded: compaction frees space, so that a store that is only overwritten does not grow", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    const sizes: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      for (let turn = 0; turn < 5; turn++) {
+        const value = bytesValue(new Uint8Array(10_000).fill(round));
+        await Promise.all(Array.from({ length: 100 }, (_, index) => committed(store, { type: "put", key: `${PODS}p${index}`, value })));
+      }
+      const before = (await store.statistics()).usedBytes;
+      await store.compact(await store.currentRevision());
+      const after = (await store.statistics()).usedBytes;
+      ok(after < before / 2, `compaction must free most of ${before} bytes, ${after} are left`);
+      sizes.push((await stat(join(directory, "store.mdb"))).size);
+    }
+    ok((sizes.at(-1) ?? 0) <= 1.2 * (sizes[2] ?? 0), `the file must reuse what was freed: ${sizes.join(", ")}`);
+    await store.close();
+  }));
+
+test("embedded: the directory and everything in it is for its owner alone", () =>
+  inDirectory(async (parent) => {
+    const directory = join(parent, "made", "here");
+    const store = await openIn(directory);
+    await committed(store, put(`${PODS}a`, "1"));
+
+    equal((await stat(directory)).mode & 0o777, 0o700);
+    for (const name of await readdir(directory)) equal((await stat(join(directory, name))).mode & 0o777, 0o600, name);
+    await store.close();
+  }));
+
+test("embedded: a second opener is told who holds the directory, and gets it when that is closed", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    await rejects(openIn(directory), { reason: "Locked", message: new RegExp(`in use by process ${process.pid} `) });
+    await committed(store, put(`${PODS}a`, "1"));
+    await store.close();
+
+    const next = await openIn(directory);
+    equal((await next.list(PODS)).entries.length, 1);
+    await next.close();
+  }));
+
+test("embedded: another process is refused while the holder lives, and not after it was killed", () =>
+  inDirectory(async (directory) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "crash-child.js"), directory], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    child.stdout.resume();
+
+    await rejects(openIn(directory), { reason: "Locked", message: new RegExp(`in use by process ${child.pid} `) });
+    child.kill("SIGKILL");
+    await once(child, "close");
+
+    await (await openIn(directory)).close();
+  }));
+
+test("embedded: a holder file that is left over, empty or nonsense does not keep anybody out", () =>
+  inDirectory(async (directory) => {
+    for (const content of [
+      "",
+      "{",
+      '{"pid":-1}',
+      '{"pid":999999999,"command":"gone","started":"1"}',
+      JSON.stringify({ pid: 1, command: "init", started: "0" }),
+    ]) {
+      await writeFile(join(directory, "holder"), content);
+      await (await openIn(directory)).close();
+    }
+  }));
+
+test("embedded: commits that arrive together share a sync", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    await Promise.all(Array.from({ length: 200 }, (_, index) => committed(store, put(`${PODS}p${index}`, "1"))));
+    const { commits, syncs } = await store.statistics();
+    equal(commits, 200);
+    ok(syncs <= 5, `200 commits took ${syncs} syncs`);
+    await store.close();
+  }));
+
+test("embedded: closing waits for what was accepted", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    const accepted = Promise.all(Array.from({ length: 50 }, (_, index) => committed(store, put(`${PODS}p${index}`, "1"))));
+    await store.close();
+    await accepted;
+
+    const again = await openIn(directory);
+    equal((await again.list(PODS)).entries.length, 50);
+    await again.close();
+  }));
+
+test("embedded: a long list does not hold up others, and shows one moment all the same", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    for (let index = 0; index < 3_000; index += 500) {
+      await Promise.all(Array.from({ length: 500 }, (_, offset) => committed(store, put(`${PODS}p${index + offset}`, "old"))));
+    }
+    const listing = store.list(PODS);
+    let done = false;
+    void listing.then(() => (done = true));
+    const revision = await committed(store, put(`${PODS}p2999`, "new"));
+    equal(done, false, "the commit must not have waited for the list");
+    await store.compact(revision); // Must wait for the list, or take what it still reads.
+
+    const { entries } = await listing;
+    equal(entries.length, 3_000);
+    ok(
+      entries.every(({ value }) => value.bytes().length === 3),
+      "the list is older than the change",
+    );
+    await store.close();
+  }));

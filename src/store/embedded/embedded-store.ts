@@ -64,6 +64,8 @@ class Embedded implements RestorableStore {
   #writer: Writer;
   #visibleRevision: number;
   #compactedRevision: number;
+  /** Up to here the space of what was compacted is free. */
+  #cleanedRevision: number;
   #cleaning: Promise<void> = Promise.resolve();
   #closed: Promise<void> | undefined;
 
@@ -80,7 +82,8 @@ class Embedded implements RestorableStore {
       visibleRevision: () => this.#visibleRevision,
       readHistory: (prefix, after, revisions) => this.#readHistory(prefix, after, revisions),
     });
-    if (directory.cleaned < directory.compacted) this.#cleanInBackground(directory.cleaned, directory.compacted);
+    this.#cleanedRevision = directory.cleaned;
+    if (directory.cleaned < directory.compacted) this.#cleanInBackground(directory.compacted);
   }
 
   async get(key: string, options: ReadOptions = {}): Promise<Entry | undefined> {
@@ -126,12 +129,10 @@ class Embedded implements RestorableStore {
     this.#checkOpen("compact");
     if (revision > this.#visibleRevision) throw futureRevision(revision, this.#visibleRevision);
     if (revision <= this.#compactedRevision) return;
-    const from = this.#compactedRevision;
     this.#compactedRevision = revision;
     await this.#cleanAfterOthers(async () => {
-      this.#disk.putMeta("compacted", revision);
-      await this.#clock.external(this.#disk.written());
-      await this.#clean(from, revision);
+      await this.#clock.external(this.#disk.write(() => this.#disk.putMeta("compacted", revision)));
+      await this.#clean(revision);
     });
   }
 
@@ -280,22 +281,25 @@ class Embedded implements RestorableStore {
 
   // ── compaction ────────────────────────────────────────────────────────────────────────────────────
 
-  async #clean(cleaned: number, compactedRevision: number): Promise<void> {
+  async #clean(compactedRevision: number): Promise<void> {
     const older = [...this.#reading].filter(({ revision }) => revision < compactedRevision);
     await Promise.all(older.map(({ done }) => done));
     const isPending = (key: string) => this.#writer.isPending(key);
-    await clean({ disk: this.#disk, clock: this.#clock, isPending, signal: this.#closing.signal }, cleaned, compactedRevision);
+    const options = { disk: this.#disk, clock: this.#clock, isPending, signal: this.#closing.signal };
+    this.#cleanedRevision = await clean(options, this.#cleanedRevision, compactedRevision);
   }
 
   /** One at a time, or the progress of one would hide that of another. */
   #cleanAfterOthers(work: () => Promise<void>): Promise<void> {
-    const turn = this.#cleaning.then(work);
+    const turn = this.#cleaning.then(work).catch(async (error: unknown) => {
+      throw error instanceof StoreError ? error : await explainWriteFailure(error, this.#directory.path);
+    });
     this.#cleaning = turn.catch(() => undefined);
     return turn;
   }
 
-  #cleanInBackground(cleaned: number, compactedRevision: number): void {
-    this.#cleanAfterOthers(() => this.#clean(cleaned, compactedRevision)).catch((error: unknown) =>
+  #cleanInBackground(compactedRevision: number): void {
+    this.#cleanAfterOthers(() => this.#clean(compactedRevision)).catch((error: unknown) =>
       this.#log.warn("Cannot free the space of compacted history, the next compaction will", { error }),
     );
   }

@@ -21,14 +21,10 @@ export interface RestoreTarget {
 export async function restoreEntries(disk: Disk, clock: Clock, entries: AsyncIterable<Entry>, target: RestoreTarget): Promise<number> {
   if (!target.isNew())
     throw new StoreError("Invalid", "Cannot restore: the store has been written to; restore into an empty data directory");
-  disk.putMeta("restoring", 1);
-  await clock.external(disk.written());
+  await clock.external(disk.write(() => disk.putMeta("restoring", 1)));
   try {
     const keys = await writeEntries(disk, clock, entries, target.revision);
-    for (const name of ["revision", "compacted", "cleaned"] as const) disk.putMeta(name, target.revision);
-    disk.putMeta("keys", keys);
-    disk.putMeta("restoring", 0);
-    await clock.external(disk.written());
+    await clock.external(disk.write(() => putNumbers(disk, target.revision, keys)));
     return keys;
   } catch (error) {
     await forgetHalfRestored(disk, disk.meta("revision") ?? 1);
@@ -38,24 +34,42 @@ export async function restoreEntries(disk: Disk, clock: Clock, entries: AsyncIte
 
 /** Empties a store that was being restored when it was stopped. */
 export async function forgetHalfRestored(disk: Disk, firstRevision: number): Promise<void> {
-  disk.clear();
-  for (const name of ["revision", "compacted", "cleaned"] as const) disk.putMeta(name, firstRevision);
-  disk.putMeta("keys", 0);
+  await disk.write(() => {
+    disk.clear();
+    putNumbers(disk, firstRevision, 0);
+  });
+}
+
+function putNumbers(disk: Disk, revision: number, keys: number): void {
+  for (const name of ["revision", "compacted", "cleaned"] as const) disk.putMeta(name, revision);
+  disk.putMeta("keys", keys);
   disk.putMeta("restoring", 0);
-  await disk.written();
 }
 
 async function writeEntries(disk: Disk, clock: Clock, entries: AsyncIterable<Entry>, newest: number): Promise<number> {
   const operations = new Map<number, number>(); // How many keys a revision has already; only some commits wrote several.
   let keys = 0;
-  for await (const { key, revision, value } of entries) {
-    if (revision > newest)
+  let piece: { readonly entry: Entry; readonly position: number }[] = [];
+  const writePiece = async () => {
+    const whole = piece;
+    piece = [];
+    await clock.external(disk.write(() => whole.forEach(({ entry, position }) => putEntry(disk, entry, position))));
+  };
+  for await (const entry of entries) {
+    const { key, revision } = entry;
+    if (revision > newest) {
       throw new StoreError("Invalid", `Cannot restore ${key}: its revision ${revision} is newer than the snapshot's, ${newest}`);
+    }
     const operation = operations.get(revision) ?? 0;
     operations.set(revision, operation + 1);
-    disk.putRecord(positionOf(revision, operation), { key, deleted: false, previous: NO_POSITION }, value.bytes());
+    piece.push({ entry, position: positionOf(revision, operation) });
     keys += 1;
-    if (keys % ENTRIES_PER_PIECE === 0) await clock.external(disk.written());
+    if (piece.length === ENTRIES_PER_PIECE) await writePiece();
   }
+  await writePiece();
   return keys;
+}
+
+function putEntry(disk: Disk, { key, value }: Entry, position: number): void {
+  disk.putRecord(position, { key, deleted: false, previous: NO_POSITION }, value.bytes());
 }

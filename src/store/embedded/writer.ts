@@ -178,10 +178,12 @@ export class Writer {
     const { disk, clock, onWritten } = this.#options;
     const last = group.at(-1) as PendingCommit;
     try {
-      for (const { writes } of group) for (const write of writes) putWrite(disk, write);
-      disk.putMeta("revision", last.revision);
-      disk.putMeta("keys", last.keys);
-      await clock.external(disk.written());
+      const written = disk.write(() => {
+        for (const { writes } of group) for (const write of writes) putWrite(disk, write);
+        disk.putMeta("revision", last.revision);
+        disk.putMeta("keys", last.keys);
+      });
+      await clock.external(written);
     } catch (error) {
       return this.#giveUp(group, error);
     }

@@ -1,0 +1,203 @@
+/** What the world can do to the files of a store, and what it gets: a named error, reads where they can go on, nothing silently lost. */
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { silentLogger } from "../../base/logger.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { needs, toolPath } from "../../testing/needs.ts";
+import type { RestorableStore, Store } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+import { bytesValue } from "../value.ts";
+import { PODS, Seen, committed, del, put, show } from "../testing/harness.ts";
+import { openEmbeddedStore } from "./embedded-store.ts";
+
+const run = promisify(execFile);
+
+function openIn(directory: string): Promise<RestorableStore> {
+  return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
+}
+
+async function inDirectory(body: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-faults-"));
+  try {
+    await body(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** A file system of its own, of `size`, for the test. */
+async function onTmpfs(
+  size: string,
+  body: (directory: string, remount: (options: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
+  await inDirectory(async (directory) => {
+    const mount = toolPath("tmpfs");
+    await run(mount, ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
+    try {
+      await body(directory, (options) => run(mount, ["-o", `remount,${options}`, directory]));
+    } finally {
+      await run("umount", ["--lazy", directory]); // Also when a failed test left the store open.
+    }
+  });
+}
+
+const FILLING = bytesValue(new Uint8Array(50_000).fill(1));
+
+/** Commits until it is refused. Returns the keys that were acknowledged and why it ended. */
+async function fill(store: Store): Promise<{ readonly keys: string[]; readonly error: unknown }> {
+  const keys: string[] = [];
+  for (let index = 0; ; index++) {
+    try {
+      await committed(store, { type: "put", key: `${PODS}p${index}`, value: FILLING });
+      keys.push(`${PODS}p${index}`);
+    } catch (error) {
+      return { keys, error };
+    }
+  }
+}
+
+test("a full disk refuses writes as Full, reads go on, and writes too once there is space", { ...needs("tmpfs") }, () =>
+  onTmpfs("8m", async (directory, remount) => {
+    const store = await openIn(directory);
+    const seen = new Seen(store, PODS, await store.currentRevision());
+    const { keys, error } = await fill(store);
+
+    ok(isStoreError(error, "Full"), `it must be told as Full, is ${String(error)}`);
+    ok(keys.length > 20, "most of the space must have been used");
+    deepEqual((await store.list(PODS)).entries.map(({ key }) => key).sort(), [...keys].sort());
+    equal(await store.currentRevision(), 1 + keys.length, "what was refused took no revision");
+    equal(seen.changes.length, keys.length, "no watcher saw what was refused");
+
+    await remount("size=32m");
+    const revision = await committed(store, put(`${PODS}after`, "1"));
+    equal(revision, 2 + keys.length);
+    await store.close();
+    const again = await openIn(directory);
+    equal((await again.list(PODS)).entries.length, keys.length + 1);
+    await again.close();
+  }),
+);
+
+test("commits that wait behind one that does not fit are refused with it, and those after are judged anew", { ...needs("tmpfs") }, () =>
+  onTmpfs("8m", async (directory, remount) => {
+    const store = await openIn(directory);
+    const { keys } = await fill(store);
+    const large = bytesValue(new Uint8Array(1_400_000));
+
+    const together = await Promise.allSettled([
+      store.commit([{ type: "put", key: `${PODS}large`, value: large, precondition: { is: "absent" } }]),
+      store.commit([put(`${PODS}large`, "again", { is: "absent" })]),
+      store.commit([put(`${PODS}other`, "1")]),
+    ]);
+
+    deepEqual(
+      together.map((each) => each.status === "rejected" && isStoreError(each.reason, "Full")),
+      [true, true, true],
+    );
+    await remount("size=32m");
+    await committed(store, put(`${PODS}large`, "now", { is: "absent" }));
+    equal((await store.statistics()).keys, keys.length + 1);
+    await store.close();
+  }),
+);
+
+test("deleting and compacting makes room on a full disk", { ...needs("tmpfs") }, () =>
+  onTmpfs("16m", async (directory) => {
+    const store = await openIn(directory);
+    const { keys } = await fill(store);
+    for (const key of keys.slice(0, 100)) await committed(store, del(key));
+    await store.compact(await store.currentRevision());
+
+    for (let index = 0; index < 50; index++) await committed(store, { type: "put", key: `${PODS}new${index}`, value: FILLING });
+    equal((await store.list(PODS)).entries.length, keys.length - 50);
+    await store.close();
+    const again = await openIn(directory);
+    equal((await again.list(PODS)).entries.length, keys.length - 50);
+    await again.close();
+  }),
+);
+
+for (const { it, path, prepare } of [
+  { it: "a file", path: "file", prepare: (directory: string) => writeFile(join(directory, "file"), "") },
+  { it: "below a file", path: "file/data", prepare: (directory: string) => writeFile(join(directory, "file"), "") },
+  {
+    it: "a directory whose data file is a directory",
+    path: "data",
+    prepare: (directory: string) => mkdir(join(directory, "data", "store.mdb"), { recursive: true }),
+  },
+]) {
+  test(`a data directory that is ${it} is refused as Unusable, with its name`, () =>
+    inDirectory(async (directory) => {
+      await prepare(directory);
+      await rejects(openIn(join(directory, path)), { reason: "Unusable", message: new RegExp(`Cannot open ${join(directory, path)}: `) });
+    }));
+}
+
+test("a directory that cannot be written to is refused as Unusable", { ...needs("tmpfs") }, () =>
+  onTmpfs("8m", async (directory, remount) => {
+    await (await openIn(join(directory, "data"))).close();
+    await remount("ro");
+    await rejects(openIn(join(directory, "data")), { reason: "Unusable", message: /choose a data directory that this user can write to/ });
+    await rejects(openIn(join(directory, "new")), { reason: "Unusable" });
+    await remount("rw");
+    await (await openIn(join(directory, "data"))).close();
+  }),
+);
+
+/** A closed store with a hundred keys, the data file, and a mark by which one value can be found in it. */
+async function withData(body: (directory: string, file: string) => Promise<void>): Promise<void> {
+  await inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => committed(store, put(`${PODS}p${index}`, `value-${index}-${"x".repeat(500)}-end`))),
+    );
+    await store.close();
+    await body(directory, join(directory, "store.mdb"));
+  });
+}
+
+for (const { it, damage } of [
+  { it: "that is something else", damage: (file: string) => writeFile(file, "This is not a data file, it is a letter. ".repeat(500)) },
+  { it: "whose beginning is gone", damage: (file: string) => overwrite(file, 0, Buffer.alloc(4_096)) },
+  { it: "whose second header is gone", damage: (file: string) => overwrite(file, 4_096, Buffer.alloc(4_096)) },
+  { it: "that was cut to one page", damage: (file: string) => truncate(file, 4_096) },
+  { it: "that was cut to its headers", damage: (file: string) => truncate(file, 8_192) },
+  { it: "that was cut in the middle", damage: async (file: string) => truncate(file, (await readFile(file)).length / 2) },
+]) {
+  test(`a data file ${it} is refused as Damaged, and left as it is`, () =>
+    withData(async (directory, file) => {
+      await damage(file);
+      const before = (await readFile(file)).subarray(0, 100_000);
+      await rejects(openIn(directory), { reason: "Damaged", message: /restore a snapshot/ });
+      await rejects(openIn(directory), { reason: "Damaged" });
+      const after = (await readFile(file)).subarray(0, before.length);
+      ok(before.equals(after), "what is left may still be of use to somebody");
+    }));
+}
+
+test("a value that is not what was written is refused as Damaged, by name; all others can be read", () =>
+  withData(async (directory, file) => {
+    const content = await readFile(file);
+    const mark = Buffer.from("value-42-");
+    for (let found = content.indexOf(mark); found >= 0; found = content.indexOf(mark, found + 1))
+      await overwrite(file, found + 20, Buffer.from("y"));
+
+    const store = await openIn(directory);
+    await rejects(store.get(`${PODS}p42`), { reason: "Damaged", message: /the value of \/core\/pods\/p42 at revision/ });
+    await rejects(store.list(PODS), { reason: "Damaged" });
+    for (let index = 0; index < 100; index++) if (index !== 42) ok(show(await store.get(`${PODS}p${index}`))?.includes("-end"));
+    await committed(store, put(`${PODS}p42`, "written anew"));
+    equal((await store.list(PODS)).entries.length, 100);
+    await store.close();
+  }));
+
+async function overwrite(path: string, offset: number, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "r+");
+  await file.write(bytes, 0, bytes.length, offset);
+  await file.close();
+}
