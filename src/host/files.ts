@@ -1,6 +1,6 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
 import { createReadStream } from "node:fs";
-import { chmod, mkdir, open, rename, stat, statfs, unlink } from "node:fs/promises";
+import { access, chmod, mkdir, open, readFile, rename, stat, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Only the owner may read or write what k8ts keeps. */
@@ -19,6 +19,17 @@ export async function makePrivateDirectory(path: string): Promise<void> {
 export async function makePrivateFile(path: string): Promise<void> {
   await (await open(path, "a", PRIVATE_FILE_MODE)).close();
   await chmod(path, PRIVATE_FILE_MODE);
+}
+
+export async function fileExists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function readWhole(path: string): Promise<Uint8Array> {
+  return readFile(path);
 }
 
 /** The first `length` bytes of a file, or as many as it has. */

@@ -1,0 +1,31 @@
+import { equal, ok } from "node:assert/strict";
+import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { lockDirectory } from "./directory-lock.ts";
+
+test("of many attempts at the same time one gets the lock, by whatever name of the directory", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  const other = `${directory}-link`;
+  await symlink(directory, other);
+  for (let round = 0; round < 5; round++) {
+    const attempts = await Promise.all(Array.from({ length: 8 }, (_, index) => lockDirectory(index % 2 === 0 ? directory : other)));
+    const locks = attempts.flatMap((attempt) => ("lock" in attempt ? [attempt.lock] : []));
+    equal(locks.length, 1);
+    await locks[0]?.release();
+  }
+  equal((await readdir(directory)).length, 0, "a released lock leaves nothing behind");
+  await rm(other);
+  await rm(directory, { recursive: true });
+});
+
+test("two directories have two locks", async () => {
+  const directories = await Promise.all([1, 2].map(() => mkdtemp(join(tmpdir(), "k8ts-lock-"))));
+  const attempts = await Promise.all(directories.map(lockDirectory));
+  for (const attempt of attempts) {
+    ok("lock" in attempt);
+    await attempt.lock.release();
+  }
+  await Promise.all(directories.map((directory) => rm(directory, { recursive: true })));
+});

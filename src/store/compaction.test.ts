@@ -1,0 +1,44 @@
+/** When compaction happens, under virtual time. What one turn does is part of the suite of every driver. */
+import { equal, ok } from "node:assert/strict";
+import { test } from "node:test";
+import { silentLogger } from "../base/logger.ts";
+import { VirtualClock } from "../base/virtual-clock.ts";
+import { realMacrotask } from "../host/real-clock.ts";
+import { startCompaction, type CompactionPolicy } from "./compaction.ts";
+import { openMemoryStore } from "./memory/memory-store.ts";
+import { PODS, committed, put } from "./testing/harness.ts";
+
+const MINUTE_MS = 60_000;
+
+async function run(policy: CompactionPolicy, writesPerMinute: number, minutes: number) {
+  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const store = openMemoryStore({ clock });
+  const compaction = startCompaction(store, { clock, log: silentLogger }, policy);
+  const revisionAt: number[] = [];
+  for (let minute = 0; minute < minutes; minute++) {
+    revisionAt.push(await store.currentRevision());
+    for (let write = 0; write < writesPerMinute; write++) await committed(store, put(`${PODS}a`, `${minute}.${write}`));
+    await clock.advance(MINUTE_MS);
+  }
+  const statistics = await store.statistics();
+  await compaction.stop();
+  return { ...statistics, revisionAt };
+}
+
+test("history is kept at least one interval and at most two", async () => {
+  const { compactedRevision, revisionAt } = await run({ intervalMs: 5 * MINUTE_MS, revisionsMax: 1_000_000 }, 10, 60);
+  const oldestKeptMinute = revisionAt.findIndex((revision) => revision >= compactedRevision);
+  ok(oldestKeptMinute >= 60 - 10 - 1, `history since minute ${oldestKeptMinute} of 60 is too old`);
+  ok(oldestKeptMinute <= 60 - 5, `history since minute ${oldestKeptMinute} of 60 is too young`);
+});
+
+test("more revisions than allowed are not kept, however young", async () => {
+  const { compactedRevision, revision } = await run({ intervalMs: 60 * MINUTE_MS, revisionsMax: 50 }, 20, 30);
+  // Between two looks, six minutes apart, 120 more may come.
+  ok(revision - compactedRevision <= 50 + 6 * 20, `${revision - compactedRevision} revisions are kept`);
+});
+
+test("an idle store is written to once and never again", async () => {
+  const { revision } = await run({ intervalMs: 5 * MINUTE_MS, revisionsMax: 1_000 }, 0, 600);
+  equal(revision, 2);
+});

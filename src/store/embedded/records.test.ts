@@ -1,0 +1,63 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { assert as property, boolean, integer, nat, property as forAll, string, uint8Array } from "fast-check";
+import {
+  decodeHead,
+  decodePosition,
+  decodeRecord,
+  decodeValue,
+  encodeHead,
+  encodePosition,
+  encodeRecord,
+  positionOf,
+  revisionOf,
+} from "./records.ts";
+
+const position = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+
+test("what is written is read: positions, heads, records and their values", () => {
+  property(
+    forAll(
+      position,
+      position,
+      boolean(),
+      string({ unit: "grapheme", maxLength: 300 }),
+      uint8Array(),
+      (at, previous, deleted, key, value) => {
+        equal(decodePosition(encodePosition(at)), at);
+        deepEqual(decodeHead(encodeHead({ position: at, deleted }), key), { position: at, deleted });
+        const bytes = encodeRecord({ key, deleted, previous }, value);
+        deepEqual(decodeRecord(bytes, at), { key, deleted, previous });
+        deepEqual([...decodeValue(bytes, at)], [...value]);
+      },
+    ),
+  );
+});
+
+test("the order of encoded positions is the order of the positions", () => {
+  property(forAll(position, position, (a, b) => equal(Math.sign(Buffer.compare(encodePosition(a), encodePosition(b))), Math.sign(a - b))));
+});
+
+test("a position tells its revision, whichever the operation", () => {
+  property(
+    forAll(integer({ min: 1, max: 2 ** 45 }), nat(127), (revision, operation) =>
+      equal(revisionOf(positionOf(revision, operation)), revision),
+    ),
+  );
+});
+
+test("a record that was changed in any bit, or cut off anywhere, is refused", () => {
+  const record = encodeRecord({ key: "/core/pods/a", deleted: false, previous: 4_711 }, Buffer.from("the value"));
+  for (let bit = 0; bit < record.length * 8; bit++) {
+    const changed = Buffer.from(record);
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    throws(() => decodeValue(changed, 128), { reason: "Damaged" });
+  }
+  for (let length = 0; length < record.length; length++) throws(() => decodeValue(record.subarray(0, length), 128), { reason: "Damaged" });
+});
+
+test("an index entry of another length or kind is refused, with the key", () => {
+  for (const bytes of [Buffer.alloc(0), Buffer.alloc(8), Buffer.alloc(9), Buffer.alloc(10, 1)]) {
+    throws(() => decodeHead(bytes, "/core/pods/a"), { reason: "Damaged", message: /\/core\/pods\/a/ });
+  }
+});

@@ -1,0 +1,58 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { assert as property, property as forAll, string } from "fast-check";
+import { KEY_BYTES_MAX } from "./store.ts";
+import { checkKey, orderAfterPrefix, orderOf, resourcePrefix, resourcePrefixOf } from "./key.ts";
+
+const text = string({ unit: "binary" });
+
+test("the order of keys is the order of their UTF-8 bytes", () => {
+  property(forAll(text, text, (a, b) => equal(Math.sign(compare(orderOf(a), orderOf(b))), Math.sign(compareBytes(a, b)))));
+});
+
+test("the order after a prefix is above all keys that begin with it, and not above the next", () => {
+  property(
+    forAll(text, text, text, (prefix, rest, other) => {
+      const after = orderAfterPrefix(prefix);
+      equal(after === undefined || orderOf(prefix + rest) < after, true);
+      if (after !== undefined && !other.startsWith(prefix) && compareBytes(other, prefix) > 0) equal(orderOf(other) >= after, true);
+    }),
+  );
+});
+
+test("different keys have different orders", () => {
+  property(forAll(text, text, (a, b) => equal(orderOf(a) === orderOf(b), a === b)));
+});
+
+for (const { key, prefix } of [
+  { key: "/core/pods/default/web", prefix: "/core/pods/" },
+  { key: "/apps/deployments/", prefix: "/apps/deployments/" },
+  { key: "/core/pods", prefix: undefined },
+  { key: "/core//x", prefix: undefined },
+  { key: "//pods/x", prefix: undefined },
+  { key: "core/pods/x", prefix: undefined },
+  { key: "", prefix: undefined },
+]) {
+  test(`the resource prefix of ${JSON.stringify(key)} is ${JSON.stringify(prefix)}`, () => equal(resourcePrefixOf(key), prefix));
+}
+
+test("the empty group of Kubernetes is written core", () =>
+  deepEqual([resourcePrefix("", "pods"), resourcePrefix("apps", "deployments")], ["/core/pods/", "/apps/deployments/"]));
+
+test("a key may be as long as its limit in bytes, whatever its characters, and no longer", () => {
+  for (const character of ["a", "é", "日", "😀"]) {
+    const bytes = new TextEncoder().encode(character).length;
+    const longest =
+      "/core/pods/".padEnd(11 + ((KEY_BYTES_MAX - 11) % bytes), "x") + character.repeat(Math.floor((KEY_BYTES_MAX - 11) / bytes));
+    checkKey(longest);
+    throws(() => checkKey(`${longest}x`), { reason: "Invalid", message: /longer than 1024 bytes/ });
+  }
+});
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,122 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { VirtualClock } from "../base/virtual-clock.ts";
+import { realMacrotask } from "../host/real-clock.ts";
+import { WATCH_BACKLOG_MAX, type Change } from "./store.ts";
+import { WatchChannel } from "./watch-channel.ts";
+import { bytesValue } from "./value.ts";
+
+const value = bytesValue(new Uint8Array(0));
+
+function changes(...revisions: number[]): Change[] {
+  return revisions.map((revision) => ({ type: "put", key: "/core/pods/a", revision, value, previous: undefined }));
+}
+
+/** A channel whose listener writes down what it is told, and stays busy until `done` is called. */
+function busyChannel() {
+  const told: string[] = [];
+  const finish: (() => void)[] = [];
+  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const channel = new WatchChannel(
+    {
+      changes: (batch) => {
+        told.push(batch.map(({ revision }) => revision).join(","));
+        return new Promise((resolve) => finish.push(resolve));
+      },
+      progress: (revision) => void told.push(`progress ${revision}`),
+      ended: ({ reason }) => void told.push(reason),
+    },
+    clock,
+    () => void told.push("let go"),
+  );
+  const done = async () => {
+    finish.shift()?.();
+    await realMacrotask();
+  };
+  return { told, channel, done };
+}
+
+test("what comes while the listener is busy comes together afterwards, then the note on progress", async () => {
+  const { told, channel, done } = busyChannel();
+  channel.push(changes(1));
+  channel.push(changes(2));
+  channel.push(changes(3, 4));
+  channel.progress(5);
+  channel.progress(6);
+  await done();
+  await done();
+  deepEqual(told, ["1", "2,3,4", "progress 6"]);
+});
+
+test("as many changes may wait as the limit says, and one more ends the watch", async () => {
+  const { told, channel, done } = busyChannel();
+  channel.push(changes(1));
+  for (let revision = 0; revision < WATCH_BACKLOG_MAX; revision++) channel.push(changes(2));
+  equal(channel.closed, false);
+  channel.push(changes(3));
+  await done();
+  deepEqual(told, ["1", "let go", "slow"]);
+});
+
+test("who waits for the listener to be idle is called then, and not after the end", async () => {
+  const { told, channel, done } = busyChannel();
+  channel.onceIdle(() => told.push("idle"));
+  channel.push(changes(1));
+  channel.onceIdle(() => told.push("idle again"));
+  await done();
+  channel.push(changes(2));
+  channel.onceIdle(() => told.push("never"));
+  channel.end({ reason: "closed" });
+  await done();
+  deepEqual(told, ["idle", "1", "idle again", "2", "let go", "closed"]);
+});
+
+test("after the end nothing is told, however it came, and the end only once", async () => {
+  const { told, channel, done } = busyChannel();
+  channel.push(changes(1));
+  channel.push(changes(2));
+  channel.end({ reason: "closed" });
+  channel.end({ reason: "slow" });
+  channel.push(changes(3));
+  channel.progress(4);
+  await done();
+  deepEqual(told, ["1", "let go", "closed"]);
+});
+
+test("a listener that pushes into its own channel is not called inside its own call", () => {
+  const told: string[] = [];
+  let depth = 0;
+  const channel: WatchChannel = new WatchChannel(
+    {
+      changes: (batch) => {
+        depth += 1;
+        told.push(`${depth}: ${batch[0]?.revision}`);
+        if (batch[0]?.revision === 1) channel.push(changes(2));
+        depth -= 1;
+      },
+      ended: () => undefined,
+    },
+    new VirtualClock({ macrotask: realMacrotask }),
+  );
+  channel.push(changes(1));
+  deepEqual(told, ["1: 1", "1: 2"]);
+});
+
+test("an end that throws is thrown where it disturbs nobody", async () => {
+  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const channel = new WatchChannel(
+    {
+      changes: () => undefined,
+      ended: () => {
+        throw new Error("from ended");
+      },
+    },
+    clock,
+  );
+  channel.end({ reason: "closed" });
+  const thrown = await clock.settle().then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  );
+  equal(thrown, "from ended");
+});
