@@ -33,16 +33,31 @@ export interface PendingWrite {
   readonly commit: PendingCommit;
 }
 
-interface PendingCommit {
+class PendingCommit {
   readonly revision: number;
-  /** Keys that exist after it. */
-  readonly keys: number;
-  readonly writes: PendingWrite[];
-  sizeBytes: number;
-  resolve(result: CommitResult): void;
-  reject(error: StoreError): void;
+  readonly writes: PendingWrite[] = [];
   /** Resolves when the commit is on disk, rejects if it never will be. */
   readonly done: Promise<CommitResult>;
+  /** Keys that exist after it. */
+  keys: number;
+  sizeBytes = 0;
+  resolve: (result: CommitResult) => void = () => undefined;
+  reject: (error: StoreError) => void = () => undefined;
+
+  constructor(revision: number, keysBefore: number) {
+    this.revision = revision;
+    this.keys = keysBefore;
+    this.done = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  add(write: PendingWrite): void {
+    this.writes.push(write);
+    this.sizeBytes += write.value?.bytes().length ?? 0;
+    this.keys += Number(write.value !== undefined) - Number(write.previous !== undefined && !write.previous.deleted);
+  }
 }
 
 export interface WriterOptions {
@@ -123,27 +138,16 @@ export class Writer {
   }
 
   #accept(operations: readonly Operation[]): Promise<CommitResult> {
-    const revision = this.#accepted.revision + 1;
-    const writes: PendingWrite[] = [];
-    let commit: PendingCommit | undefined;
-    const done = new Promise<CommitResult>((resolve, reject) => {
-      commit = { revision, keys: 0, writes, sizeBytes: 0, resolve, reject, done: undefined as never };
-    });
-    const accepted = Object.assign(commit as unknown as PendingCommit, { done });
-    done.catch(() => undefined); // Whoever committed hears of it; those that only depend on it may be none.
-    let { keys } = this.#accepted;
+    const commit = new PendingCommit(this.#accepted.revision + 1, this.#accepted.keys);
     for (const [index, operation] of operations.entries()) {
-      const write = this.#pendingWrite(operation, positionOf(revision, index), accepted);
-      writes.push(write);
-      accepted.sizeBytes += write.value?.bytes().length ?? 0;
-      keys += Number(write.value !== undefined) - Number(write.previous !== undefined && !write.previous.deleted);
-      this.#pending.set(operation.key, write);
+      commit.add(this.#pendingWrite(operation, positionOf(commit.revision, index), commit));
     }
-    Object.assign(accepted, { keys });
-    this.#accepted = { revision, keys };
-    this.#waiting.push(accepted);
+    // Only now, since reading the index above may find damage and throw.
+    for (const write of commit.writes) this.#pending.set(write.key, write);
+    this.#accepted = { revision: commit.revision, keys: commit.keys };
+    this.#waiting.push(commit);
     this.#flushing ??= this.#flushSoon();
-    return done;
+    return commit.done;
   }
 
   #pendingWrite(operation: Operation, position: number, commit: PendingCommit): PendingWrite {
@@ -193,7 +197,7 @@ export class Writer {
     const writes = group.flatMap((commit) => commit.writes);
     for (const write of writes) if (this.#pending.get(write.key) === write) this.#pending.delete(write.key);
     onWritten(writes, last.revision);
-    for (const { resolve, revision } of group) resolve({ committed: true, revision });
+    for (const commit of group) commit.resolve({ committed: true, revision: commit.revision });
   }
 
   async #giveUp(group: readonly PendingCommit[], error: unknown): Promise<void> {
@@ -209,8 +213,8 @@ export class Writer {
         : new StoreError("Uncertain", "Cannot say whether the commit is on disk: writing failed half way; start again and look", {
             cause: error,
           });
-    for (const { reject } of group) reject(ofGroup);
-    for (const { reject } of alsoRejected) reject(failure);
+    for (const commit of group) commit.reject(ofGroup);
+    for (const commit of alsoRejected) commit.reject(failure);
   }
 }
 

@@ -1,0 +1,40 @@
+/**
+ * The two header pages of lmdb's file: reads them, says which one counts, and does not believe a pair that lmdb cannot have
+ * written. lmdb takes the one with the higher transaction and looks no further, so a single changed bit there could make it
+ * show the state before the last commit, or read pages that never were.
+ */
+import { readHead } from "../../host/files.ts";
+import { HEADER_BYTES, PAGE_SIZE_MAX, PAGE_SIZE_MIN, pageNumber, readHeaderPage, type FileHeader } from "./page-layout.ts";
+import { damaged } from "./records.ts";
+
+/** The header that counts; undefined if the file is empty. Throws "Damaged" if it cannot be lmdb's. */
+export async function readFileHeader(path: string): Promise<FileHeader | undefined> {
+  const head = await readHead(path, PAGE_SIZE_MAX + HEADER_BYTES);
+  if (head.length === 0) return undefined;
+  const view = new DataView(head.buffer, head.byteOffset, head.length);
+  const first = soundHeader(view, 0);
+  if (first === undefined || pageNumber(view, 0) !== 0) throw damaged(`${path} does not begin as a data file does`);
+  const second = soundHeader(view, first.pageSize);
+  if (second === undefined || pageNumber(view, first.pageSize) !== 1 || second.pageSize !== first.pageSize) {
+    throw damaged(`the second header of ${path} is broken`);
+  }
+  return newerOf(first, second, path);
+}
+
+function soundHeader(view: DataView, at: number): FileHeader | undefined {
+  const header = readHeaderPage(view, at);
+  if (header === undefined) return undefined;
+  const { pageSize, lastPage, mapBytes } = header;
+  if (pageSize < PAGE_SIZE_MIN || pageSize > PAGE_SIZE_MAX || (pageSize & (pageSize - 1)) !== 0) return undefined;
+  // lmdb enlarges its map before it uses a page beyond it. Also a limit to how long a short file is made.
+  return (lastPage + 1) * pageSize <= mapBytes ? header : undefined;
+}
+
+/** Even transactions are written to the first header, odd ones to the second, each right after the other. */
+function newerOf(first: FileHeader, second: FileHeader, path: string): FileHeader {
+  const isNew = first.transaction === 0 && second.transaction === 0;
+  const [newer, older] = first.transaction > second.transaction ? [first, second] : [second, first];
+  const inItsPlace = (newer === first) === (newer.transaction % 2 === 0);
+  if (isNew || (inItsPlace && newer.transaction === older.transaction + 1)) return newer;
+  throw damaged(`the headers of ${path}, of transactions ${first.transaction} and ${second.transaction}, do not follow each other`);
+}
