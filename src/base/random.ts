@@ -2,6 +2,8 @@
  * Chance as an argument. The same seed gives the same sequence on every machine and Node version, so a failing run can be
  * repeated. Not for secrets: keys and tokens come from `host`.
  */
+import { assert } from "./assert.ts";
+
 export interface Random {
   /** A number in [0, 1). */
   fraction(): number;
@@ -9,4 +11,100 @@ export interface Random {
   below(limit: number): number;
   /** An independent sequence that is fixed by this one and `name`: parts that draw from their own do not disturb each other. */
   derive(name: string): Random;
+}
+
+/** Any finite number is a seed, and each gives another sequence. */
+export function seededRandom(seed: number): Random {
+  assert(Number.isFinite(seed), "a seed is a finite number");
+  const bits = new DataView(new ArrayBuffer(8));
+  bits.setFloat64(0, seed);
+  return new SeededRandom(absorb(NO_STATE, [bits.getUint32(0), bits.getUint32(4)]));
+}
+
+/** One of `items`, each with the same chance. There must be at least one. */
+export function pick<T>(random: Random, items: readonly T[]): T {
+  assert(items.length > 0, "there is something to pick from");
+  return items[random.below(items.length)] as T;
+}
+
+/** The items in a new array and in any order, each order with the same chance. */
+export function shuffled<T>(random: Random, items: readonly T[]): T[] {
+  const result = [...items];
+  for (let last = result.length - 1; last > 0; last--) {
+    const other = random.below(last + 1);
+    [result[last], result[other]] = [result[other] as T, result[last] as T];
+  }
+  return result;
+}
+
+// ── the generator: "small fast counting" with 32-bit words, which passes PractRand; its counter forbids short cycles ──
+
+interface State {
+  a: number;
+  b: number;
+  c: number;
+  counter: number;
+}
+
+const NO_STATE: Readonly<State> = { a: 0, b: 0, c: 0, counter: 1 };
+
+/** Rounds until one changed bit has reached every bit of the state. */
+const MIXING_ROUNDS = 12;
+
+const TWO_TO_26 = 2 ** 26;
+const TWO_TO_32 = 2 ** 32;
+const TWO_TO_53 = 2 ** 53;
+
+/** Above every UTF-16 unit, so that the end of a name cannot be taken for a part of it: derive("ab") is not derive("a").derive("b"). */
+const END_OF_NAME = 0x1_0000;
+
+class SeededRandom implements Random {
+  /** What this sequence is made from; never changes, so that `derive` does not depend on how much was drawn. */
+  readonly #origin: Readonly<State>;
+  readonly #state: State;
+
+  constructor(origin: Readonly<State>) {
+    this.#origin = origin;
+    this.#state = { ...origin };
+  }
+
+  fraction(): number {
+    // 53 bits, all that a number in [0, 1) can hold.
+    const high = nextWord(this.#state) >>> 5;
+    const low = nextWord(this.#state) >>> 6;
+    return (high * TWO_TO_26 + low) / TWO_TO_53;
+  }
+
+  below(limit: number): number {
+    assert(Number.isInteger(limit) && limit >= 1 && limit <= TWO_TO_32, "a limit is a whole number from 1 to 2^32");
+    // Words from the incomplete last stretch of `limit` would favour the small numbers: draw again.
+    const fairWords = TWO_TO_32 - (TWO_TO_32 % limit);
+    let word = nextWord(this.#state);
+    while (word >= fairWords) word = nextWord(this.#state);
+    return word % limit;
+  }
+
+  derive(name: string): Random {
+    const units = Array.from({ length: name.length }, (_, index) => name.charCodeAt(index));
+    return new SeededRandom(absorb(this.#origin, [...units, END_OF_NAME]));
+  }
+}
+
+function nextWord(state: State): number {
+  const result = (state.a + state.b + state.counter) | 0;
+  state.counter = (state.counter + 1) | 0;
+  state.a = state.b ^ (state.b >>> 9);
+  state.b = (state.c + (state.c << 3)) | 0;
+  state.c = (((state.c << 21) | (state.c >>> 11)) + result) | 0;
+  return result >>> 0;
+}
+
+/** The state after `words` were mixed into it one by one. */
+function absorb(state: Readonly<State>, words: readonly number[]): State {
+  const mixed = { ...state };
+  for (const word of words) {
+    mixed.a ^= word;
+    for (let round = 0; round < MIXING_ROUNDS; round++) nextWord(mixed);
+  }
+  return mixed;
 }

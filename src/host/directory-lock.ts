@@ -2,19 +2,26 @@
  * One process per directory. The lock must vanish with its holder, however that dies, and taking over from a dead holder
  * must not race: Node has no flock, and a file with a process id in it can be neither. So on Linux the lock is a socket
  * with an abstract name made of the directory's device and inode, which the kernel gives to one process and takes back at
- * its end. The file `holder` beside it only says who holds it. On other systems that file is all there is.
+ * its end. The file `holder` in it only says who holds it; if nobody does, that the last one did not let go as it should. On
+ * other systems that file is all there is.
  *
  * Not seen: a holder in another network namespace (a container) on Linux. Such a process is found by the file if it shares
  * our process ids.
  */
-import { readFileSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { PRIVATE_FILE_MODE, syncDirectory } from "./files.ts";
 
 const HOLDER_FILE = "holder";
 
 export interface DirectoryLock {
+  /** The last holder did not release the directory: it died, or abandoned it. */
+  readonly wasAbandoned: boolean;
+  /** Lets go of a directory in which all is well. */
   release(): Promise<void>;
+  /** Lets go of a directory in which something may be wrong, and leaves a note of that for the next holder. */
+  abandon(): Promise<void>;
 }
 
 export type LockAttempt = { readonly lock: DirectoryLock } | { readonly heldBy: string };
@@ -29,17 +36,25 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
     return { heldBy: holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})` };
   }
   if (holder?.pid === process.pid && server === undefined) return { heldBy: `this process (${process.pid})` };
+  const letGo = async () => void (server !== undefined && (await close(server)));
+  const wasAbandoned = existsSync(holderFile);
   try {
-    writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: 0o600 });
+    writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: PRIVATE_FILE_MODE });
+    await syncDirectory(directory); // After a power failure the next holder must see that there was one.
   } catch (error) {
-    if (server !== undefined) await close(server);
+    await letGo();
     throw error;
   }
   return {
     lock: {
+      wasAbandoned,
       async release() {
         unlinkSync(holderFile);
-        if (server !== undefined) await close(server);
+        await letGo();
+      },
+      async abandon() {
+        truncateSync(holderFile); // That it is there is the note; whom it names would only mislead.
+        await letGo();
       },
     },
   };

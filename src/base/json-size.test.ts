@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { rounds, testSeed } from "../testing/rounds.ts";
+import { jsonByteLength } from "./json-size.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 200, full: 20_000 }) };
+
+function measured(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+for (const value of [
+  null,
+  true,
+  false,
+  "",
+  "plain",
+  'quote " and back\\slash',
+  "\b\t\n\f\r",
+  "\u0000\u000b\u001f\u007f",
+  "\u0080",
+  "é\u07ff\u0800\uffff",
+  "😀😀",
+  "\ud83d",
+  "\ude00",
+  "\ude00\ud83d",
+  "é\ud83dx",
+  "\u2028\u2029",
+  "<>&/'",
+  0,
+  -0,
+  9,
+  10,
+  99,
+  100,
+  999,
+  1_000,
+  9_999,
+  10_000,
+  99_999,
+  100_000,
+  -1,
+  -99_999,
+  0.1,
+  1e-7,
+  1e20,
+  1e21,
+  123_456_789_012_345_680_000,
+  5e-324,
+  Number.MAX_VALUE,
+  NaN,
+  Infinity,
+  [],
+  [1],
+  [undefined, null, [[]]],
+  {},
+  { a: 1 },
+  { a: undefined },
+  { a: undefined, b: 1, c: undefined },
+  JSON.parse('{"__proto__":{"a":1},"é":"é"}'),
+]) {
+  test(`${JSON.stringify(value)} is as long as JSON.stringify makes it`, () => equal(jsonByteLength(value), measured(value)));
+}
+
+test("every text is as long as JSON.stringify makes it", () => {
+  // UTF-16 units in any order, so that halves of pairs stand alone and together; often those that are escaped.
+  const unit = fc.oneof(fc.nat(0xffff), fc.nat(0x7f), fc.integer({ min: 0xd7fe, max: 0xe001 }));
+  const text = fc.array(unit).map((units) => String.fromCharCode(...units));
+  fc.assert(
+    fc.property(text, (some) => equal(jsonByteLength(some), measured(some))),
+    settings,
+  );
+});
+
+test("every number is as long as JSON.stringify makes it", () => {
+  const number = fc.oneof(fc.double(), fc.integer(), fc.integer({ min: -100_001, max: 100_001 }));
+  fc.assert(
+    fc.property(number, (some) => equal(jsonByteLength(some), measured(some))),
+    settings,
+  );
+});
+
+test("every JSON value is as long as JSON.stringify makes it, with undefined members left out", () => {
+  const leaf = fc.oneof(fc.string({ unit: "binary" }), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined));
+  const value = fc.object({ key: fc.string({ unit: "binary" }), values: [leaf], maxDepth: 3, maxKeys: 4 });
+  fc.assert(
+    fc.property(value, (some) => equal(jsonByteLength(some), measured(some))),
+    settings,
+  );
+});
+
+for (const value of [undefined, 1n, () => {}, Symbol("s")]) {
+  test(`JSON has no form for a ${typeof value}`, () => {
+    throws(() => jsonByteLength(value), { name: "AssertionFailed", message: `JSON has no form for a ${typeof value}` });
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Other programs: started, spoken to by signals, and gone when they should be. A program that this process started does not
+ * outlive it (unless this process is killed with SIGKILL), and the last of what it said is kept, so that a failed start
+ * can be explained. Not here: what the programs are.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
+const OUTPUT_LINES_MAX = 200;
+
+export interface ProgramOptions {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly directory?: string;
+  /** Added to this process's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Called for every line of stdout and stderr, as they come. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface ProgramExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Program extends AsyncDisposable {
+  readonly pid: number;
+  /** Fulfilled when the program is gone and its output was read to the end; never rejected. */
+  readonly exited: Promise<ProgramExit>;
+  /** The last lines it wrote to stdout and stderr. */
+  readonly output: readonly string[];
+  /** Does nothing once the program is gone, so that no stranger who got its pid is hit. */
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** Resolves when the program runs, rejects if it cannot be started. Disposing of it ends it with SIGKILL and waits. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const child = spawn(options.command, options.arguments, {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(options.directory === undefined ? {} : { cwd: options.directory }),
+    env: { ...process.env, ...options.environment },
+  });
+  const output: string[] = [];
+  keepLines(child, output, options.onLine);
+  const exited = exitOf(child);
+  await spawned(child, options.command);
+  const killWithUs = () => child.kill("SIGKILL");
+  process.once("exit", killWithUs);
+  void exited.then(() => process.removeListener("exit", killWithUs));
+  return {
+    pid: child.pid as number,
+    exited,
+    output,
+    signal: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** Runs a program to its end and returns what it wrote, line by line. Rejects, with the output, unless it exits with 0. */
+export async function runProgram(options: ProgramOptions): Promise<readonly string[]> {
+  const program = await startProgram(options);
+  const { code, signal } = await program.exited;
+  if (code !== 0) {
+    const how = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+    throw new Error(`Cannot run ${options.command} ${options.arguments.join(" ")}: it ${how}: ${program.output.join("\n")}`);
+  }
+  return program.output;
+}
+
+function keepLines(child: ChildProcess, output: string[], onLine: ((line: string) => void) | undefined): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      output.push(line);
+      if (output.length > OUTPUT_LINES_MAX) output.shift();
+      onLine?.(line);
+    });
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<ProgramExit> {
+  return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal })));
+}
+
+function spawned(child: ChildProcess, command: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => reject(new Error(`Cannot start ${command}: ${error.message}`, { cause: error })));
+  });
+}

@@ -1,0 +1,113 @@
+/** Replaces the timers of its process, so it needs one of its own. */
+import { deepEqual, equal, ok, rejects, throws } from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { mock, test } from "node:test";
+import { realClock, realMacrotask } from "./real-clock.ts";
+
+test("a sleep ends after its duration by the clock's own measure, never before", async () => {
+  for (const durationMs of [0, 1, 5, -3, 2.5]) {
+    const startMs = realClock.monotonic();
+    await realClock.sleep(durationMs);
+    ok(realClock.monotonic() - startMs >= durationMs, `${durationMs} ms`);
+  }
+});
+
+test("now is the time of day and monotonic never goes back", () => {
+  ok(Math.abs(realClock.now() - Date.now()) < 1_000);
+  const first = realClock.monotonic();
+  ok(realClock.monotonic() >= first);
+});
+
+test("soon work runs after ready promises, before a timer, in the order of the calls", async () => {
+  const log: string[] = [];
+  const slept = realClock.sleep(5).then(() => log.push("timer"));
+  realClock.soon(() => log.push("a"));
+  realClock.soon(() => log.push("b"));
+  void Promise.resolve().then(() => log.push("promise"));
+
+  await slept;
+
+  deepEqual(log, ["promise", "a", "b", "timer"]);
+});
+
+test("a macrotask comes after every promise that is ready", async () => {
+  let steps = 0;
+  void (async () => {
+    while (steps < 1_000) {
+      await Promise.resolve();
+      steps++;
+    }
+  })();
+
+  await realMacrotask();
+
+  equal(steps, 1_000);
+});
+
+test("external hands back what it was given", () => {
+  const operation = Promise.resolve(1);
+  equal(realClock.external(operation), operation);
+});
+
+test("an aborted sleep rejects with the reason, at once if it is aborted already", async () => {
+  const controller = new AbortController();
+  const sleeping = realClock.sleep(1_000_000, controller.signal);
+  controller.abort("enough");
+  await rejects(sleeping, (reason) => reason === "enough");
+  await rejects(realClock.sleep(1_000_000, controller.signal), (reason) => reason === "enough");
+  throws(() => realClock.sleep(NaN), { name: "AssertionFailed" });
+});
+
+test("sleeps share one listener on their signal and leave none behind", async () => {
+  const { signal } = new AbortController();
+  const warnings: unknown[] = [];
+  process.on("warning", (warning) => warnings.push(warning));
+  const sleeps = Array.from({ length: 100 }, () => realClock.sleep(1, signal));
+  equal(getEventListeners(signal, "abort").length, 1);
+
+  await Promise.all(sleeps);
+  await realMacrotask();
+
+  deepEqual([getEventListeners(signal, "abort").length, warnings], [0, []]);
+});
+
+test("a sleep that is longer than a timer can be takes several timers", async () => {
+  const TIMER_MAX_MS = 2_147_483_647;
+  const timersMs: number[] = [];
+  let elapsedMs = 0;
+  mock.method(performance, "now", () => elapsedMs);
+  // Every timer ends at once, and the time with it.
+  mock.method(globalThis, "setTimeout", (end: () => void, durationMs: number) => {
+    timersMs.push(durationMs);
+    setImmediate(() => {
+      elapsedMs += durationMs;
+      end();
+    });
+  });
+
+  await realClock.sleep(2 * TIMER_MAX_MS + 5);
+  mock.restoreAll();
+
+  deepEqual(timersMs, [TIMER_MAX_MS, TIMER_MAX_MS, 5]);
+});
+
+test("a timer that ends early is followed by another", async () => {
+  const realSetTimeout = setTimeout;
+  let timers = 0;
+  mock.method(globalThis, "setTimeout", (end: () => void, durationMs: number) => realSetTimeout(end, timers++ === 0 ? 0 : durationMs));
+  const startMs = performance.now();
+
+  await realClock.sleep(20);
+  mock.restoreAll();
+
+  ok(performance.now() - startMs >= 20);
+  equal(timers >= 2, true);
+});
+
+test("a sleep without end can be aborted", async () => {
+  const controller = new AbortController();
+  const sleeping = realClock.sleep(Infinity, controller.signal);
+  await realMacrotask();
+  controller.abort("over");
+  await rejects(sleeping, (reason) => reason === "over");
+});
