@@ -2,8 +2,7 @@
 import { equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
-import { VirtualClock } from "../base/virtual-clock.ts";
-import { realMacrotask } from "../host/real-clock.ts";
+import { virtualClock } from "../testing/virtual-clock.ts";
 import { startCompaction, type CompactionPolicy } from "./compaction.ts";
 import { openMemoryStore } from "./memory/memory-store.ts";
 import { PODS, committed, put } from "./testing/harness.ts";
@@ -11,7 +10,7 @@ import { PODS, committed, put } from "./testing/harness.ts";
 const MINUTE_MS = 60_000;
 
 async function run(policy: CompactionPolicy, writesPerMinute: number, minutes: number) {
-  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const clock = virtualClock();
   const store = openMemoryStore({ clock });
   const compaction = startCompaction(store, { clock, log: silentLogger }, policy);
   const revisionAt: number[] = [];

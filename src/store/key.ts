@@ -65,7 +65,6 @@ export function orderAfterPrefix(prefix: string): string | undefined {
 }
 
 const SLASH = 0x2f;
-// eslint-disable-next-line no-control-regex
 const UNUSUAL = /[\0\ud800-\udfff]/;
 const OUT_OF_ORDER = /[\ud800-\uffff]/;
 const OUT_OF_ORDER_ALL = /[\ud800-\uffff]/g;

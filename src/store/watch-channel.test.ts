@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { VirtualClock } from "../base/virtual-clock.ts";
-import { realMacrotask } from "../host/real-clock.ts";
+import { realMacrotask } from "../testing/machine.ts";
+import { virtualClock } from "../testing/virtual-clock.ts";
 import { WATCH_BACKLOG_MAX, type Change } from "./store.ts";
 import { WatchChannel } from "./watch-channel.ts";
 import { bytesValue } from "./value.ts";
@@ -16,7 +16,7 @@ function changes(...revisions: number[]): Change[] {
 function busyChannel() {
   const told: string[] = [];
   const finish: (() => void)[] = [];
-  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const clock = virtualClock();
   const channel = new WatchChannel(
     {
       changes: (batch) => {
@@ -96,14 +96,14 @@ test("a listener that pushes into its own channel is not called inside its own c
       },
       ended: () => undefined,
     },
-    new VirtualClock({ macrotask: realMacrotask }),
+    virtualClock(),
   );
   channel.push(changes(1));
   deepEqual(told, ["1: 1", "1: 2"]);
 });
 
 test("an end that throws is thrown where it disturbs nobody", async () => {
-  const clock = new VirtualClock({ macrotask: realMacrotask });
+  const clock = virtualClock();
   const channel = new WatchChannel(
     {
       changes: () => undefined,

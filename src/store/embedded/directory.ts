@@ -5,7 +5,7 @@
 import { joinPath, makePrivateDirectory, makePrivateFile, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
 import { StoreError } from "../store-error.ts";
-import { prepareDataFile } from "./data-file.ts";
+import { prepareDataFile, type FileState } from "./data-file.ts";
 import { Disk } from "./disk.ts";
 import { damaged } from "./records.ts";
 import { forgetHalfRestored } from "./restore.ts";
@@ -35,7 +35,7 @@ export async function openDirectory(path: string): Promise<EmbeddedDirectory> {
   try {
     return await openLocked(path, lock);
   } catch (error) {
-    await lock.release();
+    await lock.abandon(); // Not released: the next attempt has to look as closely as this one.
     throw error;
   }
 }
@@ -56,7 +56,7 @@ async function takeDirectory(path: string): Promise<DirectoryLock> {
 
 async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDirectory> {
   const file = joinPath(path, DATA_FILE);
-  const { wasShort } = await prepareFiles(path, file);
+  const { wasShort } = await prepareFiles(path, file, lock.wasAbandoned);
   const disk = openDisk(file);
   try {
     await prepareContent(disk, path, { wasShort });
@@ -68,10 +68,10 @@ async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDi
   }
 }
 
-async function prepareFiles(path: string, file: string): Promise<{ readonly wasShort: boolean }> {
+async function prepareFiles(path: string, file: string, abandoned: boolean): Promise<FileState> {
   try {
     await makePrivateFile(`${file}-lock`);
-    return await prepareDataFile(file);
+    return await prepareDataFile(file, { abandoned });
   } catch (error) {
     throw error instanceof StoreError ? error : unusable(path, error);
   }
@@ -85,7 +85,7 @@ function openDisk(file: string): Disk {
   }
 }
 
-async function prepareContent(disk: Disk, path: string, { wasShort }: { readonly wasShort: boolean }): Promise<void> {
+async function prepareContent(disk: Disk, path: string, { wasShort }: FileState): Promise<void> {
   const format = disk.meta("format");
   if (format === undefined) return writeFirstNumbers(disk, path);
   if (format !== FORMAT) {

@@ -2,7 +2,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { realClock, realMacrotask } from "../../host/real-clock.ts";
-import type { CommitResult, Operation } from "../store.ts";
+import type { Operation } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { at, put } from "../testing/harness.ts";
 import type { Disk } from "./disk.ts";
@@ -55,7 +55,7 @@ function start(failure: StoreError = new StoreError("Full", "no space")) {
     onWritten: (_, revision) => shown.push(revision),
     explainFailure: async () => failure,
   });
-  const answers: (CommitResult | unknown)[] = [];
+  const answers: unknown[] = [];
   const commit = (...operations: Operation[]) => {
     const result = writer.commit(operations, (key, { position }) => ({
       key,

@@ -5,16 +5,16 @@
  * An attempt is made once and says how it went; trying again is the caller's decision, since only the caller knows whether
  * that is safe (`read` is: it tries until a deadline). Not here: what is asked (etcd-reader.ts, etcd-commit.ts, etcd-watch.ts).
  */
-import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { GrpcError, type GrpcTls } from "../../host/grpc.ts";
 import { closed, StoreError } from "../store-error.ts";
 import { openEtcdEndpoint, type CallOptions, type EtcdAddress, type EtcdEndpoint } from "./etcd-endpoint.ts";
-import { failureOf, refusalError, type Failure } from "./etcd-failure.ts";
+import { explain, failureOf, refusalError, type Failure } from "./etcd-failure.ts";
 import type { StatusResponse } from "./etcd-messages.ts";
 import { hasReliableProgress, refusalOf } from "./etcd-version.ts";
+import { Retry } from "./retry.ts";
 
 export interface EtcdTimeouts {
   /** Opening fails if no member has answered by then. */
@@ -23,8 +23,10 @@ export interface EtcdTimeouts {
   readonly readAttemptMs: number;
   /** A read that nobody has answered by then is "Unavailable". */
   readonly readMs: number;
-  /** One attempt to commit. Longer than etcd's own 7 s, which it takes for a write while it finds a new leader. */
+  /** One attempt to commit. Longer than the 7 s after which etcd itself gives up a write that its leader took to the grave. */
   readonly commitAttemptMs: number;
+  /** The same for commits that are safe to send again: about as long as etcd needs for a new leader. */
+  readonly repeatableAttemptMs: number;
   /** A commit that nobody has answered by then is "Unavailable" or "Uncertain". */
   readonly commitMs: number;
 }
@@ -34,14 +36,12 @@ export const DEFAULT_TIMEOUTS: EtcdTimeouts = {
   readAttemptMs: 5_000,
   readMs: 20_000,
   commitAttemptMs: 10_000,
+  repeatableAttemptMs: 3_000,
   commitMs: 30_000,
 };
 
 /** How long opening waits for the other members once one has answered: long enough to see an old version among them. */
 const OPEN_OTHERS_MS = 1_000;
-
-/** Between rounds in which every member failed. The first is short, since a new connection is often all it takes. */
-export const RETRY_GROWTH = { minMs: 50, maxMs: 1_000 };
 
 export interface EtcdClusterOptions {
   readonly addresses: readonly EtcdAddress[];
@@ -158,11 +158,9 @@ export class EtcdCluster {
   }
 
   unavailable(action: string): StoreError {
-    const failures = this.#endpoints.map(
-      ({ url, failure }) => `${url}: ${failure === undefined ? "has not been tried again" : textOf(failure)}`,
-    );
-    const [{ failure } = { failure: undefined }] = this.#endpoints;
-    return new StoreError("Unavailable", `Cannot ${action}: no etcd member answers (${failures.join("; ")})`, { cause: failure });
+    const failures = this.#endpoints.map(({ url, failure }) => `${url}: ${failure === undefined ? "not tried again" : explain(failure)}`);
+    const cause = this.#endpoints.find(({ failure }) => failure !== undefined)?.failure;
+    return new StoreError("Unavailable", `Cannot ${action}: no etcd member answers; ${failures.join("; ")}`, { cause });
   }
 
   stopReading(): void {
@@ -207,48 +205,4 @@ export class EtcdCluster {
       );
     }
   }
-}
-
-/** How often and how long something is tried: every member once without waiting, then after growing pauses, up to a limit. */
-export class Retry {
-  readonly #clock: Clock;
-  readonly #closing: AbortSignal;
-  readonly #backoff: Backoff;
-  readonly #members: number;
-  readonly #giveUpAtMs: number;
-  #tries = 0;
-
-  constructor(options: {
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly limitMs: number;
-    readonly members: number;
-    readonly closing: AbortSignal;
-  }) {
-    this.#clock = options.clock;
-    this.#closing = options.closing;
-    this.#backoff = new Backoff({ ...RETRY_GROWTH, random: options.random });
-    this.#members = options.members;
-    this.#giveUpAtMs = options.clock.monotonic() + options.limitMs;
-  }
-
-  get remainingMs(): number {
-    return Math.max(1, this.#giveUpAtMs - this.#clock.monotonic());
-  }
-
-  /** After `tries` more failures: false if there is no time left or the store closes, else true, after a pause if it is due. */
-  async again(tries: number, signal: AbortSignal = this.#closing): Promise<boolean> {
-    this.#tries += tries;
-    const pauseMs = this.#tries % this.#members === 0 ? this.#backoff.next() : 0;
-    if (signal.aborted || this.#clock.monotonic() + pauseMs >= this.#giveUpAtMs) return false;
-    if (pauseMs === 0) return true;
-    return this.#clock.sleep(pauseMs, signal).then(
-      () => true,
-      () => false,
-    );
-  }
-}
-
-function textOf(failure: unknown): string {
-  return failure instanceof Error ? failure.message : String(failure);
 }

@@ -10,13 +10,15 @@
  * - In both cases "what was to be written is there" means all puts, byte for byte, at one revision. So bytes that two
  *   processes would write alike must not decide between them.
  * - In all other cases the answer is "Uncertain". So it is for deletes: that a key is gone does not say who deleted it.
+ * And etcd says "database space exceeded" both when it refuses a write and when it has just carried out the one that was too
+ * much, so after that, too, one must look before one can say "Full".
  */
 import type { Encodable } from "../../base/protobuf.ts";
 import type { CommitResult, Entry, FailedPrecondition, Operation, Precondition, PutOperation } from "../store.ts";
 import { closed, StoreError } from "../store-error.ts";
 import { holds } from "../operations.ts";
 import type { Attempt, EtcdCluster, EtcdTimeouts } from "./etcd-cluster.ts";
-import { refusalError } from "./etcd-failure.ts";
+import { explain, refusalError, type Failure } from "./etcd-failure.ts";
 import {
   COMPARE_EQUAL,
   COMPARE_GREATER,
@@ -52,8 +54,10 @@ class Commit {
   readonly #options: EtcdCommitOptions;
   readonly #operations: readonly Operation[];
   readonly #action: string;
-  /** Why nobody knows whether it happened; undefined while it is known that it did not. */
+  /** Why nobody knows whether it happened, or will; undefined while no attempt was lost on the way. */
   #doubt: { readonly cause: unknown } | undefined;
+  /** What to say if it turns out that it did not happen, after etcd said that it is full. */
+  #full: StoreError | undefined;
 
   constructor(options: EtcdCommitOptions, operations: readonly Operation[]) {
     this.#options = options;
@@ -66,41 +70,61 @@ class Commit {
     const retry = cluster.retry(timeouts.commitMs);
     const request = this.#transaction();
     for (;;) {
-      if (this.#doubt === undefined) {
+      if (!this.#mayHaveHappened) {
         signal?.throwIfAborted();
         if (cluster.closing.aborted) throw closed(this.#action);
       }
-      const attempt = await this.#attempt(this.#doubt === undefined || this.#isRepeatable() ? request : this.#lookingOnly());
-      const result = this.#judge(attempt);
+      const looks = this.#full !== undefined || (this.#doubt !== undefined && !this.#isRepeatable);
+      const attempt = await this.#attempt(looks ? { success: this.#looks() } : request, retry.remainingMs);
+      const result = attempt.answered ? this.#judgeAnswer(attempt.response, looks) : this.#judgeFailure(attempt.failure, looks);
       if (result !== undefined) return result;
-      // Once in doubt, neither the caller nor closing stops the search for the truth: the commit may have been accepted.
-      const stop = this.#doubt !== undefined ? NEVER : signal === undefined ? cluster.closing : AbortSignal.any([signal, cluster.closing]);
-      if (!(await retry.again(1, stop)) && !stop.aborted)
-        throw this.#doubt === undefined ? cluster.unavailable(this.#action) : this.#uncertain();
+      // Once it may have happened, neither the caller nor closing stops the search for the truth: it may have been accepted.
+      const stop = this.#mayHaveHappened ? NEVER : signal === undefined ? cluster.closing : AbortSignal.any([signal, cluster.closing]);
+      if ((await retry.again(1, stop)) || stop.aborted) continue;
+      throw this.#mayHaveHappened ? this.#uncertain() : cluster.unavailable(this.#action);
     }
   }
 
-  #attempt(request: TxnRequest): Promise<Attempt<TxnResponse>> {
-    const timeoutMs = this.#options.timeouts.commitAttemptMs;
+  get #mayHaveHappened(): boolean {
+    return this.#doubt !== undefined || this.#full !== undefined;
+  }
+
+  get #isRepeatable(): boolean {
+    return this.#operations.some(({ precondition }) => precondition?.is === "at");
+  }
+
+  /** Whether finding what was to be written proves that this commit wrote it. */
+  get #isTelling(): boolean {
+    return this.#operations.some(({ precondition }) => precondition?.is === "at" || precondition?.is === "absent");
+  }
+
+  #attempt(request: TxnRequest, remainingMs: number): Promise<Attempt<TxnResponse>> {
+    const { commitAttemptMs, repeatableAttemptMs } = this.#options.timeouts;
+    const timeoutMs = Math.min(remainingMs, this.#isRepeatable ? repeatableAttemptMs : commitAttemptMs);
     return this.#options.cluster.attempt(timeoutMs, (endpoint) => endpoint.call(TXN, request, { timeoutMs }));
   }
 
-  /** The result, if there is one; undefined if it must be tried again. Throws if trying again does not help. */
-  #judge(attempt: Attempt<TxnResponse>): CommitResult | undefined {
-    if (!attempt.answered) {
-      const { failure } = attempt;
-      if (failure.kind === "refused") throw this.#doubt === undefined ? refusalError(this.#action, failure) : this.#uncertain();
-      if (failure.carriedOut === "perhaps") this.#doubt ??= { cause: failure.cause };
-      return undefined;
+  /** Throws if trying again does not help. */
+  #judgeFailure(failure: Failure, looked: boolean): undefined {
+    if (failure.kind === "lost") {
+      if (failure.carriedOut === "perhaps" && !looked) this.#doubt ??= { cause: failure.cause };
+    } else if (failure.reason === "Full" && !looked) {
+      this.#full = refusalError(this.#action, failure);
+    } else {
+      throw this.#mayHaveHappened ? this.#uncertain() : refusalError(this.#action, failure);
     }
-    const { response } = attempt;
-    const found = this.#found(response);
-    if (this.#doubt === undefined || (response.succeeded && this.#isRepeatable())) {
-      return response.succeeded ? { committed: true, revision: revisionOf(response) } : { committed: false, failed: this.#failed(found) };
-    }
-    const revision = this.#revisionIfWritten(found);
-    if (revision === undefined) throw this.#uncertain();
-    return { committed: true, revision };
+    return undefined;
+  }
+
+  #judgeAnswer(response: TxnResponse, looked: boolean): CommitResult {
+    if (response.succeeded && !looked) return { committed: true, revision: revisionOf(response) };
+    const found = this.#operations.map((_, index) => response.responses[index]?.range?.kvs[0]);
+    if (!this.#mayHaveHappened) return { committed: false, failed: this.#failed(found) };
+
+    const revision = this.#writtenAt(found);
+    if (revision !== undefined && this.#isTelling) return { committed: true, revision };
+    if (revision === undefined && this.#doubt === undefined && this.#full !== undefined) throw this.#full;
+    throw this.#uncertain();
   }
 
   #transaction(): TxnRequest {
@@ -115,18 +139,9 @@ class Commit {
     };
   }
 
-  #lookingOnly(): TxnRequest {
-    return { success: this.#looks() };
-  }
-
   /** Reads of all keys of the commit, in the order of the operations. */
   #looks(): NonNullable<TxnRequest["failure"]> {
     return this.#operations.map(({ key }) => ({ range: { key: this.#options.keys.encode(key) } }));
-  }
-
-  /** What is under each key, in the order of the operations; meaningless if the response is that of a success. */
-  #found({ responses }: TxnResponse): readonly (KeyValue | undefined)[] {
-    return this.#operations.map((_, index) => responses[index]?.range?.kvs[0]);
   }
 
   #failed(found: readonly (KeyValue | undefined)[]): readonly FailedPrecondition[] {
@@ -137,13 +152,8 @@ class Commit {
     });
   }
 
-  #isRepeatable(): boolean {
-    return this.#operations.some(({ precondition }) => precondition?.is === "at");
-  }
-
-  /** The revision at which everything that was to be written was written; undefined if it was not, or that cannot be told. */
-  #revisionIfWritten(found: readonly (KeyValue | undefined)[]): number | undefined {
-    if (!this.#operations.some(({ precondition }) => precondition?.is === "at" || precondition?.is === "absent")) return undefined;
+  /** The one revision at which all that was to be put was put; undefined if it is not all there. */
+  #writtenAt(found: readonly (KeyValue | undefined)[]): number | undefined {
     let revision: number | undefined;
     for (const [index, operation] of this.#operations.entries()) {
       if (operation.type === "delete") continue; // If the puts were carried out, so were the deletes.
@@ -156,15 +166,9 @@ class Commit {
   }
 
   #uncertain(): StoreError {
-    const cause = this.#doubt?.cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    return new StoreError(
-      "Uncertain",
-      `Cannot say whether it worked to ${this.#action}: the connection to etcd was lost (${why}); look again`,
-      {
-        cause,
-      },
-    );
+    const cause = this.#doubt?.cause ?? this.#full;
+    const message = `Cannot say whether it worked to ${this.#action}: ${explain(cause)}; look at what is there`;
+    return new StoreError("Uncertain", message, { cause });
   }
 }
 

@@ -70,7 +70,7 @@ export class EtcdEndpoint {
   readonly #channel: GrpcChannel;
   readonly #closing = new AbortController();
   /** The number of the connection on which this member last said who it is. */
-  #admittedOn = 0;
+  #admittedOn: number | undefined;
   #admission: Promise<void> | undefined;
   #version: string | undefined;
   #failure: unknown;
@@ -93,7 +93,8 @@ export class EtcdEndpoint {
 
   /** Fulfilled once this member may be used on its present connection. */
   async admit(timeoutMs: number): Promise<void> {
-    if (this.#admittedOn > 0 && this.#admittedOn === this.#channel.connections) return;
+    const { connection } = this.#channel;
+    if (connection !== undefined && connection === this.#admittedOn) return;
     this.#admission ??= this.#askWho(timeoutMs).finally(() => (this.#admission = undefined));
     await this.#admission;
   }
@@ -130,6 +131,6 @@ export class EtcdEndpoint {
     const status = await this.status({ timeoutMs, signal: this.#closing.signal });
     this.#options.judge(this.url, status);
     this.#version = status.version;
-    this.#admittedOn = this.#channel.connections;
+    this.#admittedOn = this.#channel.connection;
   }
 }

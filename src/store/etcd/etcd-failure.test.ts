@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { equal } from "node:assert/strict";
 import { GrpcError, type GrpcCode } from "../../host/grpc.ts";
-import { failureOf } from "./etcd-failure.ts";
+import { explain, failureOf } from "./etcd-failure.ts";
 
 const rows: readonly (readonly [code: GrpcCode, details: string, means: string, sent?: boolean])[] = [
   ["OUT_OF_RANGE", "etcdserver: mvcc: required revision has been compacted", "Compacted"],
@@ -43,3 +43,23 @@ test("an answer that cannot be read leaves open what happened", () => {
   const failure = failureOf(new Error("Cannot decode"));
   equal(failure.kind === "lost" && failure.carriedOut, "perhaps");
 });
+
+for (const [details, says] of [
+  [
+    "No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:1 (2026-01-01T00:00:00.000Z). Resolution note: ",
+    "connect ECONNREFUSED 127.0.0.1:1",
+  ],
+  [
+    "No connection established. Last error: Error: unable to verify the first certificate. Resolution note: ",
+    "its certificate is not from the given CA (unable to verify the first certificate)",
+  ],
+  [
+    "No connection established. Last error: 80DC:error:0A000412:sslv3 alert bad certificate:a.c:1601:SSL alert number 42\n. Resolution note: ",
+    "it does not accept our client certificate (80DC:error:0A000412:sslv3 alert bad certificate:a.c:1601:SSL alert number 42)",
+  ],
+  ["etcdserver: no leader", "etcdserver: no leader"],
+] as const) {
+  test(`"${details.slice(0, 90)}" is explained in one line`, () => {
+    equal(explain(new GrpcError("UNAVAILABLE", details, { sent: false })), says);
+  });
+}

@@ -58,3 +58,23 @@ const ADVICE: Partial<Record<StoreErrorReason, string>> = {
 export function refusalError(action: string, { reason, cause }: Extract<Failure, { kind: "refused" }>): StoreError {
   return new StoreError(reason, `Cannot ${action}: ${cause.details}${ADVICE[reason] ?? ""}`, { cause });
 }
+
+/** What stands behind the library's longer stories about connections that did not come about. */
+const EXPLANATIONS: readonly (readonly [pattern: RegExp, explanation: string])[] = [
+  [/unable to verify the first certificate|self[- ]signed certificate|issuer certificate/i, "its certificate is not from the given CA"],
+  [/alert bad certificate|alert certificate required|alert unknown ca/i, "it does not accept our client certificate"],
+  [/alert handshake failure|wrong version number|Protocol error/i, "it does not speak TLS as we do; is http and https mixed up?"],
+];
+
+/** In one line, for somebody who must mend it. */
+export function explain(cause: unknown): string {
+  const text = cause instanceof GrpcError ? cause.details : cause instanceof Error ? cause.message : String(cause);
+  const plain = text
+    .replace(/^No connection established\. Last error: (Error: )?/, "")
+    .replace(/ \(\d{4}-[\d-]+T[\d:.]+Z\)/, "")
+    .replace(/\s*\. Resolution note: $/, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  const known = EXPLANATIONS.find(([pattern]) => pattern.test(plain));
+  return known === undefined ? plain : `${known[1]} (${plain})`;
+}

@@ -1,17 +1,170 @@
+import { after, test } from "node:test";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { startEtcd, type EtcdServer } from "../../testing/etcd-server.ts";
 import { needs } from "../../testing/needs.ts";
-import { startEtcd } from "../../testing/etcd-server.ts";
-import { realClock } from "../../host/real-clock.ts";
-import { seededRandom } from "../../base/random.ts";
-import { silentLogger } from "../../base/logger.ts";
+import { PODS, Seen, absent, at, committed, del, put, show } from "../testing/harness.ts";
 import { storeSuite } from "../testing/store-suite.ts";
-import { openEtcdStore } from "./etcd-store.ts";
+import { bytesValue } from "../value.ts";
+import { etcd, openStore, storeOn } from "./testing/harness.ts";
+
+/** One etcd for as many tests of the suite as possible, each under a root of its own, until one of them compacts: then a new one. */
+let shared: EtcdServer | undefined;
+let roots = 0;
+after(async () => shared?.[Symbol.asyncDispose]());
 
 storeSuite({
   name: "etcd",
   ...needs("etcd"),
   async open() {
-    const server = await startEtcd();
-    const store = await openEtcdStore({ endpoints: server.endpoints, clock: realClock, random: seededRandom(1), log: silentLogger });
-    return { store, close: () => server[Symbol.asyncDispose]() };
+    const server = (shared ??= await startEtcd());
+    const store = await openStore(server.endpoints, { root: `/suite${++roots}` });
+    const compact = store.compact.bind(store);
+    store.compact = (revision) => {
+      if (shared === server) shared = undefined;
+      return compact(revision);
+    };
+    return {
+      store,
+      close: async () => {
+        if (shared !== server) await server[Symbol.asyncDispose]();
+      },
+    };
   },
+});
+
+test("two stores on one etcd see each other's writes, in one order, and lose no addition to one key", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const stores = [await storeOn(context, endpoints), await storeOn(context, endpoints)] as const;
+  const start = await stores[0].currentRevision();
+  const seen = stores.map((store) => new Seen(store, PODS, start));
+  await committed(stores[0], put(`${PODS}counter`, "0", absent));
+
+  const add = async (index: 0 | 1): Promise<void> => {
+    for (;;) {
+      const entry = await stores[index].get(`${PODS}counter`);
+      const next = String(Number(Buffer.from(entry?.value.bytes() ?? []).toString()) + 1);
+      if ((await stores[index].commit([put(`${PODS}counter`, next, at(entry?.revision ?? 0))])).committed) return;
+    }
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, index) => add((index % 2) as 0 | 1)));
+
+  const last = await stores[1].currentRevision();
+  await Promise.all(seen.map((one) => one.untilRevision(last)));
+  equal(show(await stores[1].get(`${PODS}counter`)), `${PODS}counter=20@${last}`);
+  equal(seen[0]?.changes.length, 21);
+  deepEqual(seen[0]?.lines, seen[1]?.lines);
+});
+
+test("stores with different roots share an etcd without seeing each other", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const one = await storeOn(context, endpoints, { root: "/registry" });
+  const other = await storeOn(context, endpoints, { root: "/registry2" });
+  const seen = new Seen(one, PODS, await one.currentRevision());
+  await committed(other, put(`${PODS}a`, "other"));
+  const revision = await committed(one, put(`${PODS}b`, "mine"));
+  await seen.untilRevision(revision);
+
+  deepEqual((await one.list("")).entries.map(show), [`${PODS}b=mine@${revision}`]);
+  deepEqual(seen.lines, [`put ${PODS}b=mine@${revision}`]);
+  deepEqual([(await one.statistics()).keys, (await other.statistics()).keys], [1, 1]);
+  deepEqual([(await one.list("core")).entries, (await one.list("2/")).entries], [[], []]);
+});
+
+test("a store learns from etcd how far another one has compacted", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const [one, other] = [await storeOn(context, endpoints), await storeOn(context, endpoints)];
+  const first = await committed(one, put(`${PODS}a`, "1"));
+  for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
+  const kept = first + 3;
+  await one.compact(kept);
+
+  await rejects(other.get(`${PODS}a`, { revision: first }), { reason: "Compacted", compactedRevision: kept });
+  deepEqual(await new Seen(other, PODS, first).untilEnd(), { reason: "compacted", compactedRevision: kept });
+  await other.compact(kept - 1);
+  equal((await other.statistics()).compactedRevision, kept);
+});
+
+test("a list of large objects comes in pages that fit, whatever their number", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints);
+  const large = new Uint8Array(1_400_000).fill(120);
+  for (let index = 100; index < 180; index++) {
+    await committed(store, { type: "put", key: `${PODS}p${index}`, value: bytesValue(large) });
+  }
+
+  const { entries, remaining } = await store.list(PODS);
+
+  deepEqual([entries.length, remaining], [80, 0], "112 MB are more than one answer may have");
+  ok(entries.every(({ value }) => value.sizeBytes() === large.length));
+});
+
+test("a long history is given to a listener that takes its time, without closing it as slow", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints);
+  const start = await store.currentRevision();
+  for (let index = 0; index < 4_000; index += 500) {
+    await Promise.all(Array.from({ length: 500 }, (_, offset) => store.commit([put(`${PODS}p${offset % 50}`, String(index))])));
+  }
+  const quick = new Seen(store, PODS, start);
+  let count = 0;
+  const end = await new Promise<unknown>((resolve) => {
+    const watch = store.watch(
+      PODS,
+      { after: start },
+      {
+        changes: async (changes) => {
+          await quick.untilRevision(start + 4_000); // By then etcd would have sent all of it.
+          count += changes.length;
+          if (count === 4_000) watch.close();
+        },
+        ended: resolve,
+      },
+    );
+  });
+  deepEqual([end, count], [{ reason: "closed" }, 4_000]);
+});
+
+test("sixty watches share one connection and each sees its own changes", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints);
+  const start = await store.currentRevision();
+  const prefixes = Array.from({ length: 60 }, (_, index) => `/group${index}/things/`);
+  const seen = prefixes.map((prefix) => new Seen(store, prefix, start));
+
+  const revisions = await Promise.all(
+    Array.from({ length: 600 }, (_, index) => committed(store, put(`${prefixes[index % 60]}t${index}`, String(index)))),
+  );
+  await Promise.all(seen.map((one) => one.until(({ changes }) => changes.length === 10)));
+
+  for (const [index, one] of seen.entries()) {
+    deepEqual(
+      one.changes.map(({ revision }) => revision),
+      revisions.filter((_, write) => write % 60 === index).sort((a, b) => a - b),
+    );
+  }
+  equal((await store.statistics()).watches, 60);
+});
+
+test("closing waits for the commits under way and lets the process go", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await openStore(endpoints);
+  const commits = Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index}`, "1")]));
+  const reading = store.list(PODS).then(
+    () => "answered",
+    (error: { reason: string }) => error.reason,
+  );
+  await store.close();
+
+  const results = await Promise.race([Promise.all(commits), new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))]);
+  equal(results?.filter((result) => result.committed).length, 50, "all were answered before close was");
+  ok(["answered", "Closed"].includes(await reading));
+});
+
+test("a commit is refused when its key was deleted and created again since", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints);
+  const first = await committed(store, put(`${PODS}a`, "1"));
+  await committed(store, del(`${PODS}a`));
+  await committed(store, put(`${PODS}a`, "1"));
+  equal((await store.commit([put(`${PODS}a`, "2", at(first))])).committed, false);
 });

@@ -124,7 +124,13 @@ class EtcdStore implements Store {
     }
     const { cluster, keys, clock, random, log } = this.#parts;
     const watch = new EtcdWatch({
-      ...{ cluster, clock, random, log, prefix, after, listener },
+      cluster,
+      clock,
+      random,
+      log,
+      prefix,
+      after,
+      listener,
       compaction: this.#compaction,
       entryOf: (kv) => this.#reader.entryOf(kv),
       range: keys.rangeOf(prefix) as KeyRange,
@@ -190,7 +196,7 @@ class EtcdStore implements Store {
 
   async #close(): Promise<void> {
     this.#parts.cluster.stopReading();
-    for (const watch of [...this.#watches]) watch.close();
+    for (const watch of this.#watches) watch.close();
     await Promise.allSettled(this.#commitsUnderWay);
     this.#parts.cluster.close();
   }

@@ -15,12 +15,13 @@ import type { Entry, Watch, WatchEnd, WatchListener } from "../store.ts";
 import { WatchChannel } from "../watch-channel.ts";
 import type { CompactionMemory } from "./compaction-memory.ts";
 import { EventAssembler, changesOf } from "./etcd-changes.ts";
-import { RETRY_GROWTH, type EtcdCluster } from "./etcd-cluster.ts";
+import type { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdEndpoint } from "./etcd-endpoint.ts";
 import { failureOf, refusalError } from "./etcd-failure.ts";
 import { WATCH, type KeyValue, type WatchResponse } from "./etcd-messages.ts";
 import { revisionOf } from "./etcd-reader.ts";
 import type { KeyRange } from "./key-space.ts";
+import { RETRY_GROWTH } from "./retry.ts";
 
 /** How long a member may take to say who it is before a watch goes to another. */
 const ADMISSION_TIMEOUT_MS = 5_000;
@@ -171,7 +172,7 @@ export class EtcdWatch implements Watch {
   }
 
   async #askForProgress(): Promise<void> {
-    while (this.#progressWanted && !this.#channel.closed) {
+    while (this.#progressWanted && !this.#channel.closed && this.#options.cluster.hasProgress) {
       if (this.#beganAt > 0) this.#stream?.send(request({ progress: {} }));
       await this.#options.clock.sleep(PROGRESS_RETRY_MS, this.#over.signal).catch(() => undefined);
     }

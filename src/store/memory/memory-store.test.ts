@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { realClock } from "../../host/real-clock.ts";
+import { realClock } from "../../testing/machine.ts";
 import { lazyValue } from "../value.ts";
 import { PODS, Seen, committed } from "../testing/harness.ts";
 import { forkableSuite, ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";

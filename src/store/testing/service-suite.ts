@@ -1,14 +1,14 @@
 /** What is written over the contract and must work on every driver: expiry, the policy of compaction, snapshots, transformers. */
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { silentLogger } from "../../base/logger.ts";
-import { VirtualClock } from "../../base/virtual-clock.ts";
-import { realMacrotask } from "../../host/real-clock.ts";
+import type { VirtualClock } from "../../base/virtual-clock.ts";
+import { sha256 } from "../../testing/machine.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../store.ts";
 import { COMPACTION_KEY, compactByAge, compactByCount } from "../compaction.ts";
 import { EXPIRY_PREFIX } from "../expiry-record.ts";
 import { startExpiry } from "../expiry.ts";
-import { hashState, readSnapshot, writeSnapshot, type Hasher } from "../snapshot.ts";
+import { hashState, readSnapshot, writeSnapshot } from "../snapshot.ts";
 import { transformStore, type ValueTransformer } from "../transform.ts";
 import { PODS, Seen, committed, del, put, show, storeTest, text, textOf, type Driver } from "./harness.ts";
 
@@ -19,11 +19,6 @@ export function serviceSuite(driver: Driver): void {
   policyTests(driver);
   snapshotTests(driver);
   transformTests(driver);
-}
-
-export function sha256(): Hasher {
-  const hash = createHash("sha256");
-  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }
 
 export async function snapshotBytes(store: Store, revision?: number): Promise<Buffer> {
@@ -38,7 +33,7 @@ export async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator
 
 function expiryTests(driver: Driver): void {
   storeTest(driver, "keys expire by deletes of one revision each, and not before their time", async (store) => {
-    const clock = new VirtualClock({ startMs: 1_000_000, macrotask: realMacrotask });
+    const clock = virtualClock({ startMs: 1_000_000 });
     const seen = new Seen(store, EVENTS, await store.currentRevision());
     for (const [name, expiresAtMs] of Object.entries({ late: 1_060_000, soon: 1_010_000, also: 1_010_000 })) {
       await committed(store, { type: "put", key: EVENTS + name, value: text(name), expiresAtMs });
@@ -60,7 +55,7 @@ function expiryTests(driver: Driver): void {
   });
 
   storeTest(driver, "a key that is written again lives as long as its last writer said, or for ever", async (store) => {
-    const clock = new VirtualClock({ startMs: 1_000_000, macrotask: realMacrotask });
+    const clock = virtualClock({ startMs: 1_000_000 });
     for (const name of ["longer", "forever", "gone", "marker"]) {
       await committed(store, { type: "put", key: EVENTS + name, value: text("1"), expiresAtMs: name === "marker" ? 1_005_000 : 1_001_000 });
     }
@@ -80,7 +75,7 @@ function expiryTests(driver: Driver): void {
   });
 
   storeTest(driver, "a record that is due before the awaited one wakes the expiry", async (store) => {
-    const clock = new VirtualClock({ startMs: 1_000_000, macrotask: realMacrotask });
+    const clock = virtualClock({ startMs: 1_000_000 });
     await committed(store, { type: "put", key: `${EVENTS}far`, value: text("1"), expiresAtMs: 9_000_000 });
     const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
     await clock.advance(5_000);

@@ -4,13 +4,14 @@
  */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
+import { sha256 } from "../../testing/machine.ts";
 import type { ForkableStore, RestorableStore, Store } from "../store.ts";
 import { hashState, readSnapshot } from "../snapshot.ts";
 import { commitSuite } from "./commit-suite.ts";
 import { PODS, Seen, committed, del, put, show, storeTest, type Driver } from "./harness.ts";
 import { randomSuite } from "./random-suite.ts";
 import { readSuite } from "./read-suite.ts";
-import { inPieces, serviceSuite, sha256, snapshotBytes } from "./service-suite.ts";
+import { inPieces, serviceSuite, snapshotBytes } from "./service-suite.ts";
 import { watchSuite } from "./watch-suite.ts";
 
 export function storeSuite(driver: Driver): void {

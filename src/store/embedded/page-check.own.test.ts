@@ -1,0 +1,396 @@
+/** Every file that lmdb wrote is accepted; none that was damaged can end the process or show something that was never written. */
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { silentLogger } from "../../base/logger.ts";
+import { pick, seededRandom, type Random } from "../../base/random.ts";
+import { startProgram } from "../../host/child-process.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { rounds, testSeed } from "../../testing/rounds.ts";
+import type { RestorableStore } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+import { committed, del, put } from "../testing/harness.ts";
+import { openEmbeddedStore } from "./embedded-store.ts";
+import { readFileHeader } from "./file-header.ts";
+import { checkPages } from "./page-check.ts";
+import { DAMAGES, PageFile } from "./testing/damage.ts";
+import { LIVES, describe, step, type Life } from "./testing/store-life.ts";
+import { landmarksOf, type Landmarks } from "./testing/landmarks.ts";
+
+function openIn(directory: string): Promise<RestorableStore> {
+  return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
+}
+
+async function inDirectory(body: (directory: string, file: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-pages-"));
+  try {
+    await body(directory, join(directory, "store.mdb"));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+/** A closed store that has lived. Returns all that it holds. */
+async function live(
+  directory: string,
+  life: Life,
+  { steps, random }: { readonly steps: number; readonly random: Random },
+): Promise<string> {
+  const store = await openIn(directory);
+  for (let count = 0; count < steps; count++) await step(store, life, random);
+  const content = await describe(store);
+  await store.close();
+  return content;
+}
+
+// ── healthy files ─────────────────────────────────────────────────────────────────────────────────────
+
+const STEPS = rounds({ quick: 30, full: 300 });
+
+for (const life of LIVES) {
+  test(`a store of ${life.name} is accepted after each of ${STEPS} steps, open, closed and opened again (K8TS_SEED=${testSeed()})`, () =>
+    inDirectory(async (directory, file) => {
+      const random = seededRandom(testSeed()).derive(life.name);
+      let store = await openIn(directory);
+      for (let count = 0; count < STEPS; count++) {
+        await step(store, life, random);
+        await checkPages(file);
+        if (random.below(10) > 0) continue;
+        await store.close();
+        await checkPages(file);
+        store = await openIn(directory);
+      }
+      await store.close();
+    }));
+}
+
+test("an empty file and the file of a new store are accepted", () =>
+  inDirectory(async (directory, file) => {
+    await writeFile(file, "");
+    await checkPages(file);
+    const store = await openIn(directory);
+    await checkPages(file);
+    await store.close();
+    await checkPages(file);
+  }));
+
+test("a store that was restored from entries is accepted", () =>
+  inDirectory(async (directory, file) => {
+    const store = await openIn(directory);
+    await store.restore(
+      (async function* () {
+        for (let number = 0; number < 3_000; number++) {
+          const { key, value } = put(`/core/pods/p${String(number).padStart(5, "0")}`, "x".repeat(number)) as ReturnType<typeof put> & {
+            type: "put";
+          };
+          yield { key, value, revision: number + 2 };
+        }
+      })(),
+      4_000,
+    );
+    await checkPages(file);
+    await store.close();
+  }));
+
+const KILLS = rounds({ quick: 5, full: 100 });
+
+test(`the file of a store whose process was killed is accepted, ${KILLS} times (K8TS_SEED=${testSeed()})`, () =>
+  inDirectory(async (directory, file) => {
+    const random = seededRandom(testSeed());
+    for (let round = 0; round < KILLS; round++) {
+      await commitAndKill(directory, { round, afterLines: 1 + random.below(500) });
+      await checkPages(file);
+    }
+  }));
+
+/** Kills a process that commits to the store when it has said so many lines, with whatever it is doing then. */
+async function commitAndKill(
+  directory: string,
+  { round, afterLines }: { readonly round: number; readonly afterLines: number },
+): Promise<void> {
+  const program = join(import.meta.dirname, "testing", "crash-child.js");
+  const child = spawn(process.execPath, [program, directory, String(round)], { stdio: ["ignore", "pipe", "inherit"] });
+  let lines = 0;
+  createInterface({ input: child.stdout }).on("line", () => {
+    lines += 1;
+    if (lines === afterLines) child.kill("SIGKILL");
+  });
+  const [, signal] = (await once(child, "close")) as [number | null, string | null];
+  equal(signal, "SIGKILL", "the child must not have ended by itself");
+}
+
+test("a file that ends before its last page is accepted as long as the missing pages are free, and nothing of it is lost", () =>
+  inDirectory(async (directory, file) => {
+    const store = await openIn(directory);
+    for (let number = 0; number < 50; number++) await committed(store, put(`/core/pods/p${number}`, "x".repeat(20_000)));
+    for (let number = 25; number < 50; number++) await committed(store, del(`/core/pods/p${number}`));
+    await store.compact(await store.currentRevision());
+    const content = await describe(store);
+    await store.close();
+    const { pageSize = 0, lastPage = 0 } = (await readFileHeader(file)) ?? {};
+
+    let pages = (await stat(file)).size / pageSize;
+    equal(pages, lastPage + 1);
+    await copyFile(file, `${file}.whole`);
+    do await truncate(file, --pages * pageSize);
+    while (await isAccepted(file));
+    ok(lastPage - pages > 10, `there must be free pages at the end, there are ${lastPage - pages}`);
+
+    await rejects(openIn(directory), { reason: "Damaged" });
+    await copyFile(`${file}.whole`, file);
+    await truncate(file, (pages + 1) * pageSize);
+    const again = await openIn(directory);
+    equal(await describe(again), content);
+    await again.close();
+    equal((await stat(file)).size, (lastPage + 1) * pageSize);
+  }));
+
+async function isAccepted(file: string): Promise<boolean> {
+  try {
+    await checkPages(file);
+    return true;
+  } catch (error) {
+    if (isStoreError(error, "Damaged")) return false;
+    throw error;
+  }
+}
+
+// ── damaged files ─────────────────────────────────────────────────────────────────────────────────────
+
+/** What is done to the bytes of a healthy file, and what is said about it. */
+const ROWS: readonly {
+  readonly it: string;
+  readonly damage: (file: PageFile, at: Landmarks) => void;
+  readonly says: RegExp;
+}[] = [
+  { it: "a page of zeros", damage: (file, at) => file.zero(at.branch, file.pageSize), says: /page \d+ of \S+ says that it is page 0;/ },
+  {
+    it: "a page in the place of another",
+    damage: (file, at) => file.swap(at.leaf, at.otherLeaf),
+    says: /page \d+ .* says that it is page \d+/,
+  },
+  { it: "a leaf marked as a branch", damage: ({ view }, at) => set16(view, at.leaf + 18, 1), says: /is of kind 1 where it should be 2/ },
+  {
+    it: "a leaf younger than its branch",
+    damage: ({ view }, at) => set32(view, at.leaf + 8, 1_000_000),
+    says: /is of transaction 1000000, what points to it of \d+/,
+  },
+  { it: "a leaf of one node and a half", damage: ({ view }, at) => set16(view, at.leaf + 20, 3), says: /has the bounds 3 and \d+/ },
+  { it: "a leaf without nodes", damage: ({ view }, at) => set16(view, at.leaf + 20, 0), says: /has the bounds 0 and \d+/ },
+  {
+    it: "a leaf whose nodes begin beyond it",
+    damage: ({ view }, at) => set16(view, at.leaf + 22, 60_000),
+    says: /has the bounds \d+ and 60000/,
+  },
+  { it: "a branch with one node", damage: ({ view }, at) => set16(view, at.branch + 20, 2), says: /is a branch with one node/ },
+  { it: "a node beyond its page", damage: ({ view }, at) => set16(view, at.leaf + 24, 60_000), says: /has a node at 60000/ },
+  {
+    it: "a node that ends beyond its page",
+    damage: ({ view }, at) => set16(view, at.overflowing + 6, 60_000),
+    says: /has a node of \d+ bytes over its end/,
+  },
+  {
+    it: "a node with a shorter key",
+    damage: ({ view }, at) => set16(view, at.overflowing + 6, 7),
+    says: /has keys out of order|has data in the|bytes of nodes where there should be/,
+  },
+  {
+    it: "a node of a kind that is not used",
+    damage: ({ view }, at) => set16(view, at.overflowing + 4, 4),
+    says: /has a node of \d+ bytes over its end|has a node with the flags 4/,
+  },
+  {
+    it: "keys in the wrong order",
+    damage: ({ view }, at) => set16(view, at.leaf + 24, view.getUint16(at.leaf + 26, true)),
+    says: /has keys out of order/,
+  },
+  {
+    it: "a branch that leads beyond the file",
+    damage: (file, at) => set32(file.view, firstNode(file, at.branch), at.lastPage + 1),
+    says: /the map log points to page \d+, and \S+ has \d+/,
+  },
+  {
+    it: "a branch that leads to a header",
+    damage: (file, at) => set32(file.view, firstNode(file, at.branch), 1),
+    says: /the map log points to page 1,/,
+  },
+  {
+    it: "a map that leads into another",
+    damage: ({ view }, at) => set32(view, at.metaRecord + 40, view.getUint32(at.logRecord + 40, true)),
+    says: /page \d+ .* is used twice/,
+  },
+  {
+    it: "a value whose pages are fewer than they should be",
+    damage: ({ view }, at) => set32(view, at.run + 20, 1),
+    says: /is not the first of the \d+ pages that transaction \d+ wrote/,
+  },
+  {
+    it: "a value whose pages are of another transaction",
+    damage: ({ view }, at) => set32(view, at.run + 8, 1),
+    says: /is not the first of the \d+ pages/,
+  },
+  {
+    it: "a value beyond the file",
+    damage: ({ view }, at) => set32(view, at.overflowing + 8 + 8 + 16, 100_000),
+    says: /has data in the 100000 pages from \d+ on/,
+  },
+  {
+    it: "a value longer than its pages",
+    damage: ({ view }, at) => set32(view, at.overflowing, 1_000_000),
+    says: /has data in the \d+ pages from \d+ on/,
+  },
+  { it: "a map with another name", damage: ({ bytes }, at) => void (bytes[at.logRecord - 3] = 97), says: /has a map "lag\\u0000"/ },
+  { it: "a map of another kind", damage: ({ view }, at) => set16(view, at.logRecord + 4, 4), says: /the map log in \S+ has the flags 4/ },
+  { it: "a map said to be deeper", damage: ({ view }, at) => set16(view, at.logRecord + 6, 3), says: /is of kind 2 where it should be 1/ },
+  {
+    it: "a map said to be empty",
+    damage: ({ view }, at) => set16(view, at.logRecord + 6, 0),
+    says: /the map log in \S+ has the depth 0 and the root \d+/,
+  },
+  {
+    it: "a map said to have one entry",
+    damage: ({ view }, at) => set32(view, at.logRecord + 32, 1),
+    says: /the map log in \S+ has \d+ entries where there should be 1/,
+  },
+  {
+    it: "a map said to have no leaves",
+    damage: ({ view }, at) => set32(view, at.logRecord + 16, 0),
+    says: /has \d+ leafPages where there should be 0/,
+  },
+  {
+    it: "a free page that is in use",
+    damage: (file, at) => set32(file.view, at.freeList + 8, at.leaf / file.pageSize),
+    says: /is in use and among the free pages/,
+  },
+  {
+    it: "a free page beyond the last",
+    damage: ({ view }, at) => set32(view, at.freeList + 8, at.lastPage + 1),
+    says: /lists the 1 pages from \d+ on as free/,
+  },
+  {
+    it: "a list of free pages that is longer than it can be",
+    damage: ({ view }, at) => set32(view, at.freeList, 100_000),
+    says: /lists 100000 free pages in \d+ bytes/,
+  },
+  {
+    it: "headers that do not follow each other",
+    damage: ({ view }, at) => set32(view, at.older + 152, 7),
+    says: /the headers of \S+, of transactions \d+ and \d+, do not follow/,
+  },
+  {
+    it: "an older header that says it is newer",
+    damage: ({ view }, at) => set32(view, at.older + 152, view.getUint32(at.newer + 152, true) + 1),
+    says: /the roots in \S+ are of transactions \d+ and \d+, the header of \d+/,
+  },
+  {
+    it: "a header that knows of fewer pages",
+    damage: ({ view }, at) => set32(view, at.newer + 144, 2),
+    says: /points to page \d+, and \S+ has 3/,
+  },
+  {
+    it: "a header that knows of more pages than fit",
+    damage: ({ view }, at) => set32(view, at.newer + 144 + 4, 1),
+    says: /header of \S+ is broken|does not begin as a data file does/,
+  },
+];
+
+function set16(view: DataView, at: number, value: number): void {
+  view.setUint16(at, value, true);
+}
+
+function set32(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value, true);
+}
+
+function firstNode({ view }: PageFile, page: number): number {
+  return page + 24 + view.getUint16(page + 24, true);
+}
+
+test(`each of ${ROWS.length} damages is refused by the name of the page and of what is wrong with it`, () =>
+  inDirectory(async (directory, file) => {
+    const healthy = await aStoreWithAllKindsOfPages(directory, file);
+    for (const { it, damage, says } of ROWS) {
+      const damaged = new PageFile(healthy.bytes.slice(), healthy.pageSize);
+      damage(damaged, landmarksOf(healthy));
+      await writeFile(file, damaged.bytes);
+      await rejects(checkPages(file), (error) => isStoreError(error, "Damaged") && says.test(error.message), it);
+    }
+  }));
+
+async function aStoreWithAllKindsOfPages(directory: string, file: string): Promise<PageFile> {
+  const store = await openIn(directory);
+  for (let number = 0; number < 200; number++) await committed(store, put(`/core/pods/p${number % 150}`, "x".repeat(number * 100)));
+  await store.compact(100);
+  await store.close();
+  return readPageFile(file);
+}
+
+async function readPageFile(file: string): Promise<PageFile> {
+  const { pageSize = 0 } = (await readFileHeader(file)) ?? {};
+  return new PageFile(new Uint8Array(await readFile(file)), pageSize);
+}
+
+test("a damaged store that was not closed is refused each time it is opened, and left as it is", () =>
+  inDirectory(async (directory, file) => {
+    const damaged = await aStoreWithAllKindsOfPages(directory, file);
+    damaged.zero(landmarksOf(damaged).branch, damaged.pageSize);
+    await writeFile(file, damaged.bytes);
+    await writeFile(join(directory, "holder"), "");
+    for (let time = 0; time < 3; time++) await rejects(openIn(directory), { reason: "Damaged", message: /page \d+ of .*store\.mdb says/ });
+    deepEqual(new Uint8Array(await readFile(file)), damaged.bytes);
+  }));
+
+const DAMAGED_FILES = rounds({ quick: 30, full: 1_000 });
+
+test(`of ${DAMAGED_FILES} damaged stores none ends its process, and each is refused or whole (K8TS_SEED=${testSeed()})`, () =>
+  inDirectory(async (directory) => {
+    const seed = seededRandom(testSeed());
+    const stores: { readonly content: string; readonly file: PageFile }[] = [];
+    for (const [index, life] of LIVES.entries()) {
+      const home = join(directory, `life-${index}`);
+      const content = await live(home, life, { steps: 30, random: seed.derive(life.name) });
+      stores.push({ content, file: await readPageFile(join(home, "store.mdb")) });
+    }
+    const found = { refused: 0, whole: 0 };
+    for (let round = 0; round < DAMAGED_FILES; round++) {
+      const random = seed.derive(`round ${round}`);
+      const { content, file } = pick(random, stores);
+      // All damages come in turn; some files have several.
+      const damages = [DAMAGES[round % DAMAGES.length] ?? pick(random, DAMAGES), ...(random.below(5) === 0 ? [pick(random, DAMAGES)] : [])];
+      const copy = join(directory, `round-${round}`);
+      await layDown(
+        copy,
+        damages.reduceRight((bytes, { to }) => to(new PageFile(bytes.slice(), file.pageSize), random), file.bytes),
+      );
+      const answer = await readByChild(copy, `round ${round}: ${damages.map(({ name }) => name).join(", ")}`);
+      if (!answer.startsWith("Damaged "))
+        equal(answer, `whole ${content}`, `round ${round}: ${damages.map(({ name }) => name).join(", ")}`);
+      found[answer.startsWith("Damaged ") ? "refused" : "whole"] += 1;
+      await rm(copy, { recursive: true });
+    }
+    ok(found.refused > DAMAGED_FILES / 4 && found.whole > 0, `some must be refused and some not, were ${JSON.stringify(found)}`);
+  }));
+
+/** A data directory as its holder leaves it who is killed. */
+async function layDown(directory: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(directory);
+  await writeFile(join(directory, "store.mdb"), bytes);
+  await writeFile(join(directory, "holder"), "");
+}
+
+/** What a process says that opens the store. It must end by itself, and well. */
+async function readByChild(directory: string, about: string): Promise<string> {
+  const program = join(import.meta.dirname, "testing", "reader-child.js");
+  const child = await startProgram({ command: process.execPath, arguments: [program, directory] });
+  deepEqual(
+    { ...(await child.exited), about, output: child.output.slice(1) },
+    { code: 0, signal: null, about, output: [] },
+    child.output.join("\n"),
+  );
+  return child.output[0] ?? "";
+}

@@ -1,0 +1,68 @@
+/** Where in a healthy data file the things stand that a test wants to damage. All places are from the beginning of the file. */
+import { assert } from "../../../base/assert.ts";
+import {
+  NODE_HEAD_BYTES,
+  NODE_OFFSET_BYTES,
+  NODE_OVERFLOWS,
+  PAGE_HEAD_BYTES,
+  nodeChild,
+  nodeFlags,
+  nodeKeyBytes,
+  nodeOffset,
+  pageLower,
+  readHeaderPage,
+  readNumber,
+  readTreeRecord,
+  type FileHeader,
+} from "../page-layout.ts";
+import type { PageFile } from "./damage.ts";
+
+export interface Landmarks {
+  /** The header pages. */
+  readonly newer: number;
+  readonly older: number;
+  readonly lastPage: number;
+  /** The leaf with the records of the maps, and where in it the records of two of them are. */
+  readonly maps: number;
+  readonly logRecord: number;
+  readonly metaRecord: number;
+  /** Of the log: the root, which is a branch, two leaves below it, and the first page of a value that overflows from one. */
+  readonly branch: number;
+  readonly leaf: number;
+  readonly otherLeaf: number;
+  readonly overflowing: number;
+  readonly run: number;
+  /** A list of free pages: a count, then numbers. */
+  readonly freeList: number;
+}
+
+export function landmarksOf(file: PageFile): Landmarks {
+  const { view, pageSize } = file;
+  const headers = [0, pageSize].map((at) => ({ at, header: readHeaderPage(view, at) as FileHeader }));
+  const [older, newer] = headers.toSorted((a, b) => a.header.transaction - b.header.transaction);
+  assert(older !== undefined && newer !== undefined, "there are two headers");
+  const { header } = newer;
+  const maps = (header.main.root ?? 0) * pageSize;
+  const [, logRecord = 0, metaRecord = 0] = nodesOf(file, maps).map((node) => dataOf(file, node));
+  const log = readTreeRecord(view, logRecord);
+  assert(log.depth === 2, "the log has branches right above its leaves");
+  const branch = (log.root ?? 0) * pageSize;
+  const [leaf = 0, otherLeaf = 0] = nodesOf(file, branch).map((node) => nodeChild(view, node) * pageSize);
+  const overflowing = nodesOf(file, leaf).find((node) => nodeFlags(view, node) === NODE_OVERFLOWS);
+  assert(overflowing !== undefined, "a value of the first leaf overflows");
+  const run = readNumber(view, dataOf(file, overflowing)) * pageSize;
+  const freeNode = nodesOf(file, (header.free.root ?? 0) * pageSize).find((node) => nodeFlags(view, node) === 0);
+  assert(header.free.depth === 1 && freeNode !== undefined, "there is a leaf with lists of free pages");
+  const freeList = dataOf(file, freeNode);
+  const { lastPage } = header;
+  return { newer: newer.at, older: older.at, lastPage, maps, logRecord, metaRecord, branch, leaf, otherLeaf, overflowing, run, freeList };
+}
+
+function nodesOf({ view }: PageFile, page: number): number[] {
+  const count = pageLower(view, page) / NODE_OFFSET_BYTES;
+  return Array.from({ length: count }, (_, index) => page + PAGE_HEAD_BYTES + nodeOffset(view, page, index));
+}
+
+function dataOf({ view }: PageFile, node: number): number {
+  return node + NODE_HEAD_BYTES + nodeKeyBytes(view, node);
+}

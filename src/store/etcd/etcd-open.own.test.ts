@@ -1,0 +1,185 @@
+import { test, type TestContext } from "node:test";
+import { doesNotReject, equal, match, ok, rejects } from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { makeCertificates } from "../../testing/etcd-server.ts";
+import { startFakeEtcd, type FakeEtcd, type FakeEtcdOptions } from "../../testing/fake-etcd.ts";
+import { needs } from "../../testing/needs.ts";
+import { PODS, Seen, committed, put } from "../testing/harness.ts";
+import { etcd, openStore, storeOn } from "./testing/harness.ts";
+
+const impatient = {
+  timeouts: { openMs: 300, readMs: 300, readAttemptMs: 100, commitMs: 300, commitAttemptMs: 100, repeatableAttemptMs: 100 },
+};
+
+async function fake(context: TestContext, options: FakeEtcdOptions): Promise<FakeEtcd> {
+  const server = await startFakeEtcd(options);
+  context.after(async () => server[Symbol.asyncDispose]());
+  return server;
+}
+
+/** An address at which nobody is. */
+async function deadUrl(): Promise<string> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return `http://127.0.0.1:${port}`;
+}
+
+for (const { it, endpoints, options = {}, says } of [
+  { it: "no endpoint", endpoints: [], says: /no endpoint/ },
+  { it: "an endpoint without a scheme", endpoints: ["127.0.0.1:2379"], says: /"127.0.0.1:2379".*https:\/\/host:2379/ },
+  { it: "an endpoint with a path", endpoints: ["http://127.0.0.1:2379/v3"], says: /must look like/ },
+  { it: "an endpoint with an impossible port", endpoints: ["http://127.0.0.1:99999"], says: /must look like/ },
+  { it: "a root without a slash", endpoints: ["http://127.0.0.1:1"], options: { root: "registry" }, says: /begin with a slash/ },
+  { it: "a root that ends with a slash", endpoints: ["http://127.0.0.1:1"], options: { root: "/registry/" }, says: /not end with one/ },
+  { it: "an empty root", endpoints: ["http://127.0.0.1:1"], options: { root: "" }, says: /begin with a slash/ },
+  { it: "certificates for plaintext", endpoints: ["http://127.0.0.1:1"], options: { tls: {} }, says: /must begin with https/ },
+]) {
+  test(`${it} is refused before anything is tried`, async () => {
+    await rejects(openStore(endpoints, options), (error: { reason: string; message: string }) => {
+      equal(error.reason, "Invalid");
+      match(error.message, says);
+      return true;
+    });
+  });
+}
+
+test("an etcd of a version that corrupts data is refused, by a message that says what to do", async (context) => {
+  const { url } = await fake(context, { version: "3.5.1" });
+  await rejects(openStore([url]), (error: { reason: string; message: string }) => {
+    equal(error.reason, "Unsupported");
+    match(error.message, new RegExp(`${url}: version 3.5.1 is known to corrupt data .* upgrade to 3.5.13`));
+    return true;
+  });
+});
+
+test("one member of a refused version among good ones is enough to refuse", async (context) => {
+  const servers = [await fake(context, { version: "3.5.13" }), await fake(context, { version: "3.3.27" })];
+  await rejects(openStore(servers.map(({ url }) => url)), { reason: "Unsupported", message: /3\.3\.27 is too old/ });
+});
+
+test("members of two clusters are refused, and both are named", async (context) => {
+  const [one, other] = [
+    await fake(context, { version: "3.5.13", clusterId: 0xabcn }),
+    await fake(context, { version: "3.5.13", clusterId: 0xdefn }),
+  ];
+  await rejects(openStore([one.url, other.url]), (error: { reason: string; message: string }) => {
+    equal(error.reason, "Unsupported");
+    for (const part of [one.url, other.url, "abc", "def"]) ok(error.message.includes(part), `${error.message} must name ${part}`);
+    return true;
+  });
+});
+
+for (const { versions, progress } of [
+  { versions: ["3.5.13"], progress: true },
+  { versions: ["3.5.13", "3.6.1"], progress: true },
+  { versions: ["3.5.13", "3.4.23"], progress: false },
+  { versions: ["3.5.13", "3.5.12"], progress: false },
+]) {
+  test(`with members of versions ${versions.join(" and ")} progress notes are ${progress ? "" : "not "}promised`, async (context) => {
+    const servers = await Promise.all(versions.map((version) => fake(context, { version })));
+    const store = await storeOn(
+      context,
+      servers.map(({ url }) => url),
+    );
+    equal(store.capabilities.progress, progress);
+  });
+}
+
+test("a member that comes back as another version or cluster is not used any more", async (context) => {
+  const server = await fake(context, { version: "3.5.13" });
+  const store = await storeOn(context, [server.url], impatient);
+  for (const [next, says] of [
+    [{ version: "3.5.0" }, /3\.5\.0 is known to corrupt/],
+    [{ version: "3.5.13", clusterId: 2n }, /belongs to cluster 2/],
+  ] as const) {
+    server.become(next);
+    await rejects(store.currentRevision(), { reason: "Unavailable", message: says });
+  }
+  equal(server.otherCalls, 0, "nothing was asked of it before it had said who it is");
+});
+
+test("who it is, is asked once per connection", async (context) => {
+  const server = await fake(context, { version: "3.5.13" });
+  const store = await storeOn(context, [server.url], impatient);
+  await Promise.allSettled([store.get(`${PODS}a`), store.get(`${PODS}a`), store.list(PODS)]); // It answers none of them.
+  equal(server.statusCalls, 1);
+  ok(server.otherCalls >= 3);
+});
+
+test("if nobody answers, every endpoint is named with its error", async () => {
+  const [one, other] = [await deadUrl(), await deadUrl()];
+  await rejects(openStore([one, other], impatient), (error: { reason: string; message: string }) => {
+    equal(error.reason, "Unavailable");
+    match(error.message, new RegExp(`${one}: .*ECONNREFUSED.*; ${other}: .*ECONNREFUSED`));
+    return true;
+  });
+});
+
+test("an etcd that starts a little later than its user is waited for", async (context) => {
+  const url = await deadUrl();
+  const opening = openStore([url]);
+  const late = await startFakeEtcd({ version: "3.5.13", port: Number(new URL(url).port) });
+  context.after(async () => late[Symbol.asyncDispose]());
+  await (await opening).close();
+});
+
+test("a dead endpoint and a silent one beside a good one do not matter", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const silent = createServer((socket) => context.after(() => void socket.destroy())).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  context.after(() => void silent.close());
+  const silentUrl = `http://127.0.0.1:${(silent.address() as { port: number }).port}`;
+  const store = await storeOn(context, [await deadUrl(), silentUrl, ...endpoints]);
+
+  const seen = new Seen(store, PODS, await store.currentRevision());
+  const revision = await committed(store, put(`${PODS}a`, "1"));
+  await seen.untilRevision(revision);
+});
+
+test("over TLS with a client certificate everything works", needs("etcd", "openssl"), async (context) => {
+  const { endpoints, tls } = await etcd(context, { secure: true });
+  ok(tls !== undefined);
+  const store = await storeOn(context, endpoints, { tls });
+  const seen = new Seen(store, PODS, await store.currentRevision());
+  const revision = await committed(store, put(`${PODS}a`, "1"));
+  await seen.untilRevision(revision);
+
+  const byName = { tls: { ...tls, serverName: "etcd.example" } };
+  await doesNotReject(storeOn(context, endpoints, byName), "the certificate has this name");
+  const wrongName = { tls: { ...tls, serverName: "other.example" }, ...impatient };
+  await rejects(openStore(endpoints, wrongName), { reason: "Unavailable", message: /other\.example/ });
+});
+
+test(
+  "a server that an unknown CA vouches for, a missing client certificate and a broken one are told apart",
+  needs("etcd", "openssl"),
+  async (context) => {
+    const { endpoints, tls } = await etcd(context, { secure: true });
+    ok(tls !== undefined);
+    const directory = await mkdtemp(join(tmpdir(), "k8ts-ca-"));
+    context.after(() => rm(directory, { recursive: true }));
+    const { ca: otherCa, ...otherClient } = await makeCertificates(directory);
+
+    await rejects(openStore(endpoints, { tls: { ...tls, ca: otherCa }, ...impatient }), {
+      reason: "Unavailable",
+      message: /its certificate is not from the given CA/,
+    });
+    await rejects(openStore(endpoints, { tls: { ca: tls.ca }, ...impatient }), {
+      reason: "Unavailable",
+      message: /it does not accept our client certificate/,
+    });
+    await rejects(openStore(endpoints, { tls: { ca: tls.ca, ...otherClient }, ...impatient }), {
+      reason: "Unavailable",
+      message: /does not accept our client certificate/,
+    });
+    const broken = { ...tls, key: new TextEncoder().encode("no key") };
+    await rejects(openStore(endpoints, { tls: broken }), { reason: "Unusable", message: /Cannot use the certificates for etcd/ });
+  },
+);

@@ -1,0 +1,23 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+
+/** What the functions say in a process with this environment. */
+function inEnvironment(environment: Readonly<Record<string, string>>) {
+  const { K8TS_TORTURE: _torture, K8TS_SEED: _seed, ...others } = process.env;
+  const script = `const { rounds, testSeed } = await import(${JSON.stringify(new URL("rounds.js", import.meta.url).href)});
+    console.log(JSON.stringify([rounds({ quick: 2, full: 20 }), testSeed()]));`;
+  return spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8", env: { ...others, ...environment } });
+}
+
+test("a quick run with the seed 1 is the default", () => deepEqual(JSON.parse(inEnvironment({}).stdout), [2, 1]));
+
+test("the environment asks for full counts and another seed", () => {
+  deepEqual(JSON.parse(inEnvironment({ K8TS_TORTURE: "1", K8TS_SEED: "8421" }).stdout), [20, 8421]);
+});
+
+test("a seed that is no whole number is refused", () => {
+  const { status, stderr } = inEnvironment({ K8TS_SEED: "many" });
+  equal(status, 1);
+  match(stderr, /Cannot use K8TS_SEED: it must be a whole number, is "many"/);
+});
