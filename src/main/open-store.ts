@@ -33,10 +33,10 @@ async function openEtcd({ servers, prefix, files = {} }: EtcdStoreConfig, { cloc
   const pem = await clock.external(readPemFiles(files));
   return openEtcdStore({
     endpoints: servers,
-    tls: pem,
     clock,
     log,
     random: realRandom(),
+    ...(Object.keys(pem).length === 0 ? {} : { tls: pem }),
     ...(prefix === undefined ? {} : { root: prefix }),
   });
 }

@@ -4,6 +4,7 @@
  * data. Nothing here turns off fsync: what was acknowledged is on disk.
  */
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -46,7 +47,7 @@ export async function startEtcd(options: EtcdServerOptions = {}): Promise<EtcdSe
   const { members: count = 1, secure = false } = options;
   const owned = new Disposables();
   const directory = await mkdtemp(join(tmpdir(), "k8ts-etcd-"));
-  owned.defer(() => rm(directory, { recursive: true, force: true }));
+  owned.defer(removeAlsoAtExit(directory));
   const certificates = secure ? await makeCertificates(directory) : undefined;
   const scheme = secure ? "https" : "http";
   const ports = await freePorts(count * 2);
@@ -71,6 +72,22 @@ export async function startEtcd(options: EtcdServerOptions = {}): Promise<EtcdSe
     leader: () => findLeader(ports.slice(0, count), tls),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** Returns how to remove the directory; if the process ends before that was called, it is removed then. */
+function removeAlsoAtExit(directory: string): () => Promise<void> {
+  const removeNow = () => rmSync(directory, { recursive: true, force: true });
+  process.once("exit", removeNow);
+  exitWhenTold();
+  return async () => {
+    process.removeListener("exit", removeNow);
+    await rm(directory, { recursive: true, force: true });
+  };
+}
+
+/** A test that takes too long is ended with SIGTERM, at which Node would go without letting go of anything. */
+function exitWhenTold(): void {
+  if (process.listenerCount("SIGTERM") === 0) process.once("SIGTERM", () => process.exit(143));
 }
 
 function memberArguments(member: {

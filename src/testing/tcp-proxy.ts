@@ -10,40 +10,57 @@ export interface TcpProxy extends AsyncDisposable {
   /** Connections made through it so far. */
   readonly connections: number;
   /** From now on nothing passes in this direction, or neither; new connections are taken and stay silent. */
-  hold(direction?: "requests" | "answers" | "both"): void;
+  hold(direction?: Direction | "both"): void;
+  /** Resolves when the next piece is held back. */
+  heldBack(): Promise<void>;
   /** What was held back passes, on the connections that are still there. */
   release(): void;
   /** Breaks the connections there are. New ones are taken. */
   breakConnections(): void;
 }
 
+type Direction = "requests" | "answers";
+
+/** One direction of one connection. */
+interface Lane {
+  readonly direction: Direction;
+  readonly from: Socket;
+  readonly to: Socket;
+  held: Buffer[];
+}
+
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
-  /** Where the bytes of each direction come from. */
-  const sources = { requests: new Set<Socket>(), answers: new Set<Socket>() };
-  const held = { requests: false, answers: false };
+  const lanes = new Set<Lane>();
+  const holding = { requests: false, answers: false };
   let connections = 0;
+  let onHeld: () => void = () => undefined;
+
+  const pass = (lane: Lane, piece: Buffer) => {
+    if (!holding[lane.direction]) return void lane.to.write(piece);
+    lane.held.push(piece);
+    onHeld();
+  };
   const server = createServer((client) => {
     connections += 1;
     const upstream = connect(targetPort, "127.0.0.1");
-    for (const [direction, from, to] of [
-      ["requests", client, upstream],
-      ["answers", upstream, client],
-    ] as const) {
-      sources[direction].add(from);
-      from.setNoDelay(true);
-      from.pipe(to);
-      if (held[direction]) from.pause();
-      from.on("error", () => undefined);
-      from.once("close", () => {
-        sources[direction].delete(from);
-        to.destroy();
-      });
-    }
+    open({ direction: "requests", from: client, to: upstream, held: [] });
+    open({ direction: "answers", from: upstream, to: client, held: [] });
   });
+  const open = (lane: Lane) => {
+    lanes.add(lane);
+    lane.from.setNoDelay(true);
+    lane.from.on("data", (piece: Buffer) => pass(lane, piece));
+    lane.from.on("error", () => undefined);
+    lane.from.once("close", () => {
+      lanes.delete(lane);
+      lane.to.destroy();
+    });
+  };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+
   const breakConnections = () => {
-    for (const socket of [...sources.requests, ...sources.answers]) socket.resetAndDestroy();
+    for (const { from } of lanes) from.resetAndDestroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
@@ -51,17 +68,12 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       return connections;
     },
     hold(wanted = "both") {
-      for (const direction of ["requests", "answers"] as const) {
-        if (wanted !== "both" && wanted !== direction) continue;
-        held[direction] = true;
-        for (const socket of sources[direction]) socket.pause();
-      }
+      for (const direction of ["requests", "answers"] as const) if (wanted === "both" || wanted === direction) holding[direction] = true;
     },
+    heldBack: () => new Promise((resolve) => (onHeld = resolve)),
     release() {
-      for (const direction of ["requests", "answers"] as const) {
-        held[direction] = false;
-        for (const socket of sources[direction]) socket.resume();
-      }
+      holding.requests = holding.answers = false;
+      for (const lane of lanes) for (const piece of lane.held.splice(0)) lane.to.write(piece);
     },
     breakConnections,
     async [Symbol.asyncDispose]() {

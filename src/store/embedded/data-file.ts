@@ -4,26 +4,42 @@
  * properly, is walked through first (page-check.ts). A healthy file may be shorter, too, when its last pages are free; it is
  * then made as long again, with zeros, because reading a map beyond the end of its file is such a signal.
  */
-import { extendFile, fileSizeBytes, freeBytes, makePrivateFile } from "../../host/files.ts";
+import { extendFile, fileSizeBytes, freeBytes, makePrivateFile, readHead } from "../../host/files.ts";
 import { StoreError } from "../store-error.ts";
-import { readFileHeader } from "./file-header.ts";
+import { readFileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
+import { LOCK_HEAD_BYTES, lockTransaction } from "./page-layout.ts";
+import { damaged } from "./records.ts";
+
+/** lmdb keeps its locks beside the data. */
+function lockFileOf(path: string): string {
+  return `${path}-lock`;
+}
 
 export interface FileState {
   /** The file held less than its header says, and was made longer. */
   readonly wasShort: boolean;
 }
 
-/** Makes sure that the file exists, is private, and can be mapped. Throws "Damaged" if it cannot be trusted. */
+/** Makes sure that the file and that of its locks exist, are private, and can be mapped. Throws "Damaged" if it cannot be trusted. */
 export async function prepareDataFile(path: string, { abandoned }: { readonly abandoned: boolean }): Promise<FileState> {
+  await makePrivateFile(lockFileOf(path));
   await makePrivateFile(path);
-  const header = await readFileHeader(path);
-  if (header === undefined) return { wasShort: false };
-  const wantedBytes = (header.lastPage + 1) * header.pageSize;
+  const headers = await readFileHeaders(path);
+  if (headers === undefined) return checkNew(path);
+  const wantedBytes = (headers.newer.lastPage + 1) * headers.newer.pageSize;
   const wasShort = (await fileSizeBytes(path)) < wantedBytes;
   if (wasShort || abandoned) await checkPages(path);
   if (wasShort) await extendFile(path, wantedBytes);
   return { wasShort };
+}
+
+/** An empty file is a new one, unless lmdb's other file says that something was committed: then it was cut off at its beginning. */
+async function checkNew(path: string): Promise<FileState> {
+  const lock = await readHead(lockFileOf(path), LOCK_HEAD_BYTES);
+  const committed = lockTransaction(new DataView(lock.buffer, lock.byteOffset, lock.length));
+  if (committed > 0) throw damaged(`${path} is empty, and there were ${committed} transactions`);
+  return { wasShort: false };
 }
 
 /** Less room than this for an ordinary user counts as full: lmdb reports a full disk only as a failed write. */

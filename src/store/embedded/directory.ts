@@ -2,7 +2,7 @@
  * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
  * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
  */
-import { joinPath, makePrivateDirectory, makePrivateFile, syncDirectory } from "../../host/files.ts";
+import { joinPath, makePrivateDirectory, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
 import { StoreError } from "../store-error.ts";
 import { prepareDataFile, type FileState } from "./data-file.ts";
@@ -70,7 +70,6 @@ async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDi
 
 async function prepareFiles(path: string, file: string, abandoned: boolean): Promise<FileState> {
   try {
-    await makePrivateFile(`${file}-lock`);
     return await prepareDataFile(file, { abandoned });
   } catch (error) {
     throw error instanceof StoreError ? error : unusable(path, error);

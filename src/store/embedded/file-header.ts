@@ -7,8 +7,15 @@ import { readHead } from "../../host/files.ts";
 import { HEADER_BYTES, PAGE_SIZE_MAX, PAGE_SIZE_MIN, pageNumber, readHeaderPage, type FileHeader } from "./page-layout.ts";
 import { damaged } from "./records.ts";
 
-/** The header that counts; undefined if the file is empty. Throws "Damaged" if it cannot be lmdb's. */
-export async function readFileHeader(path: string): Promise<FileHeader | undefined> {
+export interface FileHeaders {
+  /** The one that counts. */
+  readonly newer: FileHeader;
+  /** What was before the last transaction; all pages of that are still there, too. */
+  readonly older: FileHeader;
+}
+
+/** Undefined if the file is empty. Throws "Damaged" if it cannot be lmdb's. */
+export async function readFileHeaders(path: string): Promise<FileHeaders | undefined> {
   const head = await readHead(path, PAGE_SIZE_MAX + HEADER_BYTES);
   if (head.length === 0) return undefined;
   const view = new DataView(head.buffer, head.byteOffset, head.length);
@@ -18,7 +25,7 @@ export async function readFileHeader(path: string): Promise<FileHeader | undefin
   if (second === undefined || pageNumber(view, first.pageSize) !== 1 || second.pageSize !== first.pageSize) {
     throw damaged(`the second header of ${path} is broken`);
   }
-  return newerOf(first, second, path);
+  return inOrder(first, second, path);
 }
 
 function soundHeader(view: DataView, at: number): FileHeader | undefined {
@@ -31,10 +38,10 @@ function soundHeader(view: DataView, at: number): FileHeader | undefined {
 }
 
 /** Even transactions are written to the first header, odd ones to the second, each right after the other. */
-function newerOf(first: FileHeader, second: FileHeader, path: string): FileHeader {
+function inOrder(first: FileHeader, second: FileHeader, path: string): FileHeaders {
   const isNew = first.transaction === 0 && second.transaction === 0;
   const [newer, older] = first.transaction > second.transaction ? [first, second] : [second, first];
   const inItsPlace = (newer === first) === (newer.transaction % 2 === 0);
-  if (isNew || (inItsPlace && newer.transaction === older.transaction + 1)) return newer;
+  if (isNew || (inItsPlace && newer.transaction === older.transaction + 1)) return { newer, older };
   throw damaged(`the headers of ${path}, of transactions ${first.transaction} and ${second.transaction}, do not follow each other`);
 }

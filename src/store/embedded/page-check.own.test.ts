@@ -14,13 +14,14 @@ import { realClock } from "../../host/real-clock.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { RestorableStore } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
+import { bytesValue } from "../value.ts";
 import { committed, del, put } from "../testing/harness.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
-import { readFileHeader } from "./file-header.ts";
+import { readFileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
-import { DAMAGES, PageFile } from "./testing/damage.ts";
-import { LIVES, describe, step, type Life } from "./testing/store-life.ts";
+import { DAMAGES, PageFile, type Damage } from "./testing/damage.ts";
 import { landmarksOf, type Landmarks } from "./testing/landmarks.ts";
+import { LIVES, describe, step } from "./testing/store-life.ts";
 
 function openIn(directory: string): Promise<RestorableStore> {
   return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
@@ -33,19 +34,6 @@ async function inDirectory(body: (directory: string, file: string) => Promise<vo
   } finally {
     await rm(directory, { recursive: true });
   }
-}
-
-/** A closed store that has lived. Returns all that it holds. */
-async function live(
-  directory: string,
-  life: Life,
-  { steps, random }: { readonly steps: number; readonly random: Random },
-): Promise<string> {
-  const store = await openIn(directory);
-  for (let count = 0; count < steps; count++) await step(store, life, random);
-  const content = await describe(store);
-  await store.close();
-  return content;
 }
 
 // ── healthy files ─────────────────────────────────────────────────────────────────────────────────────
@@ -85,10 +73,8 @@ test("a store that was restored from entries is accepted", () =>
     await store.restore(
       (async function* () {
         for (let number = 0; number < 3_000; number++) {
-          const { key, value } = put(`/core/pods/p${String(number).padStart(5, "0")}`, "x".repeat(number)) as ReturnType<typeof put> & {
-            type: "put";
-          };
-          yield { key, value, revision: number + 2 };
+          const value = bytesValue(new Uint8Array(number));
+          yield { key: `/core/pods/p${String(number).padStart(5, "0")}`, value, revision: number + 2 };
         }
       })(),
       4_000,
@@ -132,7 +118,7 @@ test("a file that ends before its last page is accepted as long as the missing p
     await store.compact(await store.currentRevision());
     const content = await describe(store);
     await store.close();
-    const { pageSize = 0, lastPage = 0 } = (await readFileHeader(file)) ?? {};
+    const { pageSize = 0, lastPage = 0 } = (await readFileHeaders(file))?.newer ?? {};
 
     let pages = (await stat(file)).size / pageSize;
     equal(pages, lastPage + 1);
@@ -196,18 +182,38 @@ const ROWS: readonly {
   },
   {
     it: "a node with a shorter key",
-    damage: ({ view }, at) => set16(view, at.overflowing + 6, 7),
-    says: /has keys out of order|has data in the|bytes of nodes where there should be/,
+    damage: ({ view }, at) => set16(view, at.metaRecord - 7, 3),
+    says: /has a map "met"/,
   },
   {
-    it: "a node of a kind that is not used",
-    damage: ({ view }, at) => set16(view, at.overflowing + 4, 4),
-    says: /has a node of \d+ bytes over its end|has a node with the flags 4/,
+    it: "a record of a map that is marked as a value",
+    damage: ({ view }, at) => set16(view, at.logRecord - 8, 0),
+    says: /has a node with the flags 0/,
+  },
+  {
+    it: "a record of a map that is too short",
+    damage: ({ view }, at) => set32(view, at.logRecord - 12, 46),
+    says: /has a record of 46 bytes/,
+  },
+  {
+    it: "a node that leaves a gap",
+    damage: ({ view }, at) => set32(view, at.small, view.getUint32(at.small, true) - 2),
+    says: /has \d+ bytes of nodes where there should be \d+/,
   },
   {
     it: "keys in the wrong order",
     damage: ({ view }, at) => set16(view, at.leaf + 24, view.getUint16(at.leaf + 26, true)),
     says: /has keys out of order/,
+  },
+  {
+    it: "keys in the wrong order in a branch",
+    damage: ({ view }, at) => set16(view, at.branch + 26, view.getUint16(at.branch + 28, true)),
+    says: /has keys out of order/,
+  },
+  {
+    it: "free pages of no transaction",
+    damage: ({ view }, at) => set64(view, at.freeList - 8, 0),
+    says: /lists what no transaction freed/,
   },
   {
     it: "a branch that leads beyond the file",
@@ -264,12 +270,12 @@ const ROWS: readonly {
   },
   {
     it: "a free page that is in use",
-    damage: (file, at) => set32(file.view, at.freeList + 8, at.leaf / file.pageSize),
+    damage: (file, at) => set64(file.view, at.freeList + 8, at.leaf / file.pageSize),
     says: /is in use and among the free pages/,
   },
   {
     it: "a free page beyond the last",
-    damage: ({ view }, at) => set32(view, at.freeList + 8, at.lastPage + 1),
+    damage: ({ view }, at) => set64(view, at.freeList + 8, at.lastPage + 1),
     says: /lists the 1 pages from \d+ on as free/,
   },
   {
@@ -281,6 +287,11 @@ const ROWS: readonly {
     it: "headers that do not follow each other",
     damage: ({ view }, at) => set32(view, at.older + 152, 7),
     says: /the headers of \S+, of transactions \d+ and \d+, do not follow/,
+  },
+  {
+    it: "a newer header that says it is older",
+    damage: ({ view }, at) => set32(view, at.newer + 152, view.getUint32(at.newer + 152, true) - 2),
+    says: /the older header of \S+ is of transaction \d+, its root \d+ is younger/,
   },
   {
     it: "an older header that says it is newer",
@@ -307,6 +318,10 @@ function set32(view: DataView, at: number, value: number): void {
   view.setUint32(at, value, true);
 }
 
+function set64(view: DataView, at: number, value: number): void {
+  view.setBigUint64(at, BigInt(value), true);
+}
+
 function firstNode({ view }: PageFile, page: number): number {
   return page + 24 + view.getUint16(page + 24, true);
 }
@@ -318,22 +333,30 @@ test(`each of ${ROWS.length} damages is refused by the name of the page and of w
       const damaged = new PageFile(healthy.bytes.slice(), healthy.pageSize);
       damage(damaged, landmarksOf(healthy));
       await writeFile(file, damaged.bytes);
-      await rejects(checkPages(file), (error) => isStoreError(error, "Damaged") && says.test(error.message), it);
+      const error: unknown = await checkPages(file).catch((reason: unknown) => reason);
+      ok(isStoreError(error, "Damaged") && says.test(error.message), `${it}: ${String(error)}`);
     }
   }));
 
 async function aStoreWithAllKindsOfPages(directory: string, file: string): Promise<PageFile> {
   const store = await openIn(directory);
-  for (let number = 0; number < 200; number++) await committed(store, put(`/core/pods/p${number % 150}`, "x".repeat(number * 100)));
-  await store.compact(100);
+  for (let number = 0; number < 200; number++) await committed(store, put(`/core/pods/p${number % 150}`, "x".repeat((200 - number) * 100)));
+  await store.compact(180);
   await store.close();
   return readPageFile(file);
 }
 
 async function readPageFile(file: string): Promise<PageFile> {
-  const { pageSize = 0 } = (await readFileHeader(file)) ?? {};
+  const { pageSize = 0 } = (await readFileHeaders(file))?.newer ?? {};
   return new PageFile(new Uint8Array(await readFile(file)), pageSize);
 }
+
+test("a data file that was emptied is not taken for a new one", () =>
+  inDirectory(async (directory, file) => {
+    await (await openIn(directory)).close();
+    await truncate(file, 0);
+    await rejects(openIn(directory), { reason: "Damaged", message: /store\.mdb is empty, and there were \d+ transactions/ });
+  }));
 
 test("a damaged store that was not closed is refused each time it is opened, and left as it is", () =>
   inDirectory(async (directory, file) => {
@@ -345,52 +368,70 @@ test("a damaged store that was not closed is refused each time it is opened, and
     deepEqual(new Uint8Array(await readFile(file)), damaged.bytes);
   }));
 
-const DAMAGED_FILES = rounds({ quick: 30, full: 1_000 });
+const DAMAGED_STORES = rounds({ quick: 30, full: 1_000 });
 
-test(`of ${DAMAGED_FILES} damaged stores none ends its process, and each is refused or whole (K8TS_SEED=${testSeed()})`, () =>
+test(`of ${DAMAGED_STORES} damaged stores none ends its process, and each is refused or whole (K8TS_SEED=${testSeed()})`, () =>
   inDirectory(async (directory) => {
-    const seed = seededRandom(testSeed());
-    const stores: { readonly content: string; readonly file: PageFile }[] = [];
-    for (const [index, life] of LIVES.entries()) {
-      const home = join(directory, `life-${index}`);
-      const content = await live(home, life, { steps: 30, random: seed.derive(life.name) });
-      stores.push({ content, file: await readPageFile(join(home, "store.mdb")) });
-    }
-    const found = { refused: 0, whole: 0 };
-    for (let round = 0; round < DAMAGED_FILES; round++) {
-      const random = seed.derive(`round ${round}`);
-      const { content, file } = pick(random, stores);
-      // All damages come in turn; some files have several.
-      const damages = [DAMAGES[round % DAMAGES.length] ?? pick(random, DAMAGES), ...(random.below(5) === 0 ? [pick(random, DAMAGES)] : [])];
-      const copy = join(directory, `round-${round}`);
+    const random = seededRandom(testSeed());
+    const stores = await storesThatLived(directory, random);
+    const counts = { refused: 0, whole: 0 };
+    for (let round = 0; round < DAMAGED_STORES; round++) {
+      const { home, content, file } = pick(random, stores);
+      const damages = drawDamages(round, random);
+      const copy = join(directory, "copy");
       await layDown(
         copy,
-        damages.reduceRight((bytes, { to }) => to(new PageFile(bytes.slice(), file.pageSize), random), file.bytes),
+        home,
+        damages.reduce((bytes, { to }) => to(new PageFile(bytes.slice(), file.pageSize), random), file.bytes),
       );
-      const answer = await readByChild(copy, `round ${round}: ${damages.map(({ name }) => name).join(", ")}`);
+      const answer = await readByChild(copy, `round ${round}, with ${damages.map(({ name }) => name).join(" and ")}`);
       if (!answer.startsWith("Damaged "))
-        equal(answer, `whole ${content}`, `round ${round}: ${damages.map(({ name }) => name).join(", ")}`);
-      found[answer.startsWith("Damaged ") ? "refused" : "whole"] += 1;
+        equal(answer, `whole ${content}`, `round ${round}, with ${damages.map(({ name }) => name).join(" and ")}`);
+      counts[answer.startsWith("Damaged ") ? "refused" : "whole"] += 1;
       await rm(copy, { recursive: true });
     }
-    ok(found.refused > DAMAGED_FILES / 4 && found.whole > 0, `some must be refused and some not, were ${JSON.stringify(found)}`);
+    ok(counts.refused > DAMAGED_STORES / 4 && counts.whole > 0, `some must be refused and some not, were ${JSON.stringify(counts)}`);
   }));
 
+interface LivedStore {
+  readonly home: string;
+  readonly content: string;
+  readonly file: PageFile;
+}
+
+async function storesThatLived(directory: string, random: Random): Promise<LivedStore[]> {
+  const stores: LivedStore[] = [];
+  for (const [index, life] of LIVES.entries()) {
+    const home = join(directory, `life-${index}`);
+    const store = await openIn(home);
+    for (let count = 0; count < 30; count++) await step(store, life, random);
+    const content = await describe(store);
+    await store.close();
+    stores.push({ home, content, file: await readPageFile(join(home, "store.mdb")) });
+  }
+  return stores;
+}
+
+/** All damages come in turn; some files have another one before. */
+function drawDamages(round: number, random: Random): Damage[] {
+  const damage = DAMAGES[round % DAMAGES.length] as Damage;
+  const before = pick(random, DAMAGES);
+  return before.ends === true || random.below(4) > 0 ? [damage] : [before, damage];
+}
+
 /** A data directory as its holder leaves it who is killed. */
-async function layDown(directory: string, bytes: Uint8Array): Promise<void> {
+async function layDown(directory: string, home: string, bytes: Uint8Array): Promise<void> {
   await mkdir(directory);
+  await copyFile(join(home, "store.mdb-lock"), join(directory, "store.mdb-lock"));
   await writeFile(join(directory, "store.mdb"), bytes);
   await writeFile(join(directory, "holder"), "");
 }
 
-/** What a process says that opens the store. It must end by itself, and well. */
+/** What a process says that opens the store. It must end by itself, and well, and nothing else may be said. */
 async function readByChild(directory: string, about: string): Promise<string> {
   const program = join(import.meta.dirname, "testing", "reader-child.js");
   const child = await startProgram({ command: process.execPath, arguments: [program, directory] });
-  deepEqual(
-    { ...(await child.exited), about, output: child.output.slice(1) },
-    { code: 0, signal: null, about, output: [] },
-    child.output.join("\n"),
-  );
+  const exit = await child.exited;
+  ok(exit.code === 0 && child.output.length === 1, `${about}: ended with ${exit.code ?? exit.signal}: ${child.output.join("\n")}`);
   return child.output[0] ?? "";
 }

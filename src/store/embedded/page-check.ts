@@ -8,7 +8,8 @@
  * (verify.ts).
  */
 import { openFileReader, type FileReader, type FileWindow } from "../../host/file-reader.ts";
-import { readFileHeader } from "./file-header.ts";
+import { StoreError } from "../store-error.ts";
+import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { KeyOrder } from "./key-order.ts";
 import {
   BRANCH_PAGE,
@@ -48,11 +49,13 @@ import { damaged, MAP_NAMES } from "./records.ts";
 
 /** Throws "Damaged", with the page and what is wrong with it, unless lmdb can be trusted with the file. */
 export async function checkPages(path: string): Promise<void> {
-  const header = await readFileHeader(path);
-  if (header === undefined) return; // Empty: nothing was ever written.
+  const headers = await readFileHeaders(path);
+  if (headers === undefined) return; // Empty: nothing was ever written.
   const file = await openFileReader(path);
   try {
-    await new PageCheck(path, header, file).run();
+    await new PageCheck(path, headers, file).run();
+  } catch (error) {
+    throw error instanceof StoreError ? error : damaged(`${path} cannot be read to its end (${(error as Error).message})`, error);
   } finally {
     await file.close();
   }
@@ -73,6 +76,7 @@ interface Tree {
 class PageCheck {
   readonly #path: string;
   readonly #header: FileHeader;
+  readonly #olderHeader: FileHeader;
   readonly #file: FileReader;
   readonly #pageSize: number;
   /** What there is in the file; a page in use beyond that is lost. */
@@ -85,9 +89,10 @@ class PageCheck {
   readonly #branches: { readonly bytes: Uint8Array; readonly view: DataView }[] = [];
   readonly #maps: Tree[] = [];
 
-  constructor(path: string, header: FileHeader, file: FileReader) {
+  constructor(path: string, { newer: header, older }: FileHeaders, file: FileReader) {
     this.#path = path;
     this.#header = header;
+    this.#olderHeader = older;
     this.#file = file;
     this.#pageSize = header.pageSize;
     this.#pages = Math.min(header.lastPage + 1, Math.floor(file.sizeBytes / header.pageSize));
@@ -98,6 +103,7 @@ class PageCheck {
   }
 
   async run(): Promise<void> {
+    this.#checkOlderHeader();
     const { transaction, free, main } = this.#header;
     const freeRoot = await this.#checkTree(this.#tree("the tree of free pages", "free pages", free, transaction));
     const mainRoot = await this.#checkTree(this.#tree("the tree of maps", "maps", main, transaction));
@@ -108,6 +114,21 @@ class PageCheck {
     for (const map of this.#maps) await this.#checkTree(map);
     const both = this.#used.firstIn(this.#free);
     if (both !== undefined) throw this.#wrong(both, "is in use and among the free pages");
+  }
+
+  /**
+   * If its roots are younger than itself, it is the newer one with its number changed, and what it committed would be lost. Also
+   * lmdb leaves it so when it could not write it; whether that was committed nobody can say either.
+   */
+  #checkOlderHeader(): void {
+    const { transaction, free, main } = this.#olderHeader;
+    for (const root of [free.root, main.root]) {
+      if (root === undefined || root >= this.#pages) continue;
+      const at = this.#leaf.look(root * this.#pageSize, PAGE_HEAD_BYTES);
+      // Other damage does not matter here: these pages are no longer in use.
+      if (pageNumber(this.#leaf.view, at) !== root || pageTransaction(this.#leaf.view, at) <= transaction) continue;
+      throw damaged(`the older header of ${this.#path} is of transaction ${transaction}, its root ${root} is younger`);
+    }
   }
 
   #tree(name: string, holds: Tree["holds"], record: TreeRecord, transaction: number): Tree {
@@ -263,9 +284,10 @@ class PageCheck {
     const { bytes, view } = this.#leaf;
     const key = node + NODE_HEAD_BYTES;
     const record = key + nodeKeyBytes(view, node);
-    const name = Buffer.from(bytes.subarray(key, record)).toString("latin1");
-    // With another name the map would not be found, and an empty one made. The library ends names with a zero byte.
-    if (!MAP_NAMES.some((known) => `${known}\0` === name)) throw this.#wrong(number, `has a map ${JSON.stringify(name)}`);
+    const written = new TextDecoder("latin1").decode(bytes.subarray(key, record));
+    // Under another name the map would not be found, and an empty one made. The library ends names with a zero byte.
+    const name = MAP_NAMES.find((known) => `${known}\0` === written);
+    if (name === undefined) throw this.#wrong(number, `has a map ${JSON.stringify(written)}`);
     if (nodeDataBytes(view, node) !== TREE_RECORD_BYTES) throw this.#wrong(number, `has a record of ${nodeDataBytes(view, node)} bytes`);
     this.#maps.push(this.#tree(`the map ${name}`, "entries", readTreeRecord(view, record), transaction));
   }

@@ -166,6 +166,15 @@ export function readHeaderPage(view: DataView, at: number): FileHeader | undefin
   };
 }
 
+// ── the file of locks beside the data file ────────────────────────────────────────────────────────────
+
+export const LOCK_HEAD_BYTES = 16;
+
+/** The last transaction that was committed, as far as this file knows; it is written after the data file, and never synced. */
+export function lockTransaction(view: DataView): number {
+  return view.byteLength >= LOCK_HEAD_BYTES && view.getUint32(0, true) === MAGIC ? readNumber(view, 8) : 0;
+}
+
 // ── numbers of 8 bytes ────────────────────────────────────────────────────────────────────────────────
 
 /** Over 2^53 the result is not exact, but larger than any number that could be right. */

@@ -1,5 +1,6 @@
 import { after, test } from "node:test";
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { runProgram } from "../../host/child-process.ts";
 import { startEtcd, type EtcdServer } from "../../testing/etcd-server.ts";
 import { needs } from "../../testing/needs.ts";
 import { PODS, Seen, absent, at, committed, del, put, show } from "../testing/harness.ts";
@@ -145,7 +146,7 @@ test("sixty watches share one connection and each sees its own changes", needs("
   equal((await store.statistics()).watches, 60);
 });
 
-test("closing waits for the commits under way and lets the process go", needs("etcd"), async (context) => {
+test("closing waits for the commits under way", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const store = await openStore(endpoints);
   const commits = Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index}`, "1")]));
@@ -167,4 +168,20 @@ test("a commit is refused when its key was deleted and created again since", nee
   await committed(store, del(`${PODS}a`));
   await committed(store, put(`${PODS}a`, "1"));
   equal((await store.commit([put(`${PODS}a`, "2", at(first))])).committed, false);
+});
+
+test("after closing nothing keeps the process alive", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const module = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const script = `
+    const { openStore } = await import(${module("./testing/harness.js")});
+    const { PODS, Seen, put } = await import(${module("../testing/harness.js")});
+    const store = await openStore(${JSON.stringify(endpoints)});
+    const seen = new Seen(store, PODS, await store.currentRevision());
+    await store.commit([put(PODS + "a", "1")]);
+    await seen.until(({ changes }) => changes.length === 1);
+    await store.close();
+    console.log("closed");`;
+  // Returns when the process has ended on its own.
+  deepEqual(await runProgram({ command: process.execPath, arguments: ["--input-type=module", "-e", script] }), ["closed"]);
 });

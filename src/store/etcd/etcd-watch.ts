@@ -43,9 +43,6 @@ export interface EtcdWatchOptions {
   readonly whenClosed: () => void;
 }
 
-/** Why a stream is over, without the watch being over. */
-type Break = { readonly cause: unknown };
-
 export class EtcdWatch implements Watch {
   readonly #options: EtcdWatchOptions;
   readonly #channel: WatchChannel;
@@ -88,7 +85,7 @@ export class EtcdWatch implements Watch {
       const admission = await cluster.admit(ADMISSION_TIMEOUT_MS);
       if (this.#channel.closed) return;
       if (admission.usable) {
-        const { cause } = await this.#follow(admission.endpoint);
+        const cause = await this.#follow(admission.endpoint);
         if (this.#channel.closed) return;
         log.debug("A watch lost its stream and goes on elsewhere", { prefix, endpoint: admission.endpoint.url, error: cause });
         if (this.#beganAt > 0) backoff.reset();
@@ -98,21 +95,21 @@ export class EtcdWatch implements Watch {
     }
   }
 
-  /** Resolves when the stream breaks. If the watch ends it never does, and nobody waits any more. */
-  #follow(endpoint: EtcdEndpoint): Promise<Break> {
+  /** Resolves with the reason when the stream breaks. If the watch ends it never does, and nobody waits any more. */
+  #follow(endpoint: EtcdEndpoint): Promise<unknown> {
     return new Promise((resolve) => {
       this.#beganAt = 0;
       this.#events.restart();
       const broken = (cause: unknown) => {
         stream.cancel();
-        resolve({ cause });
+        resolve(cause);
       };
       const stream = endpoint.watch({
         message: (message) => this.#take(message, broken),
         ended: (error) => {
           const failure = failureOf(error);
           if (failure.kind === "refused") this.end({ reason: "failed", error: refusalError(`watch ${this.#options.prefix}`, failure) });
-          resolve({ cause: error ?? new Error("The member ended the watch") });
+          resolve(error ?? new Error("The member ended the watch"));
         },
       });
       this.#stream = stream;

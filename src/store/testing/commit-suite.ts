@@ -111,15 +111,16 @@ function atomicityTests(driver: Driver): void {
     deepEqual(await stateOf(store), [`/core/services/s=old@${revision}`]);
   });
 
-  storeTest(driver, "commits that arrive together get one revision each, and each sees those before it", async (store) => {
-    const results = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index % 5}`, String(index), index < 5 ? absent : exists)])),
-    );
+  storeTest(driver, "commits that arrive together get one revision each", async (store) => {
+    const start = await store.currentRevision();
+    const results = await Promise.all(Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index % 5}`, String(index))])));
 
     const revisions = results.map((result) => (result.committed ? result.revision : 0));
-    equal(new Set(revisions).size, 50);
-    ok(!revisions.includes(0), "none may be refused");
-    equal(await store.currentRevision(), Math.max(...revisions));
+    deepEqual(
+      revisions.sort((a, b) => a - b),
+      Array.from({ length: 50 }, (_, index) => start + 1 + index),
+    );
+    equal(await store.currentRevision(), start + 50);
   });
 
   storeTest(driver, "a signal that is aborted already stops the commit", async (store) => {

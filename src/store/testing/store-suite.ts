@@ -24,6 +24,19 @@ export function storeSuite(driver: Driver): void {
 
 /** Of drivers whose commits a listener sees before they are answered: those that own their data. */
 export function ownedSuite(driver: Driver): void {
+  storeTest(driver, "commits that are made together happen in the order of the calls, and each sees those before it", async (store) => {
+    const start = await store.currentRevision();
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        store.commit([put(`${PODS}a`, String(index), index === 0 ? { is: "absent" } : { is: "at", revision: start + index })]),
+      ),
+    );
+    deepEqual(
+      results.map((result) => result.committed && result.revision),
+      results.map((_, index) => start + 1 + index),
+    );
+  });
+
   storeTest(driver, "a listener that returns nothing has seen a commit before it is answered", async (store) => {
     const seen = new Seen(store, PODS, await store.currentRevision());
     for (let index = 0; index < 20; index++) {

@@ -16,21 +16,18 @@ import {
 export interface Damage {
   readonly name: string;
   readonly to: (file: PageFile, random: Random) => Uint8Array;
+  /** Everything from some place on is gone. */
+  readonly ends?: true;
 }
-
-/** What a disk writes in one go: of a page, some may be new and some old. */
-const SECTOR_BYTES = 512;
 
 export const DAMAGES: readonly Damage[] = [
   { name: "a page of zeros", to: (file, random) => file.zero(file.page(random), file.pageSize) },
   { name: "a page of chance", to: (file, random) => file.scramble(file.page(random), file.pageSize, random) },
-  { name: "a sector of zeros", to: (file, random) => file.zero(file.sector(random), SECTOR_BYTES) },
-  { name: "a sector of chance", to: (file, random) => file.scramble(file.sector(random), SECTOR_BYTES, random) },
   { name: "a page in the place of another", to: (file, random) => file.swap(file.page(random), file.page(random)) },
   { name: "a page of a tree in the place of another", to: (file, random) => file.swap(file.treePage(random), file.treePage(random)) },
-  { name: "an end at a page", to: (file, random) => file.bytes.subarray(0, file.page(random)) },
-  { name: "an end anywhere", to: (file, random) => file.bytes.subarray(0, random.below(file.bytes.length)) },
-  { name: "zeros from a page to the end", to: (file, random) => file.zero(file.page(random), file.bytes.length) },
+  { name: "an end at a page", to: (file, random) => file.bytes.subarray(0, file.page(random)), ends: true },
+  { name: "an end anywhere", to: (file, random) => file.bytes.subarray(0, random.below(file.bytes.length)), ends: true },
+  { name: "zeros from a page to the end", to: (file, random) => file.zero(file.page(random), file.bytes.length), ends: true },
   { name: "a changed bit in a header", to: (file, random) => file.flip(file.header(random) + random.below(HEADER_BYTES), random) },
   {
     name: "a changed bit in the head of a page",
@@ -61,10 +58,6 @@ export class PageFile {
 
   page(random: Random): number {
     return random.below(Math.floor(this.bytes.length / this.pageSize)) * this.pageSize;
-  }
-
-  sector(random: Random): number {
-    return random.below(Math.floor(this.bytes.length / SECTOR_BYTES)) * SECTOR_BYTES;
   }
 
   header(random: Random): number {

@@ -26,12 +26,14 @@ export interface Landmarks {
   readonly maps: number;
   readonly logRecord: number;
   readonly metaRecord: number;
-  /** Of the log: the root, which is a branch, two leaves below it, and the first page of a value that overflows from one. */
+  /** Of the log: the root, which is a branch, and the first two leaves below it. */
   readonly branch: number;
   readonly leaf: number;
   readonly otherLeaf: number;
+  /** A node of the first leaf whose value overflows, the first page of that value, and a node of the last leaf whose value does not. */
   readonly overflowing: number;
   readonly run: number;
+  readonly small: number;
   /** A list of free pages: a count, then numbers. */
   readonly freeList: number;
 }
@@ -47,7 +49,10 @@ export function landmarksOf(file: PageFile): Landmarks {
   const log = readTreeRecord(view, logRecord);
   assert(log.depth === 2, "the log has branches right above its leaves");
   const branch = (log.root ?? 0) * pageSize;
-  const [leaf = 0, otherLeaf = 0] = nodesOf(file, branch).map((node) => nodeChild(view, node) * pageSize);
+  const leaves = nodesOf(file, branch).map((node) => nodeChild(view, node) * pageSize);
+  const [leaf = 0, otherLeaf = 0] = leaves;
+  const small = nodesOf(file, leaves.at(-1) ?? 0).findLast((node) => nodeFlags(view, node) === 0);
+  assert(leaves.length > 2 && small !== undefined, "the last leaf has a value that does not overflow");
   const overflowing = nodesOf(file, leaf).find((node) => nodeFlags(view, node) === NODE_OVERFLOWS);
   assert(overflowing !== undefined, "a value of the first leaf overflows");
   const run = readNumber(view, dataOf(file, overflowing)) * pageSize;
@@ -55,7 +60,21 @@ export function landmarksOf(file: PageFile): Landmarks {
   assert(header.free.depth === 1 && freeNode !== undefined, "there is a leaf with lists of free pages");
   const freeList = dataOf(file, freeNode);
   const { lastPage } = header;
-  return { newer: newer.at, older: older.at, lastPage, maps, logRecord, metaRecord, branch, leaf, otherLeaf, overflowing, run, freeList };
+  return {
+    newer: newer.at,
+    older: older.at,
+    lastPage,
+    maps,
+    logRecord,
+    metaRecord,
+    branch,
+    leaf,
+    otherLeaf,
+    overflowing,
+    run,
+    small,
+    freeList,
+  };
 }
 
 function nodesOf({ view }: PageFile, page: number): number[] {
