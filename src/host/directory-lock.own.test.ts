@@ -1,5 +1,5 @@
 import { equal, ok } from "node:assert/strict";
-import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -17,6 +17,33 @@ test("of many attempts at the same time one gets the lock, by whatever name of t
   }
   equal((await readdir(directory)).length, 0, "a released lock leaves nothing behind");
   await rm(other);
+  await rm(directory, { recursive: true });
+});
+
+test("a directory that was abandoned, or whose holder died, is said to be so until it is released", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  const take = async () => {
+    const attempt = await lockDirectory(directory);
+    ok("lock" in attempt);
+    return attempt.lock;
+  };
+
+  const first = await take();
+  equal(first.wasAbandoned, false);
+  await first.abandon();
+  const second = await take();
+  equal(second.wasAbandoned, true);
+  await second.release();
+  equal((await readdir(directory)).length, 0, "a released lock leaves nothing behind");
+
+  // No process has this number; the file is what a killed one leaves.
+  await writeFile(join(directory, "holder"), JSON.stringify({ pid: 2 ** 30, command: "node", started: "1" }));
+  const third = await take();
+  equal(third.wasAbandoned, true);
+  await third.release();
+  const fourth = await take();
+  equal(fourth.wasAbandoned, false);
+  await fourth.release();
   await rm(directory, { recursive: true });
 });
 

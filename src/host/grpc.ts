@@ -99,7 +99,8 @@ export interface GrpcChannel {
 
 /** Does not connect yet: the first call does. Throws if certificate or key cannot be read. */
 export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
-  const grpc = await options.clock.external(import("@grpc/grpc-js"));
+  // A bundler gives a package of the older module system only `default`.
+  const { default: grpc } = await options.clock.external(import("@grpc/grpc-js"));
   const client = new grpc.Client(targetOf(options), credentialsOf(grpc, options), channelOptions(options));
   return new NodeGrpcChannel(grpc, client, options.clock);
 }

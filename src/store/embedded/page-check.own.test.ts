@@ -241,6 +241,11 @@ const ROWS: readonly {
     says: /is not the first of the \d+ pages/,
   },
   {
+    it: "a value in the pages of another",
+    damage: ({ bytes }, at) => bytes.copyWithin(at.alsoOverflowing + 16, at.overflowing + 16, at.overflowing + 40),
+    says: /page \d+ .* is used twice/,
+  },
+  {
     it: "a value beyond the file",
     damage: ({ view }, at) => set32(view, at.overflowing + 8 + 8 + 16, 100_000),
     says: /has data in the 100000 pages from \d+ on/,

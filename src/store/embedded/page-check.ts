@@ -117,8 +117,8 @@ class PageCheck {
   }
 
   /**
-   * If its roots are younger than itself, it is the newer one with its number changed, and what it committed would be lost. Also
-   * lmdb leaves it so when it could not write it; whether that was committed nobody can say either.
+   * A header whose roots are younger than itself is the newer one with its number changed: lmdb would show what was before its
+   * commit. (lmdb itself leaves a header so when writing it failed; whether that commit is on disk nobody can say either.)
    */
   #checkOlderHeader(): void {
     const { transaction, free, main } = this.#olderHeader;

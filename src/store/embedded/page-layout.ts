@@ -22,7 +22,7 @@ export const PAGE_HEAD_BYTES = 24;
 export const BRANCH_PAGE = 1;
 export const LEAF_PAGE = 2;
 export const OVERFLOW_PAGE = 4;
-export const HEADER_PAGE = 8;
+const HEADER_PAGE = 8;
 
 /** The number of the page, which says where in the file it stands. */
 export function pageNumber(view: DataView, at: number): number {

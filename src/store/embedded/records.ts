@@ -8,6 +8,7 @@
 import { crc32 } from "../../host/hash.ts";
 import { StoreError } from "../store-error.ts";
 
+/** The names of the maps in the file. */
 export const MAP_NAMES = ["log", "index", "meta"] as const;
 
 /** Operations that one revision has positions for: COMMIT_OPERATIONS_MAX, each with a bookkeeping put. */

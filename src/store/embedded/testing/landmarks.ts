@@ -30,8 +30,9 @@ export interface Landmarks {
   readonly branch: number;
   readonly leaf: number;
   readonly otherLeaf: number;
-  /** A node of the first leaf whose value overflows, the first page of that value, and a node of the last leaf whose value does not. */
+  /** Two nodes of the first leaf whose values overflow, the first page of the first value, and a node of the last leaf whose value does not. */
   readonly overflowing: number;
+  readonly alsoOverflowing: number;
   readonly run: number;
   readonly small: number;
   /** A list of free pages: a count, then numbers. */
@@ -53,8 +54,8 @@ export function landmarksOf(file: PageFile): Landmarks {
   const [leaf = 0, otherLeaf = 0] = leaves;
   const small = nodesOf(file, leaves.at(-1) ?? 0).findLast((node) => nodeFlags(view, node) === 0);
   assert(leaves.length > 2 && small !== undefined, "the last leaf has a value that does not overflow");
-  const overflowing = nodesOf(file, leaf).find((node) => nodeFlags(view, node) === NODE_OVERFLOWS);
-  assert(overflowing !== undefined, "a value of the first leaf overflows");
+  const [overflowing, alsoOverflowing] = nodesOf(file, leaf).filter((node) => nodeFlags(view, node) === NODE_OVERFLOWS);
+  assert(overflowing !== undefined && alsoOverflowing !== undefined, "values of the first leaf overflow");
   const run = readNumber(view, dataOf(file, overflowing)) * pageSize;
   const freeNode = nodesOf(file, (header.free.root ?? 0) * pageSize).find((node) => nodeFlags(view, node) === 0);
   assert(header.free.depth === 1 && freeNode !== undefined, "there is a leaf with lists of free pages");
@@ -71,6 +72,7 @@ export function landmarksOf(file: PageFile): Landmarks {
     leaf,
     otherLeaf,
     overflowing,
+    alsoOverflowing,
     run,
     small,
     freeList,

@@ -1,0 +1,80 @@
+/**
+ * From samples to a figure, and from a figure to the line and the JSON that are reported. Both show the same rounded numbers.
+ */
+import type { Budget, Figure } from "./benchmark.ts";
+
+/** Digits that are shown; the machine's noise is far greater than the rest. */
+const DIGITS = 3;
+
+/** What is written about a figure, in the order of the line. */
+export interface Report {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly baseline?: number;
+  readonly ratio?: number;
+  readonly budget?: number;
+  readonly spread?: number;
+  readonly verdict?: "ok" | "short";
+}
+
+export interface SampledFigure {
+  readonly name: string;
+  readonly unit: string;
+  /** One per repetition. */
+  readonly values: readonly number[];
+  /** Of the same repetitions, in the same order. */
+  readonly baselines?: readonly number[];
+  readonly budget?: Budget;
+}
+
+export function figureOf({ name, unit, values, baselines, budget }: SampledFigure): Figure {
+  const value = median(values);
+  return {
+    name,
+    value,
+    unit,
+    ...(baselines === undefined
+      ? {}
+      : { baseline: median(baselines), ratio: median(values.map((each, index) => each / (baselines[index] ?? Number.NaN))) }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(values.length < 2 ? {} : { spread: (Math.max(...values) - Math.min(...values)) / value }),
+  };
+}
+
+/** The middle one, or between the two in the middle. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
+}
+
+export function reportOf({ name, value, unit, baseline, ratio, budget, spread }: Figure): Report {
+  const limit = budget === undefined ? undefined : "atLeast" in budget ? budget.atLeast : budget.atMost;
+  return {
+    name,
+    value: rounded(value),
+    unit,
+    ...(baseline === undefined ? {} : { baseline: rounded(baseline) }),
+    ...(ratio === undefined ? {} : { ratio: rounded(ratio) }),
+    ...(limit === undefined ? {} : { budget: limit }),
+    ...(spread === undefined ? {} : { spread: rounded(spread) }),
+    ...(budget === undefined ? {} : { verdict: isMet(budget, ratio ?? value) ? "ok" : "short" }),
+  };
+}
+
+/** `store/commits-16-writers 5210 commits/s baseline=6030 ratio=0.864 budget=0.7 spread=0.05 ok` */
+export function lineOf({ name, value, unit, verdict, ...fields }: Report): string {
+  const named = Object.entries(fields).map(([field, number]) => `${field}=${number}`);
+  return [name, value, unit, ...named, ...(verdict === undefined ? [] : [verdict])].join(" ");
+}
+
+/** Judged as it is shown, so that no line contradicts itself. */
+function isMet(budget: Budget, value: number): boolean {
+  return "atLeast" in budget ? rounded(value) >= budget.atLeast : rounded(value) <= budget.atMost;
+}
+
+function rounded(value: number): number {
+  return Math.abs(value) >= 10 ** DIGITS ? Math.round(value) : Number(value.toPrecision(DIGITS));
+}

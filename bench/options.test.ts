@@ -1,0 +1,34 @@
+import { deepEqual, match } from "node:assert/strict";
+import { test } from "node:test";
+import type { Benchmark } from "./benchmark.ts";
+import { parseBenchOptions, usage } from "./options.ts";
+
+const none: Benchmark["run"] = async function* () {};
+const commits: Benchmark = { name: "store/commits", measures: "How fast it is", run: none };
+const large: Benchmark = { name: "store/large", measures: "How large it gets", run: none };
+const start: Benchmark = { name: "start", measures: "How soon it is there", run: none };
+const all = [commits, large, start];
+const defaults = { directory: "/tmp" };
+
+for (const { argv, expected } of [
+  { argv: [], expected: { benchmarks: all, directory: "/tmp", json: undefined } },
+  { argv: ["store"], expected: { benchmarks: [commits, large], directory: "/tmp", json: undefined } },
+  { argv: ["start", "store/large"], expected: { benchmarks: [large, start], directory: "/tmp", json: undefined } },
+  { argv: ["--json", "a.json", "--directory=/data"], expected: { benchmarks: all, directory: "/data", json: "a.json" } },
+  { argv: ["store", "--help"], expected: { help: true } },
+  { argv: ["stor", "start", "x"], expected: { problem: 'Cannot find the benchmark "stor", "x"' } },
+]) {
+  test(`the command line is understood: ${argv.join(" ") || "(nothing)"}`, () => {
+    deepEqual(parseBenchOptions(argv, all, defaults), expected);
+  });
+}
+
+for (const argv of [["--jsn"], ["--json"], ["--help=x"]]) {
+  test(`the command line is refused by its name: ${argv.join(" ")}`, () => {
+    match((parseBenchOptions(argv, all, defaults) as { problem: string }).problem, /--(jsn|json|help)/);
+  });
+}
+
+test("the help names every benchmark and what it measures", () => {
+  match(usage(all), /store\/commits {2}How fast it is\n {2}store\/large {4}How large it gets\n {2}start/);
+});

@@ -1,0 +1,90 @@
+/**
+ * The contract of a command of `k8ts`: `parse` turns argv into typed options, `run` does the work with them.
+ * `parse` complains about everything that is wrong at once and touches nothing; `run` starts only after it has agreed.
+ * Commands know neither argv's source nor the process: they get an `Io`, return or throw, and only the launcher exits.
+ *
+ * One more command is its file in commands/, the file's test, and one line in commands/all.ts. Commands do not import each other; what
+ * several need stands beside this file (flags.ts, store-flags.ts).
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ArgumentSet, ArgumentValues, FlagSet, FlagValues, Parsed } from "./flags.ts";
+import { parseArguments } from "./flags.ts";
+
+/** The environment variables, as they were when the program started. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All that a command may use of the world, besides `host`. */
+export interface Io {
+  /** Writes one line of the result to standard output. `line` has no line break at its end. */
+  out(line: string): void;
+  /** Writes one line to standard error: what a person should know and a pipe should not carry. */
+  note(line: string): void;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** Goes to standard error: warnings and errors, with --verbose everything. */
+  readonly log: Logger;
+  /** Aborted by the first SIGINT or SIGTERM: stop cleanly and return. A second signal ends the process without asking. */
+  readonly signal: AbortSignal;
+}
+
+export interface Command<Options = unknown> {
+  /** What it does, in one or several sentences; the beginning of its help text. */
+  readonly description: string;
+  readonly flags: FlagSet;
+  /** What comes without a flag, in order. */
+  readonly arguments: ArgumentSet;
+  readonly examples: readonly string[];
+  /** From argv (without the command's own name) to options, or all that is wrong with them. Reads nothing else. */
+  parse(argv: readonly string[], environment: Environment): Parsed<Options>;
+  /** Does the work. Throws an error whose message names the thing and what to do; never exits the process. */
+  run(options: Options, io: Io): Promise<void>;
+}
+
+/** A line of commands/all.ts. The command's file is loaded only when the command is called or its help asked for. */
+export interface CommandEntry {
+  /** One or several words: "up", "store status". Words before the last one group commands in the help. */
+  readonly name: string;
+  /** One line of the overview: a verb first, no full stop. */
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+export interface CommandDefinition<Options, Flags extends FlagSet, Arguments extends ArgumentSet> {
+  readonly description: string;
+  readonly flags: Flags;
+  readonly arguments: Arguments;
+  readonly examples: readonly string[];
+  /**
+   * From values that are fine one by one to options; what is wrong only in combination is refused here, in sentences that name the
+   * flags as they are typed. Also called if some flags were refused (they then have their defaults), so that all problems are told at
+   * once; of what it says then, sentences that name a refused flag are dropped, since they may follow from the guess.
+   */
+  options(values: FlagValues<Flags> & ArgumentValues<Arguments>, environment: Environment): Parsed<Options>;
+  run(options: Options, io: Io): Promise<void>;
+}
+
+/** A command whose `parse` follows from the declaration of its flags and arguments. */
+export function defineCommand<Options, const Flags extends FlagSet, const Arguments extends ArgumentSet>(
+  definition: CommandDefinition<Options, Flags, Arguments>,
+): Command<Options> {
+  return {
+    description: definition.description,
+    flags: definition.flags,
+    arguments: definition.arguments,
+    examples: definition.examples,
+    parse(argv, environment) {
+      const parsed = parseArguments({ flags: definition.flags, arguments: definition.arguments }, argv);
+      const options = definition.options(parsed.values, environment);
+      if (parsed.problems.length === 0) return options;
+      const further = options.ok ? [] : options.problems.filter((problem) => !mentions(problem, parsed.refused));
+      return { ok: false, problems: [...parsed.problems, ...further] };
+    },
+    run: definition.run,
+  };
+}
+
+function mentions(problem: string, refused: readonly string[]): boolean {
+  const words = problem.split(/[^\w-]+/);
+  return refused.some((name) => words.includes(name));
+}

@@ -1,0 +1,35 @@
+/** The commands, in the order of the overview. One more is its file here, its test, and one line in this list. */
+import type { CommandEntry } from "../command.ts";
+
+export const all: readonly CommandEntry[] = [
+  {
+    name: "up",
+    summary: "Start a cluster in this process and keep it running until Ctrl-C",
+    load: async () => (await import("./up.ts")).up,
+  },
+  {
+    name: "store status",
+    summary: "Print what a store holds, in numbers",
+    load: async () => (await import("./store-status.ts")).storeStatus,
+  },
+  {
+    name: "store snapshot",
+    summary: "Copy everything that a store holds to a file",
+    load: async () => (await import("./store-snapshot.ts")).storeSnapshot,
+  },
+  {
+    name: "store restore",
+    summary: "Fill an empty data directory with a snapshot",
+    load: async () => (await import("./store-restore.ts")).storeRestore,
+  },
+  {
+    name: "store hash",
+    summary: "Print one hash of everything that a store holds",
+    load: async () => (await import("./store-hash.ts")).storeHash,
+  },
+  {
+    name: "store compact",
+    summary: "Forget old history and free its space",
+    load: async () => (await import("./store-compact.ts")).storeCompact,
+  },
+];

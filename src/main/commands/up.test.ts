@@ -1,0 +1,45 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { silentLogger } from "../../base/logger.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { version } from "../generated/version.ts";
+import { up } from "./up.ts";
+
+test("up says what runs, where, and what is not there yet, and stops when it is told to", async () => {
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const out = (line: string) => {
+    lines.push(line);
+    if (line === "Ctrl-C stops it") stop.abort();
+  };
+
+  await up.run(
+    { store: { driver: "memory" } },
+    { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: stop.signal },
+  );
+
+  deepEqual(lines, [
+    `k8ts ${version} is up:`,
+    "  store: in memory, gone when this process ends",
+    "Not there yet: API server, controllers, scheduler, kubelet, service proxy, DNS, ingress, dashboard",
+    "Ctrl-C stops it",
+    "Stopping",
+  ]);
+});
+
+test("the default is an embedded store in the user's data directory", () => {
+  deepEqual(up.parse([], { HOME: "/home/a" }), {
+    ok: true,
+    options: { store: { driver: "embedded", dataDirectory: "/home/a/.local/share/k8ts/default" } },
+  });
+});
+
+test("all that is wrong is told at once", () => {
+  const parsed = up.parse(["--store", "paper", "--frob", "--etcd-servers", "x"], { HOME: "/home/a" });
+  equal(parsed.ok, false);
+  deepEqual(parsed.ok || parsed.problems, [
+    '--store must be embedded, memory or etcd, is "paper"',
+    'Unknown flag "--frob"',
+    '--etcd-servers must be an address such as https://10.0.0.1:2379, is "x"',
+  ]);
+});

@@ -1,0 +1,132 @@
+/**
+ * From the words of the command line to an exit code: finds the command, loads it, lets it parse, runs it. Everything that can be
+ * wrong with the words is told before anything is started. Knows no process: launcher.ts gives it one and takes the code.
+ */
+import type { Command, CommandEntry, Environment, Io } from "./command.ts";
+import { commandHelp, groupOverview, overview } from "./help.ts";
+import { nearest } from "./nearest.ts";
+
+/** 0: done. 1: it did not work. 2: the command line is wrong, and nothing was started. */
+export type ExitCode = 0 | 1 | 2;
+
+/** What the launcher gives. */
+export interface Terminal {
+  out(line: string): void;
+  note(line: string): void;
+  readonly environment: Environment;
+  readonly version: string;
+  /** Called once, right before a command runs: from then on signals abort it in place of ending the process. */
+  openIo(options: { readonly verbose: boolean }): Promise<Io>;
+}
+
+export async function dispatch(argv: readonly string[], entries: readonly CommandEntry[], terminal: Terminal): Promise<ExitCode> {
+  const { words, help, verbose } = takeCommonFlags(argv, terminal.environment);
+  const [first, ...rest] = words;
+  if (first === "--version" || first === "version") return print(terminal, [`k8ts ${terminal.version}`]);
+  if (first === undefined) return print(terminal, overview(entries));
+  if (first === "help") return explain(rest, entries, terminal);
+  if (help) return explain(words, entries, terminal);
+
+  const found = find(words, entries);
+  if (found === undefined) return refuseUnknown(words, entries, terminal);
+  const command = await found.entry.load();
+  const parsed = command.parse(words.slice(found.wordCount), terminal.environment);
+  if (!parsed.ok) return refuse(terminal, parsed.problems, `k8ts ${found.entry.name} --help explains the flags`);
+  return run(command, parsed.options, terminal, verbose);
+}
+
+async function run(command: Command, options: unknown, terminal: Terminal, verbose: boolean): Promise<ExitCode> {
+  try {
+    await command.run(options, await terminal.openIo({ verbose }));
+    return 0;
+  } catch (error) {
+    terminal.note(describeError(error, verbose));
+    return 1;
+  }
+}
+
+/** One sentence, with its causes; the stacks only for those who want them. */
+export function describeError(error: unknown, verbose: boolean): string {
+  return [`Error: ${describe(error, verbose)}`, ...causesOf(error, verbose).map((cause) => `  because: ${describe(cause, verbose)}`)].join(
+    "\n",
+  );
+}
+
+function describe(error: unknown, verbose: boolean): string {
+  if (!(error instanceof Error)) return String(error);
+  return verbose && error.stack !== undefined ? error.stack.replace(/^Error: /, "") : error.message;
+}
+
+/** From the outermost to the innermost. A message that already quotes its cause needs no second telling, but a stack does. */
+function causesOf(error: unknown, verbose: boolean): unknown[] {
+  if (error instanceof AggregateError) return error.errors.flatMap((each: unknown) => [each, ...causesOf(each, verbose)]);
+  if (!(error instanceof Error) || error.cause === undefined) return [];
+  const told = !verbose && error.message.includes(describe(error.cause, false));
+  return [...(told ? [] : [error.cause]), ...causesOf(error.cause, verbose)];
+}
+
+interface CommonFlags {
+  readonly words: readonly string[];
+  readonly help: boolean;
+  readonly verbose: boolean;
+}
+
+/** Takes out what is understood with every command and anywhere, up to a "--". */
+function takeCommonFlags(argv: readonly string[], environment: Environment): CommonFlags {
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  const before = argv.slice(0, end);
+  return {
+    words: [...before.filter((word) => !["--help", "-h", "--verbose"].includes(word)), ...argv.slice(end)],
+    help: before.includes("--help") || before.includes("-h"),
+    verbose: before.includes("--verbose") || environment["K8TS_DEBUG"] === "1",
+  };
+}
+
+/** The command with the longest name that the words begin with. */
+function find(
+  words: readonly string[],
+  entries: readonly CommandEntry[],
+): { readonly entry: CommandEntry; readonly wordCount: number } | undefined {
+  return entries
+    .map((entry) => ({ entry, wordCount: entry.name.split(" ").length }))
+    .filter(({ entry, wordCount }) => words.slice(0, wordCount).join(" ") === entry.name)
+    .sort((a, b) => b.wordCount - a.wordCount)[0];
+}
+
+function inGroup(group: string | undefined, entries: readonly CommandEntry[]): CommandEntry[] {
+  return group === undefined ? [] : entries.filter(({ name }) => name.startsWith(`${group} `));
+}
+
+async function explain(words: readonly string[], entries: readonly CommandEntry[], terminal: Terminal): Promise<ExitCode> {
+  const named = words.filter((word) => !word.startsWith("-"));
+  if (named[0] === undefined) return print(terminal, overview(entries));
+  const found = find(named, entries);
+  if (found !== undefined) return print(terminal, commandHelp(found.entry.name, await found.entry.load()));
+  const group = inGroup(named[0], entries);
+  if (group.length > 0 && named.length === 1) return print(terminal, groupOverview(named[0], group));
+  return refuseUnknown(named, entries, terminal);
+}
+
+function refuseUnknown(words: readonly string[], entries: readonly CommandEntry[], terminal: Terminal): ExitCode {
+  const [first = ""] = words;
+  if (first.startsWith("-")) return refuse(terminal, [`Unknown flag ${JSON.stringify(first)}`], "k8ts --help lists the commands");
+  const group = inGroup(first, entries);
+  if (group.length > 0 && words.length === 1) {
+    for (const line of groupOverview(first, group)) terminal.note(line);
+    return 2;
+  }
+  const typed = words.slice(0, group.length > 0 ? 2 : 1).join(" ");
+  const meant = nearest(typed, [...entries.map(({ name }) => name), "help", "version"]);
+  const problem = `Unknown command ${JSON.stringify(typed)}${meant === undefined ? "" : `; did you mean "${meant}"?`}`;
+  return refuse(terminal, [problem], `k8ts ${group.length > 0 ? `${first} ` : ""}--help lists the commands`);
+}
+
+function refuse(terminal: Terminal, problems: readonly string[], hint: string): ExitCode {
+  for (const line of [...problems, hint]) terminal.note(line);
+  return 2;
+}
+
+function print(terminal: Terminal, lines: readonly string[]): ExitCode {
+  for (const line of lines) terminal.out(line);
+  return 0;
+}

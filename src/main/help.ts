@@ -1,0 +1,101 @@
+/** The help texts: the overview of all commands, of a group of them, and of one. Pure; all words come from the declarations. */
+import type { Command, CommandEntry } from "./command.ts";
+import { oneOf, placeholderOf, type Flag, type FlagSet } from "./flags.ts";
+
+/** A terminal of this width shows every line whole. */
+const WIDTH = 100;
+const INDENT = 2;
+const GAP = 2;
+
+/** What the launcher itself understands, with every command. */
+export const COMMON_FLAGS: FlagSet = {
+  help: { type: "boolean", doc: "Print this help and do nothing else." },
+  verbose: { type: "boolean", doc: "Log everything, and show where an error comes from. K8TS_DEBUG=1 does the same." },
+};
+
+/** What the launcher answers itself. */
+const BUILT_IN = [
+  { name: "help", summary: "Print this overview, or the help of a command: k8ts help COMMAND" },
+  { name: "version", summary: "Print the version" },
+];
+
+export function overview(entries: readonly CommandEntry[]): string[] {
+  return [
+    "k8ts is a complete Kubernetes in one program.",
+    "",
+    "Usage: k8ts COMMAND [FLAGS]",
+    "",
+    "Commands:",
+    ...describeEntries([...entries, ...BUILT_IN]),
+    "",
+    "k8ts COMMAND --help explains a command and its flags.",
+  ];
+}
+
+/** The commands whose names begin with the word `group`. */
+export function groupOverview(group: string, entries: readonly CommandEntry[]): string[] {
+  return [`Usage: k8ts ${group} COMMAND [FLAGS]`, "", "Commands:", ...describeEntries(entries)];
+}
+
+export function commandHelp(name: string, command: Command): string[] {
+  const words = Object.entries(command.arguments).map(([word, { optional }]) => (optional === true ? `[${shown(word)}]` : shown(word)));
+  const rows = Object.entries(command.arguments).map(([word, { doc }]) => ({ left: shown(word), right: doc }));
+  return [
+    ...wrap(command.description, WIDTH),
+    "",
+    `Usage: ${["k8ts", name, ...words, "[FLAGS]"].join(" ")}`,
+    ...(rows.length === 0 ? [] : ["", "Arguments:", ...twoColumns(rows)]),
+    "",
+    "Flags:",
+    ...twoColumns(Object.entries({ ...command.flags, ...COMMON_FLAGS }).map(describeFlag)),
+    ...(command.examples.length === 0 ? [] : ["", "Examples:", ...command.examples.map((example) => " ".repeat(INDENT) + example)]),
+  ];
+}
+
+function describeEntries(entries: readonly Pick<CommandEntry, "name" | "summary">[]): string[] {
+  return twoColumns(entries.map(({ name, summary }) => ({ left: name, right: summary })));
+}
+
+function describeFlag([name, flag]: readonly [string, Flag]): Row {
+  return { left: flag.type === "boolean" ? `--${name}` : `--${name} ${placeholderOf(flag)}`, right: flag.doc + notesOn(flag) };
+}
+
+function notesOn(flag: Flag): string {
+  const notes: string[] = [];
+  if (flag.type === "choice") notes.push(oneOf(flag.of));
+  if (flag.type === "list") notes.push("may be repeated");
+  if ("default" in flag && flag.default !== undefined) notes.push(`default ${flag.default}`);
+  if ("required" in flag && flag.required === true) notes.push("required");
+  return notes.length === 0 ? "" : ` (${notes.join("; ")})`;
+}
+
+interface Row {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** The left column is as wide in all tables of one program as its widest entry here; longer ones push their text to the next line. */
+const LEFT_WIDTH = 30;
+
+function twoColumns(rows: readonly Row[]): string[] {
+  const margin = INDENT + Math.min(LEFT_WIDTH, Math.max(0, ...rows.map(({ left }) => left.length))) + GAP;
+  return rows.flatMap(({ left, right }) => {
+    const text = wrap(right, WIDTH - margin).map((line) => " ".repeat(margin) + line);
+    const head = " ".repeat(INDENT) + left;
+    return head.length + GAP > margin ? [head, ...text] : [head.padEnd(margin) + (text[0] ?? "").trimStart(), ...text.slice(1)];
+  });
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const line = lines[lines.length - 1] ?? "";
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines;
+}
+
+function shown(argument: string): string {
+  return argument.toUpperCase();
+}

@@ -1,0 +1,33 @@
+import { deepEqual } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { STOPPING_SIGNALS, stopOnSignals } from "./signals.ts";
+
+function given() {
+  const listeners = new Map<string, () => void>();
+  const stop = new AbortController();
+  const seen: string[] = [];
+  stop.signal.addEventListener("abort", () => seen.push("stop"));
+  stopOnSignals({ on: (signal, listener) => listeners.set(signal, listener) }, stop, () => seen.push("end at once"));
+  return { send: (signal: string) => listeners.get(signal)?.(), stop, seen };
+}
+
+describe("the first signal asks to stop, the second ends at once, whichever they are", () => {
+  for (const first of STOPPING_SIGNALS) {
+    for (const second of STOPPING_SIGNALS) {
+      test(`${first}, ${second}`, () => {
+        const { send, seen } = given();
+        send(first);
+        deepEqual(seen, ["stop"]);
+        send(second);
+        deepEqual(seen, ["stop", "end at once"]);
+      });
+    }
+  }
+});
+
+test("a signal to what is already stopping ends it at once", () => {
+  const { send, stop, seen } = given();
+  stop.abort();
+  send("SIGINT");
+  deepEqual(seen, ["stop", "end at once"]);
+});

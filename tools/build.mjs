@@ -1,0 +1,128 @@
+/**
+ * `npm run build` (`node tools/build.mjs [DIRECTORY]`): makes dist/, which is what the npm package holds. Generates, checks types and emits declarations, bundles,
+ * and only then puts the new dist/ in the place of the old one, so that a failed or interrupted build leaves a whole one.
+ * lmdb stays outside the bundle, since it comes with native binaries; everything else is inside, and its licences with it.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { build } from "esbuild";
+import { generate } from "./generate.mjs";
+import { withLock } from "./setup/lock.mjs";
+import { root, run, StepFailed } from "./setup/step.mjs";
+
+const ENTRIES = {
+  k8ts: "src/main/launcher.ts",
+  index: "src/main/index.ts",
+  client: "src/client/index.ts",
+  testing: "src/testing/index.ts",
+};
+
+/** CommonJS packages inside the bundle ask for Node's modules with require, which an ES module does not have by itself. */
+const REQUIRE = `import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);`;
+
+const dist = resolve(process.argv[2] ?? join(root, "dist"));
+/** In the clone, as dist/ is, so that they can be renamed to each other. */
+const fresh = join(root, ".cache/dist-new");
+const old = join(root, ".cache/dist-old");
+
+async function main() {
+  for (const leftover of [fresh, old]) rmSync(leftover, { recursive: true, force: true });
+  await timed("generate", generate);
+  await timed("check types, emit declarations", emitDeclarations);
+  const metafile = await timed("bundle", bundle);
+  writeFileSync(join(fresh, "THIRD-PARTY-LICENSES.txt"), licencesOf(metafile));
+  if (existsSync(dist)) renameSync(dist, old);
+  mkdirSync(dirname(dist), { recursive: true });
+  renameSync(fresh, dist);
+  rmSync(old, { recursive: true, force: true });
+  printSizes(metafile);
+}
+
+/**
+ * @template T
+ * @param {string} what
+ * @param {() => Promise<T>} work
+ */
+async function timed(what, work) {
+  const began = performance.now();
+  const result = await work();
+  console.log(`${what}: ${((performance.now() - began) / 1000).toFixed(2)} s`);
+  return result;
+}
+
+async function emitDeclarations() {
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { exitCode, output } = await run(process.execPath, [
+    tsc,
+    "-p",
+    join(root, "tools/tsconfig.declarations.json"),
+    "--outDir",
+    join(fresh, "types"),
+  ]);
+  if (exitCode !== 0) throw new StepFailed(output);
+}
+
+async function bundle() {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ENTRIES,
+    // The paths in the source maps are relative to where the files will be; where they are written first is our business.
+    outdir: dist,
+    write: false,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    external: ["lmdb"],
+    banner: { js: REQUIRE },
+    sourcemap: true,
+    legalComments: "eof",
+    metafile: true,
+    logLevel: "warning",
+  });
+  for (const { path, contents } of outputFiles) {
+    const file = join(fresh, relative(dist, path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, contents, { mode: file === join(fresh, "k8ts.js") ? 0o755 : 0o644 });
+  }
+  return metafile;
+}
+
+/**
+ * The licence texts of all packages of which something is in the bundle.
+ * @param {import("esbuild").Metafile} metafile
+ */
+function licencesOf(metafile) {
+  const folders = Object.keys(metafile.inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  const sections = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(root, folder, file), "utf8")}`;
+  });
+  return sections.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+/** @param {import("esbuild").Metafile} metafile */
+function printSizes(metafile) {
+  const scripts = Object.entries(metafile.outputs).filter(([path]) => path.endsWith(".js"));
+  for (const [path, { bytes }] of scripts.sort(([, a], [, b]) => b.bytes - a.bytes))
+    console.log(`${kilobytes(bytes).padStart(9)}  ${path}`);
+  const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).map((path) => statSync(join(dist, path)));
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  console.log(`${kilobytes(total).padStart(9)}  dist/ with declarations and source maps, ${files.length} files`);
+}
+
+/** @param {number} bytes */
+function kilobytes(bytes) {
+  return `${(bytes / 1000).toFixed(1)} kB`;
+}
+
+try {
+  mkdirSync(join(root, ".cache"), { recursive: true });
+  await withLock(join(root, ".cache/build.lock"), main);
+} catch (error) {
+  console.error(error instanceof StepFailed ? error.message : error);
+  process.exitCode = 1;
+}

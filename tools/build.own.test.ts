@@ -1,0 +1,118 @@
+import { equal, match } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { StoreConfig } from "../src/main/store-config.ts";
+import { startEtcd } from "../src/testing/etcd-server.ts";
+import { needs } from "../src/testing/needs.ts";
+import { packageDirectory } from "../src/testing/package-directory.ts";
+
+const root = packageDirectory(import.meta.dirname);
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A program of somebody who installed the package; its argument is the store to use. */
+const CONSUMER = `
+import { startCluster, version, type Cluster, type ClusterOptions, type StoreConfig } from "k8ts";
+import * as client from "k8ts/client";
+import { seededRandom, startCluster as startTestCluster, virtualClock, type VirtualClock } from "k8ts/testing";
+
+const store: StoreConfig = JSON.parse(process.argv[2] ?? "");
+const options: ClusterOptions = { store };
+const cluster: Cluster = await startCluster(options);
+// @ts-expect-error: the declarations are read, and not taken for any.
+const wrong: ClusterOptions = { store: { driver: "paper" } };
+const clock: VirtualClock = virtualClock();
+const other = await startTestCluster({ clock });
+await clock.advance(60_000);
+await other.close();
+console.log(version, cluster.parts.map(({ name }) => name).join(), typeof client, seededRandom(1).below(1), typeof wrong);
+await cluster[Symbol.asyncDispose]();
+`;
+
+describe("the package, packed and used by a stranger", () => {
+  const directory = mkdtempSync(join(root, ".cache/package-"));
+  const consumer = join(directory, "consumer");
+  const installed = join(consumer, "node_modules/k8ts");
+  after(() => rmSync(directory, { recursive: true }));
+
+  before(() => {
+    run(process.execPath, ["tools/build.mjs", join(directory, "dist")], root);
+    copyFileSync(join(root, "package.json"), join(directory, "package.json"));
+    const tarball = run("npm", ["pack", "--ignore-scripts", "--loglevel=error"], directory).trim();
+    mkdirSync(installed, { recursive: true });
+    run("tar", ["-xzf", join(directory, tarball), "--strip-components=1", "-C", installed], consumer);
+    // The only package that is not inside the bundle.
+    symlinkSync(join(root, "node_modules/lmdb"), join(consumer, "node_modules/lmdb"));
+    writeFileSync(join(consumer, "package.json"), `{ "type": "module" }`);
+    writeFileSync(join(consumer, "program.ts"), CONSUMER);
+  });
+
+  const k8ts = (...args: readonly string[]) => run(process.execPath, [join(installed, "dist/k8ts.js"), ...args], consumer);
+
+  test("has the command, its entry points, their declarations, and no test", () => {
+    for (const file of [
+      "k8ts.js",
+      "index.js",
+      "client.js",
+      "testing.js",
+      "types/main/index.d.ts",
+      "types/client/index.d.ts",
+      "types/testing/index.d.ts",
+    ]) {
+      equal(existsSync(join(installed, "dist", file)), true, file);
+    }
+    equal(existsSync(join(installed, "dist/types/main/cluster.test.d.ts")), false);
+  });
+
+  test("has a command that the system can start and that tells its version", () => {
+    const launcher = join(installed, "dist/k8ts.js");
+    match(readFileSync(launcher, "utf8"), /^#!\/usr\/bin\/env node\n/);
+    equal(statSync(launcher).mode & 0o111, 0o111);
+    equal(k8ts("--version"), `k8ts ${manifest.version}\n`);
+    match(k8ts("--help"), /^ {2}up /m);
+    match(k8ts("up", "--help"), /--data-dir DIRECTORY/);
+  });
+
+  test("carries the licences of what is inside it", () => {
+    const licences = readFileSync(join(installed, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
+    match(licences, /^sorted-btree \d/m);
+  });
+
+  for (const moduleResolution of ["nodenext", "bundler"]) {
+    test(`agrees with the types of a program (moduleResolution ${moduleResolution})`, () => {
+      const compilerOptions = {
+        target: "es2022",
+        module: moduleResolution === "nodenext" ? "nodenext" : "esnext",
+        moduleResolution,
+        strict: true,
+        skipLibCheck: false,
+        types: ["node"],
+        typeRoots: [join(root, "node_modules/@types")],
+        outDir: "out",
+      };
+      writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["program.ts"] }));
+      equal(run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", consumer], consumer), "");
+    });
+  }
+
+  const runProgram = (store: StoreConfig) => run(process.execPath, [join(consumer, "out/program.js"), JSON.stringify(store)], consumer);
+  const WORKS = `${manifest.version} store object 0 object\n`;
+
+  test("works in the program with a store in memory", () => equal(runProgram({ driver: "memory" }), WORKS));
+
+  test("works in the program with a store in files, once more each time", () => {
+    for (let time = 0; time < 2; time++) equal(runProgram({ driver: "embedded", dataDirectory: join(directory, "data") }), WORKS);
+  });
+
+  test("works in the program with a store in etcd", { ...needs("etcd") }, async () => {
+    await using etcd = await startEtcd();
+    equal(runProgram({ driver: "etcd", servers: etcd.endpoints }), WORKS);
+  });
+});

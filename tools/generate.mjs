@@ -1,0 +1,36 @@
+/**
+ * Runs the generators of generate/all.ts. They are TypeScript and run before anything is compiled, so esbuild bundles them on
+ * the fly. A file is written only if its content changed: its time then says when it last did.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { root } from "./setup/step.mjs";
+
+export async function generate() {
+  const bundle = join(root, ".cache/generate.mjs");
+  await build({
+    entryPoints: [join(root, "tools/generate/all.ts")],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "warning",
+  });
+  /** @type {typeof import("./generate/all.ts")} */
+  // The query makes Node load it anew if it has loaded an older one.
+  const { all } = await import(`${pathToFileURL(bundle).href}?${Date.now()}`);
+  for (const { path, generate: text } of all) writeIfChanged(join(root, path), await text(root));
+}
+
+/**
+ * @param {string} file
+ * @param {string} text
+ */
+function writeIfChanged(file, text) {
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

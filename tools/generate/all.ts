@@ -1,0 +1,5 @@
+/** The files under src/ that are made and not written. One more is its file here and one line in this list. Git ignores what they make. */
+import type { Generator } from "./generator.ts";
+import { version } from "./version.ts";
+
+export const all: readonly Generator[] = [version];

@@ -1,0 +1,245 @@
+import { deepEqual } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { packageDirectory } from "../src/testing/package-directory.ts";
+import { layerViolations, ROOMS } from "./layers.ts";
+import { readSources } from "./source/read-sources.ts";
+import { parseSource } from "./source/source.ts";
+
+/** What the check says about one file with this text. */
+function judge(path: string, text: string): string[] {
+  return layerViolations([parseSource(path, text)]);
+}
+
+test("no room of src/ imports what it must not know", () => {
+  deepEqual(layerViolations(readSources(packageDirectory(import.meta.dirname), "src")), []);
+});
+
+test("the rooms that a room may know exist", () => {
+  const unknown = Object.entries(ROOMS).flatMap(([room, { knows }]) =>
+    knows === "all" ? [] : knows.filter((other) => !(other in ROOMS)).map((other) => `${room}: ${other}`),
+  );
+  deepEqual(unknown, []);
+});
+
+describe("every way of importing is seen, with its file and line", () => {
+  const STORE_SAYS = "src/base/a.ts:2: imports store/store.ts: base may know no other room";
+  for (const { kind, statement } of [
+    { kind: "a named import", statement: `import { x } from "../store/store.ts";` },
+    { kind: "a default import", statement: `import x from "../store/store.ts";` },
+    { kind: "a namespace import", statement: `import * as x from "../store/store.ts";` },
+    { kind: "an import of types", statement: `import type { X } from "../store/store.ts";` },
+    { kind: "an import of one type among values", statement: `import { type X } from "../store/store.ts";` },
+    { kind: "an import for its side effect", statement: `import "../store/store.ts";` },
+    { kind: "a re-export", statement: `export { x } from "../store/store.ts";` },
+    { kind: "a re-export of types", statement: `export type { X } from "../store/store.ts";` },
+    { kind: "a re-export of everything", statement: `export * from "../store/store.ts";` },
+    { kind: "a re-export of a namespace", statement: `export * as x from "../store/store.ts";` },
+    { kind: "a dynamic import", statement: `const load = () => import("../store/store.ts");` },
+    { kind: "a dynamic import of a template", statement: "const load = () => import(`../store/store.ts`);" },
+    {
+      kind: "a dynamic import deep inside",
+      statement: `class A { async b() { if (this) { for (;;) await import("../store/store.ts"); } } }`,
+    },
+    { kind: "a type taken from an import()", statement: `export type X = import("../store/store.ts").X;` },
+  ]) {
+    test(kind, () => deepEqual(judge("src/base/a.ts", `\n${statement}\n`), [STORE_SAYS]));
+  }
+});
+
+describe("what hides a target is refused", () => {
+  const COMPUTED = "imports something computed; write the name as a literal so that it can be checked";
+  const REQUIRE = "uses require, which hides what it imports; use import";
+  for (const { kind, statement, says } of [
+    { kind: "a computed dynamic import", statement: `await import(name);`, says: COMPUTED },
+    { kind: "a dynamic import of a template with a hole", statement: "await import(`./${name}.ts`);", says: COMPUTED },
+    { kind: "require", statement: `const fs = require("fs");`, says: REQUIRE },
+    { kind: "createRequire", statement: `const load = createRequire(import.meta.url);`, says: REQUIRE },
+    { kind: "createRequire of a namespace", statement: `const load = module.createRequire(import.meta.url);`, says: REQUIRE },
+    { kind: "import x = require()", statement: `import fs = require("fs");`, says: REQUIRE },
+    { kind: "process.getBuiltinModule", statement: `const fs = process.getBuiltinModule("fs");`, says: REQUIRE },
+  ]) {
+    test(kind, () => deepEqual(judge("src/main/a.ts", `\n\n${statement}\n`), [`src/main/a.ts:3: ${says}`]));
+  }
+});
+
+describe("rooms know only the rooms of their line", () => {
+  for (const { it, file, imports, says } of [
+    { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may know base" },
+    {
+      it: "the memory driver on host",
+      file: "store/memory/a.ts",
+      imports: "../../host/b.ts",
+      says: "imports host/b.ts: store/memory may know base, store",
+    },
+    {
+      it: "one driver on another",
+      file: "store/memory/a.ts",
+      imports: "../embedded/b.ts",
+      says: "imports store/embedded/b.ts: store/memory may know base, store",
+    },
+    {
+      it: "the store's core on a driver",
+      file: "store/a.ts",
+      imports: "./memory/b.ts",
+      says: "imports store/memory/b.ts: store may know base",
+    },
+    {
+      it: "the API server on a driver",
+      file: "apiserver/a.ts",
+      imports: "../store/etcd/b.ts",
+      says: "imports store/etcd/b.ts: apiserver may know base, api/machinery, api, store",
+    },
+    {
+      it: "the API server's core on its HTTP side",
+      file: "apiserver/a.ts",
+      imports: "./http/b.ts",
+      says: "imports apiserver/http/b.ts: apiserver may know base, api/machinery, api, store",
+    },
+    {
+      it: "a scheduler on the store",
+      file: "scheduler/cycle.ts",
+      imports: "../store/store.ts",
+      says: "imports store/store.ts: scheduler may know base, api/machinery, api, client, scheduler/framework",
+    },
+    {
+      it: "a plugin on the client",
+      file: "scheduler/plugins/a/a.ts",
+      imports: "../../../client/client.ts",
+      says: "imports client/client.ts: scheduler/plugins may know base, api/machinery, api, scheduler/framework",
+    },
+    {
+      it: "machinery on a kind",
+      file: "api/machinery/a.ts",
+      imports: "../core/v1/pod.ts",
+      says: "imports api/core/v1/pod.ts: api/machinery may know base",
+    },
+    {
+      it: "a controller on another",
+      file: "controllers/a/a.ts",
+      imports: "../b/b.ts",
+      says: "imports controllers/b/b.ts: the children of controllers do not know each other",
+    },
+    {
+      it: "a command on another",
+      file: "main/commands/a.ts",
+      imports: "./b.ts",
+      says: "imports main/commands/b.ts: the children of main/commands do not know each other",
+    },
+    {
+      it: "anything on a room that is not in the list",
+      file: "base/a.ts",
+      imports: "../attic/b.ts",
+      says: "imports attic/b.ts, which is in no room; tools/layers.ts has the list",
+    },
+    {
+      it: "anything on what is outside src/",
+      file: "main/a.ts",
+      imports: "../../tools/layers.ts",
+      says: "imports tools/layers.ts, which is outside src/",
+    },
+    {
+      it: "production on testing",
+      file: "main/a.ts",
+      imports: "../testing/needs.ts",
+      says: "imports testing/needs.ts: only tests may know tests",
+    },
+    {
+      it: "production on a suite",
+      file: "store/memory/a.ts",
+      imports: "../testing/store-suite.ts",
+      says: "imports store/testing/store-suite.ts: only tests may know tests",
+    },
+    { it: "production on a test", file: "store/a.ts", imports: "./b.test.ts", says: "imports store/b.test.ts: only tests may know tests" },
+    {
+      it: "a test on a room that its room does not know",
+      file: "base/a.test.ts",
+      imports: "../store/store.ts",
+      says: "imports store/store.ts: base may know no other room",
+    },
+    {
+      it: "a file in a room that is not in the list",
+      file: "attic/a.ts",
+      imports: "./b.ts",
+      says: "is in no room; tools/layers.ts has the list",
+    },
+  ]) {
+    test(`refused: ${it}`, () => deepEqual(judge(`src/${file}`, `import "${imports}";`), [`src/${file}:1: ${says}`]));
+  }
+
+  for (const { it, file, imports } of [
+    { it: "a driver on the contract", file: "store/memory/a.ts", imports: "../store.ts" },
+    { it: "the embedded driver on host", file: "store/embedded/a.ts", imports: "../../host/files.ts" },
+    { it: "a controller on its runtime", file: "controllers/a/a.ts", imports: "../runtime/controller.ts" },
+    { it: "the list of controllers on each", file: "controllers/all.ts", imports: "./a/a.ts" },
+    { it: "the list of commands on each", file: "main/commands/all.ts", imports: "./up.ts" },
+    { it: "a command's test on the command", file: "main/commands/a.test.ts", imports: "./a.ts" },
+    { it: "a command's own test on the command", file: "main/commands/a.own.test.ts", imports: "./a.ts" },
+    { it: "main on everything", file: "main/a.ts", imports: "../store/etcd/b.ts" },
+    { it: "a test on testing", file: "base/a.test.ts", imports: "../testing/rounds.ts" },
+    { it: "a driver's test on the suite", file: "store/memory/a.test.ts", imports: "../testing/store-suite.ts" },
+    { it: "a test on a room inside its own", file: "store/a.test.ts", imports: "./memory/b.ts" },
+    { it: "a suite on testing", file: "store/testing/a-suite.ts", imports: "../../testing/rounds.ts" },
+  ]) {
+    test(`allowed: ${it}`, () => deepEqual(judge(`src/${file}`, `import "${imports}";`), []));
+  }
+});
+
+describe("node: and npm packages are known where the list says so", () => {
+  for (const { it, file, imports, says } of [
+    { it: "node: in a pure room", file: "base/a.ts", imports: "node:fs", says: "base may import sorted-btree from outside" },
+    { it: "node: in a driver", file: "store/embedded/a.ts", imports: "node:fs", says: "store/embedded may import lmdb from outside" },
+    { it: "a builtin without node:", file: "host/a.ts", imports: "fs", says: "host may import node:*, @grpc/grpc-js from outside" },
+    {
+      it: "a package of another room",
+      file: "store/etcd/a.ts",
+      imports: "@grpc/grpc-js",
+      says: "store/etcd may import nothing from outside",
+    },
+    { it: "a package that nobody knows", file: "main/a.ts", imports: "left-pad", says: "main may import node:* from outside" },
+    {
+      it: "a package whose name only begins alike",
+      file: "store/embedded/a.ts",
+      imports: "lmdb-store",
+      says: "store/embedded may import lmdb from outside",
+    },
+    {
+      it: "a file of a package of another room",
+      file: "base/a.ts",
+      imports: "lmdb/index.js",
+      says: "base may import sorted-btree from outside",
+    },
+    { it: "node:test in production", file: "store/a.ts", imports: "node:test", says: "store may import nothing from outside" },
+    {
+      it: "node: in a pure test",
+      file: "store/a.test.ts",
+      imports: "node:fs",
+      says: "store may import node:test, node:assert, node:assert/strict, fast-check from outside",
+    },
+    {
+      it: "node: in a suite",
+      file: "store/testing/a-suite.ts",
+      imports: "node:fs",
+      says: "store may import node:test, node:assert, node:assert/strict, fast-check from outside",
+    },
+    {
+      it: "a package in an own test",
+      file: "base/a.own.test.ts",
+      imports: "lmdb",
+      says: "base may import node:*, sorted-btree, node:test, node:assert, node:assert/strict, fast-check from outside",
+    },
+  ]) {
+    test(`refused: ${it}`, () => deepEqual(judge(`src/${file}`, `import "${imports}";`), [`src/${file}:1: imports ${imports}: ${says}`]));
+  }
+
+  for (const { it, file, imports } of [
+    { it: "node: in host", file: "host/a.ts", imports: "node:fs" },
+    { it: "sorted-btree in base", file: "base/a.ts", imports: "sorted-btree" },
+    { it: "lmdb in the embedded driver", file: "store/embedded/a.ts", imports: "lmdb" },
+    { it: "node:test in a pure test", file: "base/a.test.ts", imports: "node:test" },
+    { it: "fast-check in a suite", file: "store/testing/a-suite.ts", imports: "fast-check" },
+    { it: "node: in an own test", file: "store/a.own.test.ts", imports: "node:child_process" },
+    { it: "node: in a suite of a room that has files", file: "store/embedded/testing/child.ts", imports: "node:fs" },
+  ]) {
+    test(`allowed: ${it}`, () => deepEqual(judge(`src/${file}`, `import "${imports}";`), []));
+  }
+});

@@ -1,0 +1,163 @@
+/**
+ * Which room of src/ may import what: the one table of who may know whom. layers.own.test.ts holds the tree to it.
+ * A file's room is the longest line that its path begins with. Read a line as "<room> may know <rooms>, and <packages>"; a room
+ * that is not named is not known, also if it lies inside one that is. Do not relax a line to make a change fit: move the code.
+ */
+import { posix } from "node:path";
+import { importsOf, type Import } from "./source/imports.ts";
+import { isTestCode, type Source } from "./source/source.ts";
+
+export interface Room {
+  /** Other rooms; "all" is for those that put everything together. */
+  readonly knows: readonly string[] | "all";
+  /** Whether it may import `node:*`. Only the door to the machine, what puts everything together, and tests. */
+  readonly node?: true;
+  /** npm packages, each known to one room. */
+  readonly packages?: readonly string[];
+}
+
+const API = ["base", "api/machinery", "api"];
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  base: { knows: [], packages: ["sorted-btree"] },
+  host: { knows: ["base"], node: true, packages: ["@grpc/grpc-js"] },
+  "api/machinery": { knows: ["base"] },
+  api: { knows: ["base", "api/machinery"] },
+  store: { knows: ["base"] },
+  "store/memory": { knows: ["base", "store"] },
+  "store/embedded": { knows: ["base", "host", "store"], packages: ["lmdb"] },
+  "store/etcd": { knows: ["base", "host", "store"] },
+  client: { knows: API },
+  "client/https": { knows: [...API, "host", "client"] },
+  apiserver: { knows: [...API, "store"] },
+  "apiserver/http": { knows: [...API, "store", "host", "apiserver"] },
+  "controllers/runtime": { knows: [...API, "client"] },
+  controllers: { knows: [...API, "client", "controllers/runtime"] },
+  "scheduler/framework": { knows: API },
+  "scheduler/plugins": { knows: [...API, "scheduler/framework"] },
+  scheduler: { knows: [...API, "client", "scheduler/framework"] },
+  kubelet: { knows: [...API, "host", "client"] },
+  "kubelet/runtime": { knows: [...API, "host", "kubelet"] },
+  proxy: { knows: [...API, "host", "client"] },
+  dns: { knows: [...API, "host", "client"] },
+  ingress: { knows: [...API, "host", "client"] },
+  "dashboard/web": { knows: [...API, "client"] },
+  dashboard: { knows: [...API, "host", "client"] },
+  cli: { knows: [...API, "host", "client"] },
+  main: { knows: "all", node: true },
+  testing: { knows: "all", node: true, packages: ["fast-check"] },
+};
+
+/** Rooms whose children are strangers: they meet only in the cluster's objects or in a contract. `all.ts` is the list that knows each. */
+const STRANGERS = [
+  "controllers",
+  "scheduler/plugins",
+  "dns/plugins",
+  "kubelet/runtime",
+  "cli/commands",
+  "main/commands",
+  "apiserver/admission",
+];
+
+/** What a test of any room may use besides what its room may. */
+const TEST_MODULES = ["node:test", "node:assert", "node:assert/strict", "fast-check"];
+
+/** One sentence per forbidden import, with its file and line. */
+export function layerViolations(sources: Iterable<Source>): string[] {
+  return [...sources].flatMap((source) =>
+    importsOf(source).flatMap((found) => {
+      const wrong = wrongWith(source.path, found);
+      return wrong === undefined ? [] : [`${source.path}:${found.line}: ${wrong}`];
+    }),
+  );
+}
+
+function wrongWith(file: string, { how, specifier }: Import): string | undefined {
+  const from = withinSrc(file);
+  const room = from === undefined ? undefined : roomOf(from);
+  if (from === undefined || room === undefined) return `is in no room; tools/layers.ts has the list`;
+  if (how === "require") return `uses require, which hides what it imports; use import`;
+  if (specifier === undefined) return `imports something computed; write the name as a literal so that it can be checked`;
+  if (specifier.startsWith(".")) return wrongWithFile(file, from, room, posix.join(posix.dirname(file), specifier));
+  return mayUseModule(file, room, specifier) ? undefined : `imports ${specifier}: ${room} ${modulesOf(file, room)}`;
+}
+
+function wrongWithFile(file: string, from: string, room: string, target: string): string | undefined {
+  const to = withinSrc(target);
+  if (to === undefined) return `imports ${target}, which is outside src/`;
+  const other = roomOf(to);
+  if (other === undefined) return `imports ${to}, which is in no room; tools/layers.ts has the list`;
+  if (!isTestCode(file) && room !== "testing" && (isTestCode(target) || other === "testing"))
+    return `imports ${to}: only tests may know tests`;
+  // A test may use what its room holds: the store's own rules are tested on the memory driver.
+  if (isTestCode(file) && (other === "testing" || isIn(room, to))) return undefined;
+  if (!mayKnow(room, other)) return `imports ${to}: ${room} may know ${roomsOf(room)}`;
+  const parent = STRANGERS.find((strangers) => areStrangers(strangers, from, to));
+  return parent === undefined ? undefined : `imports ${to}: the children of ${parent} do not know each other`;
+}
+
+function mayKnow(room: string, other: string): boolean {
+  const knows = ROOMS[room]?.knows ?? [];
+  return room === other || knows === "all" || knows.includes(other);
+}
+
+/** Whether it can run under virtual time and in a browser tab: it knows neither the machine nor the door to it. */
+export function isPure(room: string): boolean {
+  const { knows = [], node } = ROOMS[room] ?? {};
+  return node !== true && knows !== "all" && !knows.includes("host");
+}
+
+function mayUseModule(file: string, room: string, specifier: string): boolean {
+  const { node, packages = [] } = ROOMS[room] ?? {};
+  if (isTestCode(file) && TEST_MODULES.includes(specifier)) return true;
+  if (specifier.startsWith("node:")) return node === true || isOwnTestCode(file, room);
+  // "lmdb/index.js" is of the package "lmdb", "@grpc/grpc-js/build" of "@grpc/grpc-js".
+  return packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
+/** Test code that has a process of its own, or runs in one of tests that do. */
+function isOwnTestCode(file: string, room: string): boolean {
+  return file.endsWith(".own.test.ts") || (isTestCode(file) && !file.endsWith(".test.ts") && !isPure(room));
+}
+
+/** Children of a room of strangers: other folders in it, or, where each child is one file, other files. */
+function areStrangers(parent: string, from: string, to: string): boolean {
+  if (!isIn(parent, from) || !isIn(parent, to) || from === `${parent}/all.ts`) return false;
+  return roomOf(to) === roomOf(from) && childOf(parent, from) !== childOf(parent, to);
+}
+
+/** "deployment" of ("controllers", "controllers/deployment/plan.ts"); a test belongs to the file it tests. */
+function childOf(parent: string, path: string): string | undefined {
+  return path
+    .slice(parent.length + 1)
+    .replace(/(\.own)?\.test\.ts$/, ".ts")
+    .split("/")[0];
+}
+
+/** The part after "src/"; undefined outside of it. */
+function withinSrc(path: string): string | undefined {
+  return isIn("src", path) ? path.slice("src/".length) : undefined;
+}
+
+/** The room of "store/memory/memory-store.ts". */
+export function roomOf(path: string): string | undefined {
+  return ROOM_NAMES.find((room) => isIn(room, path));
+}
+
+/** Longest first, so that the first that fits is the narrowest. */
+const ROOM_NAMES = Object.keys(ROOMS).sort((a, b) => b.length - a.length);
+
+function isIn(room: string, path: string): boolean {
+  return path.startsWith(`${room}/`);
+}
+
+function roomsOf(room: string): string {
+  const knows = ROOMS[room]?.knows ?? [];
+  return knows === "all" ? "all rooms" : knows.join(", ") || "no other room";
+}
+
+function modulesOf(file: string, room: string): string {
+  const { node, packages = [] } = ROOMS[room] ?? {};
+  const names = [...(node === true || isOwnTestCode(file, room) ? ["node:*"] : []), ...packages, ...(isTestCode(file) ? TEST_MODULES : [])];
+  return names.length === 0 ? "may import nothing from outside" : `may import ${names.join(", ")} from outside`;
+}

@@ -1,0 +1,55 @@
+/**
+ * Whether something was made from the sources as they are now. A stamp is a file with a digest of the sources' names, sizes and
+ * times; whoever makes something removes its stamp first and writes it last, so that half a result is never taken for a whole one.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "./step.mjs";
+
+/** Whatever decides what a build contains, besides the folders that are compiled. */
+const FILES = ["package.json", "package-lock.json", "tsconfig.json"];
+
+/** What generators make follows from the other sources; it must not make itself look new. */
+const GENERATED = /(^|\/)generated(\/|$)/;
+
+/**
+ * Runs `make` unless `stamp` says that nothing changed since it last did. What is "faulty" is made again the next time.
+ * @param {{ stamp: string, folders: readonly string[], clone?: string }} from
+ * @param {() => Promise<"whole" | "faulty">} make
+ */
+export async function unlessFresh({ stamp, folders, clone = root }, make) {
+  const digest = digestOf(clone, folders);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  rmSync(stamp, { force: true });
+  if ((await make()) === "faulty") return;
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+/**
+ * @param {string} clone
+ * @param {readonly string[]} folders
+ */
+function digestOf(clone, folders) {
+  const hash = createHash("sha256").update(process.versions.node);
+  for (const path of [...FILES, ...folders.flatMap((folder) => filesUnder(clone, folder))]) {
+    const { size, mtimeMs } = statSync(join(clone, path));
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * @param {string} clone
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function filesUnder(clone, folder) {
+  if (!existsSync(join(clone, folder))) return [];
+  return readdirSync(join(clone, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (GENERATED.test(path)) return [];
+    return entry.isDirectory() ? filesUnder(clone, path) : [path];
+  });
+}

@@ -1,0 +1,34 @@
+/** Whether a small tmpfs can be mounted, for the tests of a full disk. Found out by doing it: root in a container often may not. */
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Finding } from "../../src/testing/needs.ts";
+import { reasonIn, type Surroundings } from "./surroundings.ts";
+
+const MOUNT_TIMEOUT_MS = 10_000;
+
+export async function tmpfs({ platform, isRoot, run, which }: Surroundings): Promise<Finding> {
+  if (platform !== "linux") return { missing: `only Linux has it, this is ${platform}` };
+  if (!isRoot) return { missing: "only root may mount it" };
+  const mount = which("mount");
+  if (mount === undefined) return { missing: "there is no program mount" };
+
+  const directory = mkdtempSync(join(tmpdir(), "k8ts-tmpfs-"));
+  try {
+    const mounted = await run(mount, ["-t", "tmpfs", "-o", "size=64k", "k8ts", directory], { timeoutMs: MOUNT_TIMEOUT_MS });
+    if (mounted.exitCode !== 0) return { missing: `it cannot be mounted: ${reasonIn(mounted.output)}` };
+    const unmounted = await run("umount", [directory], { timeoutMs: MOUNT_TIMEOUT_MS });
+    if (unmounted.exitCode !== 0) return { missing: `it cannot be unmounted: ${reasonIn(unmounted.output)}` };
+    return { path: mount };
+  } finally {
+    removeUnlessMounted(directory);
+  }
+}
+
+function removeUnlessMounted(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // What could not be unmounted stays; that it could not is told already.
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Takes files out of a zip, so that no machine needs `unzip`. Reads the directory at its end, then the entry that is asked for;
+ * what comes out has the size and the checksum that the directory promised. Not here: encryption, zip64 and split archives.
+ */
+import { crc32, inflateRawSync } from "node:zlib";
+
+const END_SIGNATURE = 0x06054b50;
+const END_BYTES = 22;
+const COMMENT_BYTES_MAX = 0xffff;
+const ENTRY_SIGNATURE = 0x02014b50;
+const ENTRY_BYTES = 46;
+const LOCAL_SIGNATURE = 0x04034b50;
+const LOCAL_BYTES = 30;
+const STORED = 0;
+const DEFLATED = 8;
+
+export interface Zip {
+  readonly names: readonly string[];
+  read(name: string): Uint8Array;
+}
+
+interface Entry {
+  readonly method: number;
+  readonly checksum: number;
+  readonly packedBytes: number;
+  readonly sizeBytes: number;
+  readonly offset: number;
+}
+
+export function readZip(bytes: Uint8Array): Zip {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const entries = readDirectory(view, bytes);
+  return {
+    names: [...entries.keys()],
+    read(name) {
+      const entry = entries.get(name);
+      if (entry === undefined) throw new Error(`Cannot find "${name}" in the zip; it has ${[...entries.keys()].join(", ")}`);
+      return unpack(name, entry, packedContent(name, entry, view, bytes));
+    },
+  };
+}
+
+function readDirectory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
+  const end = endOfDirectory(view);
+  const count = view.getUint16(end + 10, true);
+  let at = view.getUint32(end + 16, true);
+  const entries = new Map<string, Entry>();
+  for (let index = 0; index < count; index++) {
+    if (at + ENTRY_BYTES > end || view.getUint32(at, true) !== ENTRY_SIGNATURE)
+      throw new Error(`Cannot read the zip: its entry ${index} is damaged`);
+    const nameBytes = view.getUint16(at + 28, true);
+    const name = new TextDecoder().decode(bytes.subarray(at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes));
+    entries.set(name, {
+      method: view.getUint16(at + 10, true),
+      checksum: view.getUint32(at + 16, true),
+      packedBytes: view.getUint32(at + 20, true),
+      sizeBytes: view.getUint32(at + 24, true),
+      offset: view.getUint32(at + 42, true),
+    });
+    at += ENTRY_BYTES + nameBytes + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
+  }
+  return entries;
+}
+
+/** The end record stands before a comment of unknown length, so it is looked for from the end. */
+function endOfDirectory(view: DataView): number {
+  const last = view.byteLength - END_BYTES;
+  for (let at = last; at >= 0 && at >= last - COMMENT_BYTES_MAX; at--) {
+    if (view.getUint32(at, true) === END_SIGNATURE) return at;
+  }
+  throw new Error("Cannot read the zip: it has no directory at its end");
+}
+
+function packedContent(name: string, entry: Entry, view: DataView, bytes: Uint8Array): Uint8Array {
+  const { offset, packedBytes } = entry;
+  if (offset + LOCAL_BYTES > bytes.length || view.getUint32(offset, true) !== LOCAL_SIGNATURE) {
+    throw new Error(`Cannot read "${name}" of the zip: the directory points at something else`);
+  }
+  const content = offset + LOCAL_BYTES + view.getUint16(offset + 26, true) + view.getUint16(offset + 28, true);
+  if (content + packedBytes > bytes.length) throw new Error(`Cannot read "${name}" of the zip: it ends too early`);
+  return bytes.subarray(content, content + packedBytes);
+}
+
+function unpack(name: string, entry: Entry, packed: Uint8Array): Uint8Array {
+  const { method, sizeBytes, checksum } = entry;
+  if (method !== STORED && method !== DEFLATED)
+    throw new Error(`Cannot unpack "${name}": its method ${method} is neither stored nor deflated`);
+  // The limit is the promised size, so that a lie about it cannot fill the memory.
+  const content = method === STORED ? packed : inflateRawSync(packed, { maxOutputLength: Math.max(1, sizeBytes) });
+  if (content.length !== sizeBytes) throw new Error(`Cannot unpack "${name}": it should have ${sizeBytes} bytes, has ${content.length}`);
+  if (crc32(content) !== checksum) throw new Error(`Cannot unpack "${name}": its checksum is wrong`);
+  return content;
+}

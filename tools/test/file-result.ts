@@ -1,0 +1,80 @@
+/**
+ * From what a process told to what each test file is worth. A file is fine only if it was heard to the end: one that crashed,
+ * exited early, hung or had no test in it has a problem, and a problem counts as a failed test.
+ */
+import { readLines, type Reading, type TestResult } from "./lines.ts";
+import type { ProcessOutcome } from "./run-process.ts";
+
+export interface FileResult {
+  /** As in the sources: "src/base/heap.test.ts". */
+  readonly file: string;
+  readonly durationMs: number;
+  readonly passed: number;
+  readonly failed: readonly { readonly title: string; readonly details: string }[];
+  readonly skipped: readonly { readonly title: string; readonly reason: string }[];
+  /** What is wrong with the file as a whole. */
+  readonly problem: string | undefined;
+  /** What the file printed, and what Node remarked. Files that share a process share this. */
+  readonly output: string;
+}
+
+const NO_TEST = "It has no test, or it exited before the first one";
+
+/** A file that had a process of its own. */
+export function ownFile(file: string, outcome: ProcessOutcome): FileResult {
+  const reading = readLines(outcome.lines);
+  const counted = countOf(reading.results);
+  const problem = problemOf(outcome, reading, counted.failed.length);
+  return { file, durationMs: outcome.durationMs, ...counted, problem, output: outputOf(outcome, reading) };
+}
+
+/** Files that shared one process, each in a suite of its name (writeEntry of test-files.ts). */
+export function sharedFiles(files: readonly string[], outcome: ProcessOutcome): FileResult[] {
+  const reading = readLines(outcome.lines);
+  const output = outputOf(outcome, reading);
+  const all = files.map((file) => oneOfShared(file, reading, output));
+  const failed = all.reduce((sum, file) => sum + file.failed.length, 0);
+  const problem = problemOf(outcome, reading, failed);
+  if (problem === undefined) return all;
+  return [...all, { file: "the process that the files share", durationMs: outcome.durationMs, ...countOf([]), problem, output }];
+}
+
+function oneOfShared(file: string, { results }: Reading, output: string): FileResult {
+  const own = results.filter(({ path }) => path[0] === file).map((result) => ({ ...result, path: result.path.slice(1) }));
+  const suite = own.find(({ path }) => path.length === 0);
+  const counted = countOf(own);
+  const isEmpty = own.length === 1 && suite?.failed === undefined;
+  const problem = suite === undefined ? "It did not come to its end" : isEmpty ? NO_TEST : undefined;
+  return { file, durationMs: suite?.durationMs ?? 0, ...counted, problem, output };
+}
+
+function problemOf({ end, lines, timeoutMs }: ProcessOutcome, { ended, unfinished }: Reading, failed: number): string | undefined {
+  const during = unfinished.length === 0 ? "" : ` during ${unfinished.map((name) => JSON.stringify(name)).join(" > ")}`;
+  if (end.by === "timeout") return `It was ended after ${timeoutMs / 1000} s${during}`;
+  if (end.by === "signal") return `It was ended by ${end.signal}${during}`;
+  // Without a single line, Node's test runner never came into play.
+  if (lines.length === 0 && end.code === 0) return NO_TEST;
+  if (!ended) return `It exited too early, with code ${end.code}${during}`;
+  if (end.code !== 0 && failed === 0) return `It exited with code ${end.code} though no test failed`;
+  return undefined;
+}
+
+/** Suites count only for what happens to them alone: skipped as a whole, or failed in a hook or while they were read. */
+function countOf(results: readonly TestResult[]): Pick<FileResult, "passed" | "failed" | "skipped"> {
+  const passed = results.filter(({ isSuite, skipped, failed }) => !isSuite && skipped === undefined && failed === undefined);
+  const failed = results.filter((result) => result.failed !== undefined && !(result.isSuite && result.onlyBelow === true));
+  const skipped = results.filter((result) => result.skipped !== undefined);
+  return {
+    passed: passed.length,
+    failed: failed.map((result) => ({ title: titleOf(result), details: result.failed ?? "" })),
+    skipped: skipped.map((result) => ({ title: titleOf(result), reason: result.skipped ?? "" })),
+  };
+}
+
+function titleOf({ path }: TestResult): string {
+  return path.length === 0 ? "the file itself" : path.join(" > ");
+}
+
+function outputOf({ output }: ProcessOutcome, { remarks }: Reading): string {
+  return [output.trimEnd(), ...remarks].filter((text) => text !== "").join("\n");
+}

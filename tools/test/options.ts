@@ -1,0 +1,44 @@
+/** The command line of the test run. Pure. */
+export interface RunOptions {
+  /** Only files whose name contains one of these; all if there is none. */
+  readonly patterns: readonly string[];
+  /** The full counts of long suites, and the time they need. */
+  readonly torture: boolean;
+  /** Undefined: the one of the environment, or the default. */
+  readonly seed: number | undefined;
+  /** Where the compiled files are; undefined: where the runner itself is. */
+  readonly directory: string | undefined;
+  /** A file is ended after this. */
+  readonly timeoutMs: number;
+}
+
+/** Ten times what the slowest file needs on a slow machine. */
+const QUICK_TIMEOUT_MS = 180_000;
+
+/** Two hours: a thousand rounds of a crash test. */
+const TORTURE_TIMEOUT_MS = 7_200_000;
+
+export const USAGE =
+  "Usage: npm test -- [--torture] [--seed=NUMBER] [--timeout-ms=NUMBER] [--directory=DIRECTORY] [PART_OF_A_FILE_NAME ...]";
+
+/** The options, or everything that is wrong with them. */
+export function parseRunOptions(argv: readonly string[]): RunOptions | { readonly problems: readonly string[] } {
+  const torture = argv.includes("--torture");
+  const problems: string[] = [];
+  const numbers = new Map<string, number>();
+  const patterns: string[] = [];
+  let directory: string | undefined;
+  for (const argument of argv) {
+    const [name = "", value = ""] = argument.split(/=(.*)/s);
+    if (argument === "--torture") continue;
+    if (name === "--seed" || name === "--timeout-ms") {
+      if (/^\d{1,15}$/.test(value)) numbers.set(name, Number(value));
+      else problems.push(`${name} must be a whole number, is ${JSON.stringify(value)}`);
+    } else if (name === "--directory" && value !== "") directory = value;
+    else if (argument.startsWith("-")) problems.push(`Unknown flag ${JSON.stringify(argument)}`);
+    else patterns.push(argument);
+  }
+  if (problems.length > 0) return { problems };
+  const timeoutMs = numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_TIMEOUT_MS);
+  return { patterns, torture, seed: numbers.get("--seed"), directory, timeoutMs };
+}

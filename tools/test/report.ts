@@ -1,0 +1,53 @@
+/** The words of the test run: a line per file, then what failed in full, what was skipped and why, and the count. Pure. */
+import type { FileResult } from "./file-result.ts";
+
+export interface Count {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+export function countOf(files: readonly FileResult[]): Count {
+  const sum = (of: (file: FileResult) => number) => files.reduce((total, file) => total + of(file), 0);
+  return {
+    passed: sum((file) => file.passed),
+    failed: sum((file) => file.failed.length + (file.problem === undefined ? 0 : 1)),
+    skipped: sum((file) => file.skipped.length),
+  };
+}
+
+/** The last line of every run. */
+export function closingLine({ passed, failed, skipped }: Count): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+export function fileLine(file: FileResult): string {
+  const { passed, failed, skipped } = countOf([file]);
+  const counts = [`${passed} passed`, ...(failed > 0 ? [`${failed} failed`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
+  return `${failed > 0 ? "FAIL" : "ok  "}  ${file.file}  ${counts.join(", ")}  ${duration(file.durationMs)}`;
+}
+
+/** Nothing if all is well. What a file printed follows once, even if several files of one process printed it. */
+export function failureLines(files: readonly FileResult[]): string[] {
+  const shown = new Set<string>();
+  return files.flatMap((file) => {
+    const lines = file.failed.flatMap(({ title, details }) => ["", `FAIL  ${file.file}: ${title}`, indented(details)]);
+    if (file.problem !== undefined) lines.push("", `FAIL  ${file.file}: ${file.problem}`);
+    if (lines.length === 0 || file.output === "" || shown.has(file.output)) return lines;
+    shown.add(file.output);
+    return [...lines, "", `What ${file.file} printed:`, indented(file.output)];
+  });
+}
+
+export function skippedLines(files: readonly FileResult[]): string[] {
+  const lines = files.flatMap((file) => file.skipped.map(({ title, reason }) => `  ${file.file}: ${title} (${reason})`));
+  return lines.length === 0 ? [] : ["", "Skipped:", ...lines];
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, "    ");
+}
+
+export function duration(durationMs: number): string {
+  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
+}

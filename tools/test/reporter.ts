@@ -1,0 +1,71 @@
+/**
+ * Runs inside the process of the tests: Node hands it every event, it writes those that count to file descriptor 3, one JSON
+ * line each, at once, so that a crash loses nothing of what came before. The last line says that the tests came to their end;
+ * a process that ends without it ended too early, whatever its exit code says. lines.ts has the other end.
+ */
+import { writeSync } from "node:fs";
+import type { TestEvent } from "node:test/reporters";
+import { inspect } from "node:util";
+import type { Line } from "./lines.ts";
+
+const LINES_DESCRIPTOR = 3;
+
+/** How deep the values of a failed comparison are shown. */
+const INSPECT_DEPTH = 10;
+
+// Node takes the default export of the module that --test-reporter names, and it must be a generator, though all is said already.
+// oxlint-disable-next-line import/no-default-export, eslint/require-yield
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<never, void> {
+  for await (const event of events) {
+    const line = lineOf(event);
+    if (line !== undefined) write(line);
+  }
+  write({ type: "end" });
+}
+
+function write(line: Line): void {
+  writeSync(LINES_DESCRIPTOR, `${JSON.stringify(line)}\n`);
+}
+
+function lineOf(event: TestEvent): Line | undefined {
+  switch (event.type) {
+    case "test:dequeue":
+      return { type: "runs", nesting: event.data.nesting, name: event.data.name };
+    case "test:complete":
+      return { type: "done", nesting: event.data.nesting, name: event.data.name };
+    case "test:start":
+      return { type: "opens", nesting: event.data.nesting, name: event.data.name };
+    case "test:pass":
+    case "test:fail":
+      return { type: "closes", ...outcomeOf(event) };
+    case "test:diagnostic":
+      // Node sums up at the end; the runner does that itself, over all files.
+      return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /.test(event.data.message)
+        ? undefined
+        : { type: "remark", text: event.data.message };
+    default:
+      return undefined;
+  }
+}
+
+function outcomeOf(event: Extract<TestEvent, { type: "test:pass" | "test:fail" }>): Omit<Extract<Line, { type: "closes" }>, "type"> {
+  const { nesting, name, skip, details } = event.data;
+  const failure = event.type === "test:fail" ? event.data.details.error : undefined;
+  return {
+    nesting,
+    name,
+    isSuite: details.type === "suite",
+    durationMs: details.duration_ms,
+    ...(skip === undefined || skip === false ? {} : { skipped: skip === true ? "no reason given" : skip }),
+    ...(failure === undefined ? {} : { failed: textOf(failure), onlyBelow: isOnlyBelow(failure) }),
+  };
+}
+
+/** Node wraps what the test threw. Frames inside Node say nothing about the test. */
+function textOf(failure: Error): string {
+  return inspect(failure.cause ?? failure, { depth: INSPECT_DEPTH }).replace(/\n +at .*\bnode:(internal|async_hooks)\b.*/g, "");
+}
+
+function isOnlyBelow(failure: Error): boolean {
+  return "failureType" in failure && failure.failureType === "subtestsFailed";
+}

@@ -1,0 +1,245 @@
+import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, test } from "node:test";
+
+const RUNNER = join(import.meta.dirname, "run.js");
+
+interface Ran {
+  readonly exitCode: number | null;
+  readonly output: string;
+  readonly lastLine: string | undefined;
+}
+
+/** Runs the real runner over files with these texts (names as compiled, ".js"). */
+function runOver(files: Readonly<Record<string, string>>, ...args: readonly string[]): Ran {
+  return withFiles(files, (directory) => {
+    const all = [RUNNER, `--directory=${directory}`, `--timeout-ms=${TIMEOUT_MS}`, ...args];
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
+    return { exitCode: status, output: stdout + stderr, lastLine: stdout.trimEnd().split("\n").at(-1) };
+  });
+}
+
+/** Long for a file of one test on a busy machine, short for one that Node 24 waits for in vain. */
+const TIMEOUT_MS = 10_000;
+
+function withFiles<T>(files: Readonly<Record<string, string>>, use: (directory: string) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), "k8ts-runner-"));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    // Without a package.json beside them, Node must be told that these are modules.
+    writeFileSync(join(directory, "package.json"), `{ "type": "module" }`);
+    writeFileSync(join(directory, name), text);
+  }
+  const done = use(directory);
+  if (done instanceof Promise) return done.finally(() => rmSync(directory, { recursive: true })) as T;
+  rmSync(directory, { recursive: true });
+  return done;
+}
+
+const PASSES = `import { test } from "node:test"; test("passes", () => {});`;
+const FAILS = `import { test } from "node:test"; test("fails", () => { throw new Error("the reason"); });`;
+
+test("passing files end in exit code 0, a line for each file, and the count as the last line", () => {
+  const { exitCode, output, lastLine } = runOver({ "src/a.test.js": PASSES, "src/b.test.js": PASSES, "src/c.own.test.js": PASSES });
+
+  equal(lastLine, "3 passed, 0 failed, 0 skipped");
+  equal(exitCode, 0);
+  for (const file of ["src/a.test.ts", "src/b.test.ts", "src/c.own.test.ts"])
+    match(output, new RegExp(`^ok +${file} +1 passed +\\d+ ms$`, "m"));
+});
+
+test("pure files share one process, the others have one each", () => {
+  const tellsProcess = `import { test } from "node:test"; test("x", () => { throw new Error("in process " + process.pid); });`;
+  const { output } = runOver({
+    "a.test.js": tellsProcess,
+    "b.test.js": tellsProcess,
+    "c.own.test.js": tellsProcess,
+    "d.own.test.js": tellsProcess,
+  });
+  const [a, b, c, d] = Array.from(output.matchAll(/Error: in process (\d+)/g), ([, pid]) => pid);
+  equal(a, b);
+  equal(new Set([a, c, d]).size, 3);
+});
+
+test("a skipped test is counted and named with its reason", () => {
+  const { exitCode, output, lastLine } = runOver({
+    "a.test.js": `${PASSES} test("wants etcd", { skip: "needs etcd: not installed" }, () => {});`,
+    "b.own.test.js": `${PASSES} test("decides late", (t) => t.skip("no luck"));`,
+  });
+  equal(lastLine, "2 passed, 0 failed, 2 skipped");
+  equal(exitCode, 0);
+  match(output, /Skipped:\n {2}a\.test\.ts: wants etcd \(needs etcd: not installed\)\n {2}b\.own\.test\.ts: decides late \(no luck\)/);
+});
+
+describe("whatever goes wrong with a file is told and counted, and the files after it run", () => {
+  const TROUBLES = [
+    { it: "a failing test", text: FAILS, says: / fails\n +Error: the reason\n +at .*\.test/ },
+    {
+      it: "a failing test in a suite",
+      text: `import { describe, test } from "node:test"; describe("outer", () => { test("fails", () => { throw new Error("in a suite"); }); });`,
+      says: / outer > fails\n +Error: in a suite/,
+    },
+    {
+      it: "a failing hook",
+      text: `import { before, test } from "node:test"; before(() => { throw new Error("no start"); }); test("x", () => {});`,
+      says: /no start/,
+    },
+    { it: "a crash while the file is read", text: `${PASSES} throw new Error("crashed");`, says: /Error: crashed/ },
+    { it: "a file that cannot be parsed", text: `import { test } from "node:test"; test(`, says: /SyntaxError/ },
+    {
+      it: "an exit with code 0 in the middle",
+      text: `${PASSES} test("leaves", async () => { await new Promise((r) => setTimeout(r, 20)); process.exit(0); }); test("never runs", () => {});`,
+      says: /It exited too early, with code 0 during .*"leaves"/,
+    },
+    { it: "an exit with code 0 at once", text: `${PASSES} process.exit(0);`, says: /exited (before the first one|too early)/ },
+    { it: "an error after the last test", text: `${PASSES} setTimeout(() => { throw new Error("too late"); }, 20);`, says: /too late/ },
+    {
+      it: "a promise that is never settled",
+      text: `import { test } from "node:test"; test("waits", () => new Promise(() => {}));`,
+      says: / waits\n.*still pending|ended after 10 s during .*"waits"/,
+    },
+    { it: "a file without a test", text: `console.log("nothing");`, says: /It has no test, or it exited before the first one/ },
+    {
+      it: "a file that kills itself",
+      text: `${PASSES} test("dies", () => { process.kill(process.pid, "SIGKILL"); });`,
+      says: /It was ended by SIGKILL/,
+    },
+  ];
+
+  const own = runOver({
+    ...Object.fromEntries(TROUBLES.map(({ text }, index) => [`t${index}.own.test.js`, text])),
+    "z.own.test.js": PASSES,
+  });
+  for (const [index, { it, says }] of TROUBLES.entries()) {
+    test(`in a process of its own: ${it}`, () => {
+      const [, about = ""] = own.output.split(`FAIL  t${index}.own.test.ts:`);
+      match(about.split(/FAIL {2}t\d/)[0] ?? "", new RegExp(says.source));
+      match(own.output, new RegExp(`^FAIL +t${index}\\.own\\.test\\.ts +\\d+ passed, 1 failed `, "m"));
+    });
+  }
+  test("in processes of their own: the count, the exit code, and the good file after them", () => {
+    match(own.lastLine ?? "", new RegExp(`^\\d+ passed, ${TROUBLES.length} failed, 0 skipped$`));
+    equal(own.exitCode, 1);
+    match(own.output, /^ok +z\.own\.test\.ts/m);
+  });
+
+  for (const { it, text, says } of TROUBLES) {
+    test(`in the shared process: ${it}`, () => {
+      const { exitCode, output, lastLine } = runOver({ "x.test.js": text });
+      match(output, says);
+      match(lastLine ?? "", /^\d passed, [1-9] failed, 0 skipped$/);
+      equal(exitCode, 1);
+    });
+  }
+});
+
+describe("a file that hangs is ended with all that it started", () => {
+  /** Starts a process that does not care for SIGTERM, and notes its id. */
+  const STARTS = `
+    const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)"], { stdio: "inherit" });
+    writeFileSync(new URL("pid", import.meta.url), String(child.pid));`;
+  /** Fails if that process is alive. A killed one whose parent is gone may linger as a zombie. */
+  const IS_GONE = `
+    import { test } from "node:test"; import { existsSync, readFileSync } from "node:fs";
+    test("nobody is left", () => {
+      const stat = "/proc/" + readFileSync(new URL("pid", import.meta.url), "utf8") + "/stat";
+      if (existsSync(stat) && !/\\) [ZX] /.test(readFileSync(stat, "utf8"))) throw new Error("it still runs");
+    });`;
+  const IMPORTS = `import { test } from "node:test"; import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";`;
+  const HANGS = `${IMPORTS} test("hangs", async () => { ${STARTS} await new Promise(() => setInterval(() => {}, 1e6)); });`;
+
+  for (const { it, files, says } of [
+    {
+      it: "in a process of its own",
+      files: { "a.own.test.js": HANGS, "b.own.test.js": IS_GONE },
+      says: /a\.own\.test\.ts: It was ended after 2 s during "hangs"/,
+    },
+    {
+      it: "in the shared process",
+      files: { "a.test.js": HANGS, "b.own.test.js": IS_GONE },
+      says: /share: It was ended after 2 s during "a\.test\.ts" > "hangs"/,
+    },
+    {
+      it: "in an endless loop",
+      files: { "a.own.test.js": `${IMPORTS} test("spins", () => { ${STARTS} for (;;); });`, "b.own.test.js": IS_GONE },
+      says: /It was ended after 2 s/,
+    },
+  ]) {
+    test(it, () => {
+      const { exitCode, output } = runOver(files, "--timeout-ms=2000");
+      match(output, says);
+      equal(exitCode, 1);
+      match(output, /^ok +b\.own\.test\.ts/m);
+    });
+  }
+
+  test("and so is what a file forgot, though it did not hang", () => {
+    const { output, exitCode } = runOver({
+      "a.own.test.js": `${IMPORTS} test("forgets", () => { ${STARTS} child.unref(); });`,
+      "b.own.test.js": IS_GONE,
+    });
+    match(output, /^ok +b\.own\.test\.ts/m);
+    equal(exitCode, 0);
+  });
+});
+
+test("what a file printed is shown if something in it failed, and only then", () => {
+  const { output } = runOver({
+    "a.own.test.js": `console.log("quiet, please"); ${PASSES}`,
+    "b.own.test.js": `console.log("see here"); ${FAILS}`,
+  });
+  match(output, /What b\.own\.test\.ts printed:\n +see here/);
+  doesNotMatch(output, /quiet, please/);
+});
+
+test("a run in which nothing was executed fails", () => {
+  for (const files of [{}, { "a.test.js": `import { test } from "node:test"; test("x", { skip: "never" }, () => {});` }]) {
+    const { exitCode, output, lastLine } = runOver(files);
+    match(output, /Not one test was executed/);
+    match(lastLine ?? "", /^0 passed, 0 failed, \d skipped$/);
+    equal(exitCode, 1);
+  }
+});
+
+test("patterns choose files by a part of their names", () => {
+  const files = { "src/base/a.test.js": PASSES, "src/store/b.test.js": FAILS, "src/store/c.own.test.js": FAILS };
+  equal(runOver(files, "base/").lastLine, "1 passed, 0 failed, 0 skipped");
+  equal(runOver(files, "./src/store/c.own.test.ts").lastLine, "0 passed, 1 failed, 0 skipped");
+  equal(runOver(files, "nothing-like-it").exitCode, 1);
+});
+
+test("--torture and --seed reach the tests, and the seed is printed", () => {
+  const text = `import { test } from "node:test"; import { deepEqual } from "node:assert/strict";
+    test("x", () => deepEqual([process.env.K8TS_TORTURE, process.env.K8TS_SEED], ["1", "42"]));`;
+  const { output, lastLine } = runOver({ "a.test.js": text, "b.own.test.js": text }, "--torture", "--seed=42");
+  equal(lastLine, "2 passed, 0 failed, 0 skipped");
+  match(output, /seed 42/);
+});
+
+test("wrong flags are refused, all at once, with exit code 2", () => {
+  const { exitCode, output } = runOver({}, "--seed=x", "--frob");
+  deepEqual([exitCode, output.split("\n").slice(0, 2)], [2, ['--seed must be a whole number, is "x"', 'Unknown flag "--frob"']]);
+});
+
+test("a signal ends the run and the file that is running, with exit code 130", async () => {
+  const text = `import { test } from "node:test"; test("waits", async () => { await new Promise((r) => setTimeout(r, 1e8)); });`;
+  await withFiles({ "a.own.test.js": PASSES, "b.own.test.js": text, "c.own.test.js": PASSES }, async (directory) => {
+    const runner = spawn(process.execPath, [RUNNER, `--directory=${directory}`], { stdio: ["ignore", "pipe", "inherit"] });
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: runner.stdout })) {
+      lines.push(line);
+      if (line.startsWith("ok")) runner.kill("SIGINT");
+    }
+    if (runner.exitCode === null) await once(runner, "exit");
+    deepEqual([runner.exitCode, lines.includes("Stopped by a signal before the end")], [130, true]);
+    equal(
+      lines.some((line) => line.includes("c.own.test.ts")),
+      false,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Small habits that a reader relies on, held by a machine: nothing unfinished, no test that silences the others, files that
+ * open with what they are about, one way to export. Not here: the machine's clock (purity.ts), imports (layers.ts), sizes (sizes.ts).
+ */
+import type { Source } from "./source/source.ts";
+import { walk } from "./source/walk.ts";
+
+/** Node's own rules ask for a default export here. */
+const DEFAULT_EXPORTS_ALLOWED = ["tools/test/reporter.ts"];
+
+/** One sentence per untidy place, with its file and line. */
+export function tidinessViolations(sources: Iterable<Source>): string[] {
+  return [...sources].flatMap((source) => [
+    ...unfinishedWork(source),
+    ...silencingTests(source),
+    ...missingOpening(source),
+    ...defaultExports(source),
+  ]);
+}
+
+function unfinishedWork({ path, comments, lineAt }: Source): string[] {
+  return comments.flatMap(({ value, start }) => {
+    const mark = /\b(TODO|FIXME|XXX|HACK)\b/.exec(value);
+    return mark === null ? [] : [`${path}:${lineAt(start + mark.index)}: says ${mark[0]}; finish it, or write an issue`];
+  });
+}
+
+function silencingTests({ path, program, lineAt }: Source): string[] {
+  const found: string[] = [];
+  walk(program, ({ node }) => {
+    const callee = node.type === "CallExpression" ? node.callee : undefined;
+    if (callee?.type !== "MemberExpression" || callee.property.type !== "Identifier" || callee.property.name !== "only") return;
+    found.push(`${path}:${lineAt(node.start)}: calls only(), which silences all other tests`);
+  });
+  return found;
+}
+
+/** A doc comment, or nothing but a #! line before it. Tests say what they are about in their titles. */
+function missingOpening({ path, text }: Source): string[] {
+  if (path.endsWith(".test.ts") || /^(#!.*\n)?\/\*\*/.test(text)) return [];
+  return [`${path}:1: does not open with a doc comment that says what it keeps true`];
+}
+
+function defaultExports({ path, module, lineAt }: Source): string[] {
+  if (DEFAULT_EXPORTS_ALLOWED.includes(path)) return [];
+  return module.staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ exportName, start }) => {
+      const isDefault = exportName.name === "default" || String(exportName.kind) === "Default";
+      return isDefault ? [`${path}:${lineAt(start)}: has a default export; give it a name`] : [];
+    }),
+  );
+}
