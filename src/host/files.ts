@@ -1,6 +1,6 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
 import { createReadStream } from "node:fs";
-import { access, chmod, mkdir, open, readFile, rename, stat, statfs, unlink } from "node:fs/promises";
+import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Only the owner may read or write what k8ts keeps. */
@@ -67,6 +67,21 @@ export async function freeBytes(path: string): Promise<number> {
 export async function replaceFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
+}
+
+/** Removes a file; one that is not there is fine. */
+export async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true });
+}
+
+/** Waits until the content of a file is on disk. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** Makes the names in a directory durable: a new file is not safe before its directory is. */

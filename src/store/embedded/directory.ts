@@ -7,8 +7,9 @@ import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts"
 import { StoreError } from "../store-error.ts";
 import { prepareDataFile, type FileState } from "./data-file.ts";
 import { Disk } from "./disk.ts";
-import { damaged } from "./records.ts";
+import { damaged, revisionOf } from "./records.ts";
 import { forgetHalfRestored } from "./restore.ts";
+import { isMostlyFree, shrink } from "./shrink.ts";
 import { verify } from "./verify.ts";
 
 /** The version of what is in the file. */
@@ -27,7 +28,8 @@ export interface EmbeddedDirectory {
   readonly keys: number;
   readonly compacted: number;
   readonly cleaned: number;
-  close(): Promise<void>;
+  /** `inDoubt`: whether something may be wrong with what was written, so that the next holder has to look closely. */
+  close(options: { readonly inDoubt: boolean }): Promise<void>;
 }
 
 export async function openDirectory(path: string): Promise<EmbeddedDirectory> {
@@ -57,11 +59,16 @@ async function takeDirectory(path: string): Promise<DirectoryLock> {
 async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDirectory> {
   const file = joinPath(path, DATA_FILE);
   const { wasShort } = await prepareFiles(path, file, lock.wasAbandoned);
-  const disk = openDisk(file);
+  let disk = openDisk(file);
   try {
     await prepareContent(disk, path, { wasShort });
+    if (isMostlyFree(disk.sizes())) disk = await shrink(disk, file, openDisk);
     const numbers = readNumbers(disk, path);
-    return { path, disk, firstRevision: FIRST_REVISION, ...numbers, close: () => disk.close().then(() => lock.release()) };
+    const close = async ({ inDoubt }: { readonly inDoubt: boolean }) => {
+      await disk.close();
+      await (inDoubt ? lock.abandon() : lock.release());
+    };
+    return { path, disk, firstRevision: FIRST_REVISION, ...numbers, close };
   } catch (error) {
     await disk.close();
     throw error;
@@ -112,7 +119,8 @@ function readNumbers(
   path: string,
 ): { readonly revision: number; readonly keys: number; readonly compacted: number; readonly cleaned: number } {
   const [revision, keys, compacted, cleaned] = (["revision", "keys", "compacted", "cleaned"] as const).map((name) => disk.meta(name));
-  if (revision === undefined || keys === undefined || compacted === undefined || cleaned === undefined || compacted > revision) {
+  const contradiction = revision === undefined || revisionOf(disk.lastPosition() ?? 0) > revision || (compacted ?? 0) > revision;
+  if (contradiction || keys === undefined || compacted === undefined || cleaned === undefined) {
     throw damaged(`the numbers in ${path} are missing or contradict each other`);
   }
   return { revision, keys, compacted, cleaned };

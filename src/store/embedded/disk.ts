@@ -16,6 +16,7 @@ import {
   encodeRecord,
   type Head,
   type LogRecord,
+  MAP_NAMES,
 } from "./records.ts";
 
 type Bytes = Database<Buffer, Uint8Array>;
@@ -28,6 +29,7 @@ export class Disk {
   readonly #log: Bytes;
   readonly #index: Bytes;
   readonly #meta: Bytes;
+  #closed: Promise<void> | undefined;
 
   constructor(path: string) {
     this.#root = open<Buffer, Uint8Array>({
@@ -38,12 +40,13 @@ export class Disk {
       eventTurnBatching: false,
       encoding: "binary",
       keyEncoding: "binary",
-      maxDbs: 3,
+      maxDbs: MAP_NAMES.length,
     });
-    const options = { encoding: "binary", keyEncoding: "binary" } as const;
-    this.#log = this.#root.openDB<Buffer, Uint8Array>("log", options);
-    this.#index = this.#root.openDB<Buffer, Uint8Array>("index", options);
-    this.#meta = this.#root.openDB<Buffer, Uint8Array>("meta", options);
+    const openMap = (name: (typeof MAP_NAMES)[number]): Bytes =>
+      this.#root.openDB<Buffer, Uint8Array>(name, { encoding: "binary", keyEncoding: "binary" });
+    this.#log = openMap("log");
+    this.#index = openMap("index");
+    this.#meta = openMap("meta");
   }
 
   // ── reading ───────────────────────────────────────────────────────────────────────────────────────
@@ -84,10 +87,16 @@ export class Disk {
     return this.#log.getBinaryFast(encodePosition(position))?.length ?? 0;
   }
 
-  /** A copy of the value; throws "Damaged" if it is not what was written. */
-  value(position: number): Uint8Array | undefined {
+  /** The position of the last record; undefined if there is none. */
+  lastPosition(): number | undefined {
+    for (const key of this.#log.getKeys({ reverse: true, limit: 1 })) return decodePosition(key);
+    return undefined;
+  }
+
+  /** A copy of the value; throws "Damaged" if it is not what was written for `key`. */
+  value(position: number, key: string): Uint8Array | undefined {
     const bytes = view(this.#log, encodePosition(position));
-    return bytes === undefined ? undefined : decodeValue(bytes, position);
+    return bytes === undefined ? undefined : decodeValue(bytes, position, key);
   }
 
   /** The records of the log from `from` on, before `before`, until `visit` returns false. */
@@ -147,8 +156,15 @@ export class Disk {
     void this.#index.clearAsync();
   }
 
-  async close(): Promise<void> {
-    await this.#root.close();
+  /** Writes everything to a new file, without the pages that are free. */
+  async copyTo(path: string): Promise<void> {
+    await this.#root.backup(path, true);
+  }
+
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closed ??= this.#root.close();
+    return this.#closed;
   }
 }
 

@@ -7,6 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
+import { sha256 } from "../../host/hash.ts";
+import { hashState } from "../snapshot.ts";
 import type { RestorableStore } from "../store.ts";
 import { bytesValue } from "../value.ts";
 import { PODS, Seen, at, committed, del, put, show, type OpenedStore } from "../testing/harness.ts";
@@ -96,6 +98,35 @@ test("embedded: compaction frees space, so that a store that is only overwritten
     }
     ok((sizes.at(-1) ?? 0) <= 1.2 * (sizes[2] ?? 0), `the file must reuse what was freed: ${sizes.join(", ")}`);
     await store.close();
+  }));
+
+test("embedded: a file that is mostly free pages is small again after the next opening, with the same content", () =>
+  inDirectory(async (directory) => {
+    const file = join(directory, "store.mdb");
+    const store = await openIn(directory);
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          committed(store, { type: "put", key: `${PODS}p${index}`, value: bytesValue(new Uint8Array(400_000).fill(round)) }),
+        ),
+      );
+    }
+    for (let index = 0; index < 9; index++) await committed(store, del(`${PODS}p${index}`));
+    await store.compact(await store.currentRevision());
+    const before = await hashState(store, sha256());
+    await store.close();
+    ok((await stat(file)).size > 64 * 1_048_576);
+
+    const again = await openIn(directory);
+    ok((await stat(file)).size < 4 * 1_048_576);
+    equal((await stat(file)).mode & 0o777, 0o600);
+    deepEqual(await hashState(again, sha256()), before);
+    await committed(again, put(`${PODS}new`, "1"));
+    await again.close();
+    const third = await openIn(directory);
+    equal((await third.list(PODS)).entries.length, 2);
+    deepEqual((await readdir(directory)).sort(), ["holder", "store.mdb", "store.mdb-lock"]);
+    await third.close();
   }));
 
 test("embedded: the directory and everything in it is for its owner alone", () =>

@@ -169,7 +169,7 @@ class Embedded implements RestorableStore {
     await this.#writer.idle();
     await this.#cleaning;
     await Promise.all([...this.#reading].map(({ done }) => done));
-    await this.#clock.external(this.#directory.close());
+    await this.#clock.external(this.#directory.close({ inDoubt: this.#writer.hasFailed }));
   }
 
   // ── reading ───────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ class Embedded implements RestorableStore {
   }
 
   #value(key: string, position: number): Value {
-    const bytes = this.#disk.value(position);
+    const bytes = this.#disk.value(position, key);
     if (bytes === undefined) throw damaged(`the value of ${key} at revision ${revisionOf(position)} is missing`);
     return bytesValue(bytes);
   }

@@ -28,7 +28,7 @@ test("what is written is read: positions, heads, records and their values", () =
         deepEqual(decodeHead(encodeHead({ position: at, deleted }), key), { position: at, deleted });
         const bytes = encodeRecord({ key, deleted, previous }, value);
         deepEqual(decodeRecord(bytes, at), { key, deleted, previous });
-        deepEqual([...decodeValue(bytes, at)], [...value]);
+        deepEqual([...decodeValue(bytes, at, key)], [...value]);
       },
     ),
   );
@@ -51,9 +51,15 @@ test("a record that was changed in any bit, or cut off anywhere, is refused", ()
   for (let bit = 0; bit < record.length * 8; bit++) {
     const changed = Buffer.from(record);
     changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-    throws(() => decodeValue(changed, 128), { reason: "Damaged" });
+    throws(() => decodeValue(changed, 128, "/core/pods/a"), { reason: "Damaged" });
   }
-  for (let length = 0; length < record.length; length++) throws(() => decodeValue(record.subarray(0, length), 128), { reason: "Damaged" });
+  for (let length = 0; length < record.length; length++)
+    throws(() => decodeValue(record.subarray(0, length), 128, "/core/pods/a"), { reason: "Damaged" });
+});
+
+test("a record of another key is refused", () => {
+  const record = encodeRecord({ key: "/core/pods/a", deleted: false, previous: 0 }, Buffer.from("the value"));
+  throws(() => decodeValue(record, 128, "/core/pods/b"), { reason: "Damaged", message: /the value of \/core\/pods\/b at revision 1 / });
 });
 
 test("an index entry of another length or kind is refused, with the key", () => {

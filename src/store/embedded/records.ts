@@ -89,11 +89,10 @@ export function decodeRecord(bytes: Buffer, position: number): LogRecord {
   };
 }
 
-/** A copy of the value, after checking that the whole record is as it was written. */
-export function decodeValue(bytes: Buffer, position: number): Uint8Array {
+/** A copy of the value, after checking that the whole record is as it was written, for `key`. */
+export function decodeValue(bytes: Buffer, position: number, key: string): Uint8Array {
   const keyEnd = keyEndOf(bytes, position);
-  if (crc32(bytes.subarray(CHECKSUM_BYTES)) !== bytes.readUInt32BE(0)) {
-    const key = bytes.toString("utf8", HEADER_BYTES, keyEnd);
+  if (crc32(bytes.subarray(CHECKSUM_BYTES)) !== bytes.readUInt32BE(0) || bytes.toString("utf8", HEADER_BYTES, keyEnd) !== key) {
     throw damaged(`the value of ${key} at revision ${revisionOf(position)} is not what was written`);
   }
   return Uint8Array.prototype.slice.call(bytes, keyEnd);

@@ -7,8 +7,8 @@ export function verify(disk: Disk): void {
   const revision = disk.meta("revision") ?? 0;
   try {
     verifyHeads(disk);
-    disk.visitLog({ from: 0, before: positionOf(Number.MAX_SAFE_INTEGER / 1_024, 0) }, (position) => {
-      disk.value(position);
+    disk.visitLog({ from: 0, before: positionOf(Number.MAX_SAFE_INTEGER / 1_024, 0) }, (position, { key }) => {
+      disk.value(position, key);
       if (revisionOf(position) > revision) throw damaged(`revision ${revisionOf(position)} is newer than the newest, ${revision}`);
       return true;
     });

@@ -101,6 +101,11 @@ export class Writer {
     return this.#syncs;
   }
 
+  /** Whether a write has failed in a way after which nobody can say what is on disk. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
   /** Whether a write of `key` is on its way to the disk. */
   isPending(key: string): boolean {
     return this.#pending.has(key);

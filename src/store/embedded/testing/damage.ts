@@ -20,9 +20,16 @@ export interface Damage {
   readonly ends?: true;
 }
 
+/** The least that a disk writes. */
+const SECTOR_BYTES = 512;
+
 export const DAMAGES: readonly Damage[] = [
   { name: "a page of zeros", to: (file, random) => file.zero(file.page(random), file.pageSize) },
   { name: "a page of chance", to: (file, random) => file.scramble(file.page(random), file.pageSize, random) },
+  {
+    name: "a sector of zeros",
+    to: (file, random) => file.zero(file.page(random) + SECTOR_BYTES * random.below(file.pageSize / SECTOR_BYTES), SECTOR_BYTES),
+  },
   { name: "a page in the place of another", to: (file, random) => file.swap(file.page(random), file.page(random)) },
   { name: "a page of a tree in the place of another", to: (file, random) => file.swap(file.treePage(random), file.treePage(random)) },
   { name: "an end at a page", to: (file, random) => file.bytes.subarray(0, file.page(random)), ends: true },
