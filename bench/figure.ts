@@ -6,6 +6,9 @@ import type { Budget, Figure } from "./benchmark.ts";
 /** Digits that are shown; the machine's noise is far greater than the rest. */
 const DIGITS = 3;
 
+/** Of a spread: percents. */
+const SPREAD_DECIMALS = 2;
+
 /** What is written about a figure, in the order of the line. */
 export interface Report {
   readonly name: string;
@@ -59,7 +62,7 @@ export function reportOf({ name, value, unit, baseline, ratio, budget, spread }:
     ...(baseline === undefined ? {} : { baseline: rounded(baseline) }),
     ...(ratio === undefined ? {} : { ratio: rounded(ratio) }),
     ...(limit === undefined ? {} : { budget: limit }),
-    ...(spread === undefined ? {} : { spread: rounded(spread) }),
+    ...(spread === undefined ? {} : { spread: Number(spread.toFixed(SPREAD_DECIMALS)) }),
     ...(budget === undefined ? {} : { verdict: isMet(budget, ratio ?? value) ? "ok" : "short" }),
   };
 }

@@ -3,7 +3,7 @@
  * was just written, so the system has it in memory: what is measured is the program, not the disk.
  */
 import { join } from "node:path";
-import type { Benchmark } from "../benchmark.ts";
+import type { Benchmark, Figure } from "../benchmark.ts";
 import { startChild } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { LargeTasks } from "./large-child.ts";
@@ -29,48 +29,22 @@ export const storeLarge: Benchmark = {
     await inNewChild("make");
 
     const { reopened } = await rounds.measure({ reopened: () => inNewChild("reopen") }, REPETITIONS);
-    const timeMs = (name: string, values: readonly number[]) => ({ name: `store/large-reopen-to-${name}`, unit: "ms", values });
-    yield figureOf(
-      timeMs(
-        "first-get",
-        reopened.map(({ firstGetMs }) => firstGetMs),
-      ),
-    );
-    yield figureOf({
-      ...timeMs(
-        "full-list",
-        reopened.map(({ fullListMs }) => fullListMs),
-      ),
-      budget: { atMost: REOPEN_MS_MAX },
-    });
+    const firstGet = reopened.map(({ firstGetMs }) => firstGetMs);
+    yield figureOf({ name: "store/large-reopen-to-first-get", unit: "ms", values: firstGet });
+    const fullList = reopened.map(({ fullListMs }) => fullListMs);
+    yield figureOf({ name: "store/large-reopen-to-full-list", unit: "ms", values: fullList, budget: { atMost: REOPEN_MS_MAX } });
 
-    const perObject = (name: string, bytes: readonly number[]) =>
-      figureOf({ name: `store/large-${name}`, unit: "bytes/object", values: bytes.map((each) => each / OBJECTS) });
     const { embedded } = await rounds.measure({ embedded: () => inNewChild("memoryOfEmbedded") }, REPETITIONS);
-    yield perObject(
-      "embedded-opened-held",
-      embedded.map(({ opened }) => opened.held),
-    );
-    yield perObject(
-      "embedded-opened-resident",
-      embedded.map(({ opened }) => opened.resident),
-    );
-    yield perObject(
-      "embedded-all-read-resident",
-      embedded.map(({ read }) => read.resident),
-    );
-    yield perObject(
-      "embedded-all-read-mapped",
-      embedded.map(({ read }) => read.mapped),
-    );
+    yield perObject("embedded-opened-held", embedded, ({ opened }) => opened.held);
+    yield perObject("embedded-opened-resident", embedded, ({ opened }) => opened.resident);
+    yield perObject("embedded-all-read-resident", embedded, ({ read }) => read.resident);
+    yield perObject("embedded-all-read-mapped", embedded, ({ read }) => read.mapped);
     const { memory } = await rounds.measure({ memory: () => inNewChild("memoryOfMemory") }, REPETITIONS);
-    yield perObject(
-      "memory-held",
-      memory.map(({ held }) => held),
-    );
-    yield perObject(
-      "memory-resident",
-      memory.map(({ resident }) => resident),
-    );
+    yield perObject("memory-held", memory, ({ held }) => held);
+    yield perObject("memory-resident", memory, ({ resident }) => resident);
   },
 };
+
+function perObject<Result>(name: string, results: readonly Result[], bytesOf: (result: Result) => number): Figure {
+  return figureOf({ name: `store/large-${name}`, unit: "bytes/object", values: results.map((result) => bytesOf(result) / OBJECTS) });
+}

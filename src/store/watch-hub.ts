@@ -3,7 +3,8 @@
  * history, a bounded piece per turn, and then joins the live ones; it never sees a change twice and misses none, since
  * joining happens in the same turn in which it is found to be up to date.
  *
- * A change costs nothing to watches of other resources: they are found by the resource prefix of the key.
+ * A change costs nothing to watches of other resources or namespaces: watches are filed under the folder of their prefix (up
+ * to its last slash), and only those in the folders of the changed key are looked at.
  */
 import type { Clock } from "../base/clock.ts";
 import type { Change, Watch, WatchListener } from "./store.ts";
@@ -40,7 +41,7 @@ interface Watcher {
 
 export class WatchHub {
   readonly #options: WatchHubOptions;
-  readonly #byResource = new Map<string, Set<Watcher>>();
+  readonly #byFolder = new Map<string, Set<Watcher>>();
   #size = 0;
   #publications: (readonly Change[])[] | undefined;
 
@@ -53,27 +54,29 @@ export class WatchHub {
     return this.#size;
   }
 
-  /** Whether anybody watches the resource of `key`: what nobody watches need not be made into a change. */
+  /** Whether anybody may watch `key`: what nobody watches need not be made into a change. */
   isWatched(key: string): boolean {
     if (this.#size === 0) return false;
-    const resource = resourcePrefixOf(key);
-    return resource !== undefined && this.#byResource.has(resource);
+    for (let end = firstFolderEnd(key); end > 0; end = nextFolderEnd(key, end)) {
+      if (this.#byFolder.has(key.slice(0, end))) return true;
+    }
+    return false;
   }
 
   watch(prefix: string, after: number, listener: WatchListener): Watch {
-    const resource = checkWatchPrefix(prefix);
+    checkWatchPrefix(prefix);
     if (!Number.isSafeInteger(after) || after < 0) {
       throw new StoreError("Invalid", `Cannot watch ${prefix}: a revision is a whole number, is ${after}`);
     }
     const { clock } = this.#options;
     const watcher: Watcher = {
       prefix,
-      channel: new WatchChannel(listener, clock, () => this.#remove(resource, watcher)),
+      channel: new WatchChannel(listener, clock, () => this.#remove(watcher)),
       position: after,
       live: after >= this.#options.visibleRevision(),
       batch: undefined,
     };
-    this.#add(resource, watcher);
+    this.#add(watcher);
     if (!watcher.live) clock.soon(() => this.#catchUp(watcher));
     return {
       requestProgress: () => clock.soon(() => this.#reportProgress(watcher)),
@@ -103,15 +106,10 @@ export class WatchHub {
   #dispatch(changes: readonly Change[]): void {
     const concerned: Watcher[] = [];
     for (const change of changes) {
-      const watchers = this.#byResource.get(resourcePrefixOf(change.key) as string);
-      if (watchers === undefined) continue;
-      for (const watcher of watchers) {
-        if (!watcher.live || change.revision <= watcher.position || !change.key.startsWith(watcher.prefix)) continue;
-        if (watcher.batch === undefined) {
-          watcher.batch = [];
-          concerned.push(watcher);
-        }
-        watcher.batch.push(change);
+      const { key } = change;
+      for (let end = firstFolderEnd(key); end > 0; end = nextFolderEnd(key, end)) {
+        const watchers = this.#byFolder.get(key.slice(0, end));
+        if (watchers !== undefined) addToBatches(change, watchers, concerned);
       }
     }
     for (const watcher of concerned) {
@@ -150,21 +148,49 @@ export class WatchHub {
     if (revision >= watcher.position) watcher.channel.progress(revision);
   }
 
-  #add(resource: string, watcher: Watcher): void {
-    const watchers = this.#byResource.get(resource);
-    if (watchers === undefined) this.#byResource.set(resource, new Set([watcher]));
+  #add(watcher: Watcher): void {
+    const folder = folderOf(watcher.prefix);
+    const watchers = this.#byFolder.get(folder);
+    if (watchers === undefined) this.#byFolder.set(folder, new Set([watcher]));
     else watchers.add(watcher);
     this.#size += 1;
   }
 
-  #remove(resource: string, watcher: Watcher): void {
-    const watchers = this.#byResource.get(resource);
+  #remove(watcher: Watcher): void {
+    const folder = folderOf(watcher.prefix);
+    const watchers = this.#byFolder.get(folder);
     if (watchers?.delete(watcher) !== true) return;
     this.#size -= 1;
-    if (watchers.size === 0) this.#byResource.delete(resource);
+    if (watchers.size === 0) this.#byFolder.delete(folder);
   }
 
   #all(): Watcher[] {
-    return [...this.#byResource.values()].flatMap((watchers) => [...watchers]);
+    return [...this.#byFolder.values()].flatMap((watchers) => [...watchers]);
   }
+}
+
+function addToBatches(change: Change, watchers: Iterable<Watcher>, concerned: Watcher[]): void {
+  for (const watcher of watchers) {
+    if (!watcher.live || change.revision <= watcher.position || !change.key.startsWith(watcher.prefix)) continue;
+    if (watcher.batch === undefined) {
+      watcher.batch = [];
+      concerned.push(watcher);
+    }
+    watcher.batch.push(change);
+  }
+}
+
+/** "/core/pods/" of "/core/pods/" and of "/core/pods/def". */
+function folderOf(prefix: string): string {
+  return prefix.slice(0, prefix.lastIndexOf("/") + 1);
+}
+
+/** The end of a key's resource prefix, which is the widest folder that can be watched. */
+function firstFolderEnd(key: string): number {
+  return resourcePrefixOf(key)?.length ?? 0;
+}
+
+/** The end of the next narrower folder of a key after the one that ends at `end`; 0 if there is none. */
+function nextFolderEnd(key: string, end: number): number {
+  return key.indexOf("/", end) + 1;
 }

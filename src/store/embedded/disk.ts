@@ -3,50 +3,50 @@
  * mapped); what is written in one call of `write` is one transaction, which is on disk when its promise is fulfilled.
  *
  * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
- * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed commit rejects two promises.
+ * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed
+ * commit rejects two promises.
  */
-import { open, type Database, type RootDatabase } from "lmdb";
+import type { Allocate } from "./byte-slab.ts";
+import { open, type Database, type DatabaseOptions, type RootDatabase } from "lmdb";
 import {
   decodeHead,
-  decodePosition,
+  decodeNumber,
   decodeRecord,
   decodeValue,
   encodeHead,
-  encodePosition,
+  encodeNumber,
   encodeRecord,
+  MAP_NAMES,
+  positionKeys,
+  textKeys,
   type Head,
   type LogRecord,
-  MAP_NAMES,
 } from "./records.ts";
-
-type Bytes = Database<Buffer, Uint8Array>;
 
 /** The numbers that outlive a restart. */
 export type MetaName = "format" | "revision" | "keys" | "compacted" | "cleaned" | "restoring";
 
 export class Disk {
-  readonly #root: RootDatabase<Buffer, Uint8Array>;
-  readonly #log: Bytes;
-  readonly #index: Bytes;
-  readonly #meta: Bytes;
+  readonly #root: RootDatabase;
+  /** Written as whole records, read as what stands before their values. */
+  readonly #log: Database<LogRecord | Buffer, number>;
+  readonly #index: Database<Head, string | Uint8Array>;
+  readonly #meta: Database<number, string>;
   #closed: Promise<void> | undefined;
 
   constructor(path: string) {
-    this.#root = open<Buffer, Uint8Array>({
+    this.#root = open({
       path,
       // The default acknowledges before the sync.
       overlappingSync: false,
       // Its own grouping by turns leaves a promise behind that nobody can handle when a commit fails; `write` groups.
       eventTurnBatching: false,
-      encoding: "binary",
-      keyEncoding: "binary",
       maxDbs: MAP_NAMES.length,
     });
-    const openMap = (name: (typeof MAP_NAMES)[number]): Bytes =>
-      this.#root.openDB<Buffer, Uint8Array>(name, { encoding: "binary", keyEncoding: "binary" });
-    this.#log = openMap("log");
-    this.#index = openMap("index");
-    this.#meta = openMap("meta");
+    const [log, index, meta] = MAP_NAMES;
+    this.#log = this.#root.openDB(log, mapOptions(positionKeys, asIs, decodeRecord));
+    this.#index = this.#root.openDB(index, mapOptions(textKeys, encodeHead, decodeHead));
+    this.#meta = this.#root.openDB(meta, mapOptions(textKeys, encodeNumber, decodeNumber));
   }
 
   // ── reading ───────────────────────────────────────────────────────────────────────────────────────
@@ -57,53 +57,46 @@ export class Disk {
   }
 
   meta(name: MetaName): number | undefined {
-    const bytes = this.#meta.getBinary(Buffer.from(name));
-    return bytes === undefined ? undefined : decodePosition(bytes);
+    return this.#meta.get(name);
   }
 
   head(key: string): Head | undefined {
-    const bytes = view(this.#index, Buffer.from(key));
-    return bytes === undefined ? undefined : decodeHead(bytes, key);
+    return this.#index.get(key);
   }
 
   /** The heads of keys from `from` on, in order, until `visit` returns false. `before`: the first key beyond. */
   visitHeads(range: { readonly from: Uint8Array; readonly before?: Uint8Array }, visit: (key: string, head: Head) => boolean): void {
-    for (const { key, value } of this.#index.getRange({
-      start: range.from,
-      ...(range.before === undefined ? {} : { end: range.before }),
-    })) {
-      const text = Buffer.from(key).toString();
-      if (!visit(text, decodeHead(value, text))) return;
+    const { from: start, before: end } = range;
+    for (const { key, value } of this.#index.getRange({ start, ...(end === undefined ? {} : { end }) })) {
+      if (!visit(key as string, value)) return;
     }
   }
 
   record(position: number): LogRecord | undefined {
-    const bytes = view(this.#log, encodePosition(position));
-    return bytes === undefined ? undefined : decodeRecord(bytes, position);
+    return this.#log.get(position) as LogRecord | undefined;
   }
 
   /** What a record takes; 0 if there is none. */
   recordBytes(position: number): number {
-    return this.#log.getBinaryFast(encodePosition(position))?.length ?? 0;
+    return this.#log.getBinaryFast(position)?.length ?? 0;
   }
 
   /** The position of the last record; undefined if there is none. */
   lastPosition(): number | undefined {
-    for (const key of this.#log.getKeys({ reverse: true, limit: 1 })) return decodePosition(key);
+    for (const key of this.#log.getKeys({ reverse: true, limit: 1 })) return key;
     return undefined;
   }
 
   /** A copy of the value; throws "Damaged" if it is not what was written for `key`. */
-  value(position: number, key: string): Uint8Array | undefined {
-    const bytes = view(this.#log, encodePosition(position));
-    return bytes === undefined ? undefined : decodeValue(bytes, position, key);
+  value(position: number, key: string, allocate?: Allocate): Uint8Array | undefined {
+    const bytes = this.#log.getBinaryFast(position);
+    return bytes === undefined ? undefined : decodeValue(whole(bytes), position, key, allocate);
   }
 
   /** The records of the log from `from` on, before `before`, until `visit` returns false. */
   visitLog(range: { readonly from: number; readonly before: number }, visit: (position: number, record: LogRecord) => boolean): void {
-    for (const { key, value } of this.#log.getRange({ start: encodePosition(range.from), end: encodePosition(range.before) })) {
-      const position = decodePosition(key);
-      if (!visit(position, decodeRecord(value, position))) return;
+    for (const { key, value } of this.#log.getRange({ start: range.from, end: range.before })) {
+      if (!visit(key, value as LogRecord)) return;
     }
   }
 
@@ -134,20 +127,20 @@ export class Disk {
   }
 
   putRecord(position: number, record: LogRecord, value: Uint8Array): void {
-    void this.#log.put(encodePosition(position), encodeRecord(record, value));
-    void this.#index.put(Buffer.from(record.key), encodeHead({ position, deleted: record.deleted }));
+    void this.#log.put(position, encodeRecord(record, value));
+    void this.#index.put(record.key, { position, deleted: record.deleted });
   }
 
   removeRecord(position: number): void {
-    void this.#log.remove(encodePosition(position));
+    void this.#log.remove(position);
   }
 
   removeHead(key: string): void {
-    void this.#index.remove(Buffer.from(key));
+    void this.#index.remove(key);
   }
 
   putMeta(name: MetaName, number: number): void {
-    void this.#meta.put(Buffer.from(name), encodePosition(number));
+    void this.#meta.put(name, number);
   }
 
   /** Forgets all records and heads. */
@@ -168,10 +161,19 @@ export class Disk {
   }
 }
 
-/** What is under `key`, until the next read. */
-function view(map: Bytes, key: Uint8Array): Buffer | undefined {
-  const bytes = map.getBinaryFast(key);
-  return bytes?.subarray(0, bytes.length);
+/** How the library wants to be told of encodings. What is decoded must hold nothing of the bytes: they are used again. */
+function mapOptions<T>(keyEncoder: object, encode: (value: never) => Buffer, decode: (bytes: Buffer) => T): DatabaseOptions {
+  const options = { keyEncoder, encoder: { encode, decode: (bytes: Buffer) => decode(whole(bytes)) } };
+  return options as DatabaseOptions; // Its types know neither of the two.
+}
+
+function asIs(bytes: Buffer): Buffer {
+  return bytes;
+}
+
+/** The part of the library's buffer that holds what was read, until the next read. */
+function whole(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.length);
 }
 
 /** The library hides the reason behind a second promise, which must be looked at, or the process ends over it. */

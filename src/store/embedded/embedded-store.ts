@@ -26,6 +26,7 @@ import { checkReadOptions, revisionToRead } from "../read-options.ts";
 import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
 import { bytesValue } from "../value.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
+import { slabAllocator, type Allocate } from "./byte-slab.ts";
 import { clean } from "./cleaner.ts";
 import { explainWriteFailure } from "./data-file.ts";
 import type { Disk } from "./disk.ts";
@@ -195,12 +196,12 @@ class Embedded implements RestorableStore {
     throw damaged(`the record of revision ${revisionOf(previous)} is missing`);
   }
 
-  #entry(key: string, position: number): Entry {
-    return { key, revision: revisionOf(position), value: this.#value(key, position) };
+  #entry(key: string, position: number, allocate?: Allocate): Entry {
+    return { key, revision: revisionOf(position), value: this.#value(key, position, allocate) };
   }
 
-  #value(key: string, position: number): Value {
-    const bytes = this.#disk.value(position, key);
+  #value(key: string, position: number, allocate?: Allocate): Value {
+    const bytes = this.#disk.value(position, key, allocate);
     if (bytes === undefined) throw damaged(`the value of ${key} at revision ${revisionOf(position)} is missing`);
     return bytesValue(bytes);
   }
@@ -208,6 +209,7 @@ class Embedded implements RestorableStore {
   async #listAt(prefix: string, revision: number, options: ListOptions): Promise<ListResult> {
     const { limit = Infinity, startAfter, countRemaining = true } = options;
     const entries: Entry[] = [];
+    const allocate = slabAllocator();
     let remaining = 0;
     const before = afterPrefix(prefix);
     let from: Uint8Array | undefined = firstOf(prefix, startAfter);
@@ -216,7 +218,7 @@ class Embedded implements RestorableStore {
       let next: string | undefined;
       this.#disk.visitHeads({ from, ...(before === undefined ? {} : { before }) }, (key, head) => {
         const at = this.#headAt(head, revision);
-        if (at !== undefined && entries.length < limit) entries.push(this.#entry(key, at.position));
+        if (at !== undefined && entries.length < limit) entries.push(this.#entry(key, at.position, allocate));
         else if (at !== undefined) remaining += 1;
         work += entries.length < limit ? 1 / LIST_ENTRIES_PER_TURN : 1 / LIST_COUNTED_PER_TURN;
         if (work >= 1) next = key;

@@ -3,11 +3,11 @@ import { test } from "node:test";
 import { assert as property, boolean, integer, nat, property as forAll, string, uint8Array } from "fast-check";
 import {
   decodeHead,
-  decodePosition,
+  decodeNumber,
   decodeRecord,
   decodeValue,
   encodeHead,
-  encodePosition,
+  encodeNumber,
   encodeRecord,
   positionOf,
   revisionOf,
@@ -24,10 +24,10 @@ test("what is written is read: positions, heads, records and their values", () =
       string({ unit: "grapheme", maxLength: 300 }),
       uint8Array(),
       (at, previous, deleted, key, value) => {
-        equal(decodePosition(encodePosition(at)), at);
-        deepEqual(decodeHead(encodeHead({ position: at, deleted }), key), { position: at, deleted });
+        equal(decodeNumber(encodeNumber(at)), at);
+        deepEqual(decodeHead(encodeHead({ position: at, deleted })), { position: at, deleted });
         const bytes = encodeRecord({ key, deleted, previous }, value);
-        deepEqual(decodeRecord(bytes, at), { key, deleted, previous });
+        deepEqual(decodeRecord(bytes), { key, deleted, previous });
         deepEqual([...decodeValue(bytes, at, key)], [...value]);
       },
     ),
@@ -35,7 +35,7 @@ test("what is written is read: positions, heads, records and their values", () =
 });
 
 test("the order of encoded positions is the order of the positions", () => {
-  property(forAll(position, position, (a, b) => equal(Math.sign(Buffer.compare(encodePosition(a), encodePosition(b))), Math.sign(a - b))));
+  property(forAll(position, position, (a, b) => equal(Math.sign(Buffer.compare(encodeNumber(a), encodeNumber(b))), Math.sign(a - b))));
 });
 
 test("a position tells its revision, whichever the operation", () => {
@@ -62,8 +62,8 @@ test("a record of another key is refused", () => {
   throws(() => decodeValue(record, 128, "/core/pods/b"), { reason: "Damaged", message: /the value of \/core\/pods\/b at revision 1 / });
 });
 
-test("an index entry of another length or kind is refused, with the key", () => {
+test("an index entry of another length or kind is refused", () => {
   for (const bytes of [Buffer.alloc(0), Buffer.alloc(8), Buffer.alloc(9), Buffer.alloc(10, 1)]) {
-    throws(() => decodeHead(bytes, "/core/pods/a"), { reason: "Damaged", message: /\/core\/pods\/a/ });
+    throws(() => decodeHead(bytes), { reason: "Damaged" });
   }
 });

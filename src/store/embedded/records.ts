@@ -7,6 +7,7 @@
  */
 import { crc32 } from "../../host/hash.ts";
 import { StoreError } from "../store-error.ts";
+import type { Allocate } from "./byte-slab.ts";
 
 /** The names of the maps in the file. */
 export const MAP_NAMES = ["log", "index", "meta"] as const;
@@ -21,8 +22,9 @@ const PUT = 1;
 const DELETE = 2;
 
 const CHECKSUM_BYTES = 4;
-const HEADER_BYTES = CHECKSUM_BYTES + 1 + 8 + 2;
-const HEAD_BYTES = 9;
+const NUMBER_BYTES = 8;
+const HEADER_BYTES = CHECKSUM_BYTES + 1 + NUMBER_BYTES + 2;
+const HEAD_BYTES = NUMBER_BYTES + 1;
 
 export interface LogRecord {
   readonly key: string;
@@ -44,26 +46,45 @@ export function revisionOf(position: number): number {
   return Math.floor(position / POSITIONS_PER_REVISION);
 }
 
-export function encodePosition(position: number): Buffer {
-  const bytes = Buffer.allocUnsafe(8);
-  writeNumber(bytes, position, 0);
+/** Positions as keys, in lmdb's terms: written into its own buffer, which is faster than making one for each. */
+export const positionKeys = {
+  writeKey(position: number, target: Buffer, start: number): number {
+    writeNumber(target, position, start);
+    return start + NUMBER_BYTES;
+  },
+  readKey: (source: Buffer, start: number): number => readNumber(source, start),
+};
+
+/** Texts as keys, by their UTF-8 bytes; bounds of a range may be bytes that are no text. */
+export const textKeys = {
+  writeKey(key: string | Uint8Array, target: Buffer, start: number): number {
+    if (typeof key === "string") return start + target.write(key, start);
+    target.set(key, start);
+    return start + key.length;
+  },
+  readKey: (source: Buffer, start: number, end: number): string => source.toString("utf8", start, end),
+};
+
+export function encodeNumber(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(NUMBER_BYTES);
+  writeNumber(bytes, number, 0);
   return bytes;
 }
 
-export function decodePosition(bytes: Uint8Array): number {
+export function decodeNumber(bytes: Uint8Array): number {
   return readNumber(bytes, 0);
 }
 
 export function encodeHead({ position, deleted }: Head): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD_BYTES);
   writeNumber(bytes, position, 0);
-  bytes[8] = deleted ? DELETE : PUT;
+  bytes[NUMBER_BYTES] = deleted ? DELETE : PUT;
   return bytes;
 }
 
-export function decodeHead(bytes: Uint8Array, key: string): Head {
-  const kind = bytes[8];
-  if (bytes.length !== HEAD_BYTES || (kind !== PUT && kind !== DELETE)) throw damaged(`the index entry of ${key} is not one`);
+export function decodeHead(bytes: Uint8Array): Head {
+  const kind = bytes[NUMBER_BYTES];
+  if (bytes.length !== HEAD_BYTES || (kind !== PUT && kind !== DELETE)) throw damaged("an entry of the index is not one");
   return { position: readNumber(bytes, 0), deleted: kind === DELETE };
 }
 
@@ -80,8 +101,8 @@ export function encodeRecord({ key, deleted, previous }: LogRecord, value: Uint8
 }
 
 /** Reads what stands before the value, and checks nothing but lengths. */
-export function decodeRecord(bytes: Buffer, position: number): LogRecord {
-  const keyEnd = keyEndOf(bytes, position);
+export function decodeRecord(bytes: Buffer): LogRecord {
+  const keyEnd = keyEndOf(bytes);
   return {
     key: bytes.toString("utf8", HEADER_BYTES, keyEnd),
     deleted: bytes[CHECKSUM_BYTES] === DELETE,
@@ -90,12 +111,14 @@ export function decodeRecord(bytes: Buffer, position: number): LogRecord {
 }
 
 /** A copy of the value, after checking that the whole record is as it was written, for `key`. */
-export function decodeValue(bytes: Buffer, position: number, key: string): Uint8Array {
-  const keyEnd = keyEndOf(bytes, position);
+export function decodeValue(bytes: Buffer, position: number, key: string, allocate: Allocate = Buffer.allocUnsafe): Uint8Array {
+  const keyEnd = keyEndOf(bytes);
   if (crc32(bytes.subarray(CHECKSUM_BYTES)) !== bytes.readUInt32BE(0) || bytes.toString("utf8", HEADER_BYTES, keyEnd) !== key) {
     throw damaged(`the value of ${key} at revision ${revisionOf(position)} is not what was written`);
   }
-  return Uint8Array.prototype.slice.call(bytes, keyEnd);
+  const value = allocate(bytes.length - keyEnd);
+  bytes.copy(value, 0, keyEnd);
+  return value;
 }
 
 export function damaged(what: string, cause?: unknown): StoreError {
@@ -106,9 +129,9 @@ export function damaged(what: string, cause?: unknown): StoreError {
   );
 }
 
-function keyEndOf(bytes: Buffer, position: number): number {
+function keyEndOf(bytes: Buffer): number {
   const keyEnd = bytes.length < HEADER_BYTES ? Infinity : HEADER_BYTES + bytes.readUInt16BE(HEADER_BYTES - 2);
-  if (keyEnd > bytes.length) throw damaged(`the record of revision ${revisionOf(position)} is cut off`);
+  if (keyEnd > bytes.length) throw damaged("a record is cut off");
   return keyEnd;
 }
 
@@ -119,6 +142,11 @@ function writeNumber(bytes: Buffer, number: number, offset: number): void {
 }
 
 function readNumber(bytes: Uint8Array, offset: number): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return view.getUint32(offset) * 0x1_0000_0000 + view.getUint32(offset + 4);
+  return readUint32(bytes, offset) * 0x1_0000_0000 + readUint32(bytes, offset + 4);
+}
+
+/** Byte by byte: making a view of them takes longer than reading them. */
+function readUint32(bytes: Uint8Array, offset: number): number {
+  const [a, b, c, d] = [bytes[offset] ?? 0, bytes[offset + 1] ?? 0, bytes[offset + 2] ?? 0, bytes[offset + 3] ?? 0];
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }

@@ -20,7 +20,7 @@ class SlowDisk {
 
   head(key: string): Head | undefined {
     const head = this.#heads.get(key);
-    return head === undefined ? undefined : decodeHead(encodeHead(head), key);
+    return head === undefined ? undefined : decodeHead(encodeHead(head));
   }
 
   putRecord(position: number, { key, deleted }: LogRecord): void {

@@ -33,6 +33,13 @@ export interface PendingWrite {
   readonly commit: PendingCommit;
 }
 
+/** Where a key was last written, as far as was accepted. */
+interface Place {
+  readonly head: Head | undefined;
+  /** The write itself, if it is not on disk yet. */
+  readonly pending: PendingWrite | undefined;
+}
+
 class PendingCommit {
   readonly revision: number;
   readonly writes: PendingWrite[] = [];
@@ -117,17 +124,18 @@ export class Writer {
     if (this.#waiting.length >= COMMITS_WAITING_MAX) {
       throw new StoreError("Unavailable", `Cannot commit: ${COMMITS_WAITING_MAX} commits already wait for the disk; try again later`);
     }
+    const places = operations.map(({ key }) => this.#place(key));
     const failed: FailedPrecondition[] = [];
     const dependsOn: Promise<unknown>[] = [];
     for (const [index, { key, precondition }] of operations.entries()) {
-      if (precondition === undefined) continue;
-      const pending = this.#pending.get(key);
-      const found = pending === undefined ? this.#onDisk(key, read) : entryOf(pending);
-      if (holds(precondition, found)) continue;
+      const { head, pending } = places[index] as Place;
+      const there = head === undefined || head.deleted ? undefined : { revision: revisionOf(head.position) };
+      if (holds(precondition, there)) continue;
+      const found = pending !== undefined ? entryOf(pending) : head === undefined || head.deleted ? undefined : read(key, head);
       failed.push({ operation: index, key, found });
       if (pending !== undefined) dependsOn.push(pending.commit.done);
     }
-    if (failed.length === 0) return this.#accept(operations);
+    if (failed.length === 0) return this.#accept(operations, places);
     await Promise.all(dependsOn);
     return { committed: false, failed };
   }
@@ -137,32 +145,31 @@ export class Writer {
     while (this.#flushing !== undefined) await this.#flushing;
   }
 
-  #onDisk(key: string, read: (key: string, head: Head) => Entry): Entry | undefined {
-    const head = this.#options.disk.head(key);
-    return head === undefined || head.deleted ? undefined : read(key, head);
+  #place(key: string): Place {
+    const pending = this.#pending.get(key);
+    if (pending === undefined) return { head: this.#options.disk.head(key), pending };
+    return { head: { position: pending.position, deleted: pending.value === undefined }, pending };
   }
 
-  #accept(operations: readonly Operation[]): Promise<CommitResult> {
+  #accept(operations: readonly Operation[], places: readonly Place[]): Promise<CommitResult> {
     const commit = new PendingCommit(this.#accepted.revision + 1, this.#accepted.keys);
     for (const [index, operation] of operations.entries()) {
-      commit.add(this.#pendingWrite(operation, positionOf(commit.revision, index), commit));
+      const { head, pending } = places[index] as Place;
+      const write: PendingWrite = {
+        key: operation.key,
+        position: positionOf(commit.revision, index),
+        value: operation.type === "put" ? operation.value : undefined,
+        previous: head,
+        previousWrite: pending,
+        commit,
+      };
+      commit.add(write);
+      this.#pending.set(write.key, write);
     }
-    // Only now, since reading the index above may find damage and throw.
-    for (const write of commit.writes) this.#pending.set(write.key, write);
     this.#accepted = { revision: commit.revision, keys: commit.keys };
     this.#waiting.push(commit);
     this.#flushing ??= this.#flushSoon();
     return commit.done;
-  }
-
-  #pendingWrite(operation: Operation, position: number, commit: PendingCommit): PendingWrite {
-    const { key } = operation;
-    const previousWrite = this.#pending.get(key);
-    const previous =
-      previousWrite === undefined
-        ? this.#options.disk.head(key)
-        : { position: previousWrite.position, deleted: previousWrite.value === undefined };
-    return { key, position, value: operation.type === "put" ? operation.value : undefined, previous, previousWrite, commit };
   }
 
   /** Waits a turn, so that commits which arrive together go together, then writes groups until none is left. */

@@ -164,6 +164,24 @@ function prefixTests(driver: Driver): void {
     );
   });
 
+  storeTest(driver, "a prefix may end anywhere after the resource, also in the middle of a name", async (store) => {
+    const start = await store.currentRevision();
+    const prefixes = [PODS, `${PODS}de`, `${PODS}default/`, `${PODS}default/we`, `${PODS}default/web`, `${PODS}default/web/`];
+    const watches = prefixes.map((prefix) => new Seen(store, prefix, start));
+    const keys = ["a", "default/web", "default/web/x", "default/web2", "default/x", "default2/web", "z"].map((name) => PODS + name);
+    for (const key of keys) await committed(store, put(key, "1"));
+    const lastOf = (prefix: string) => keys.filter((key) => key.startsWith(prefix)).length;
+    await Promise.all(watches.map((seen, index) => seen.until(({ changes }) => changes.length === lastOf(prefixes[index] ?? ""))));
+    await watches[0]?.untilRevision(await committed(store, put(`${PODS}end`, "1")));
+
+    for (const [index, prefix] of prefixes.entries()) {
+      deepEqual(
+        watches[index]?.changes.map(({ key }) => key).filter((key) => key !== `${PODS}end`),
+        keys.filter((key) => key.startsWith(prefix)),
+      );
+    }
+  });
+
   for (const prefix of ["", "/", "/core", "/core/", "/core/pods", "core/pods/"]) {
     storeTest(driver, `watching ${JSON.stringify(prefix)} is refused, since it is wider than one resource`, async (store) => {
       throws(() => store.watch(prefix, { after: 1 }, { changes: () => undefined, ended: () => undefined }), { reason: "Invalid" });
@@ -253,28 +271,24 @@ function endTests(driver: Driver): void {
     deepEqual(healthy.ends, []);
   });
 
-  storeTest(
-    driver,
-    "a listener that is busy while more changes come than may wait is closed as slow; a slower limit is not",
-    async (store) => {
-      const start = await store.currentRevision();
-      const slow = new BusyListener(store, start);
-      const keeping = new Seen(store, PODS, start);
-      await committed(store, put(`${PODS}first`, "1"));
-      await slow.called;
+  storeTest(driver, "a listener that is busy while more changes come than may wait is closed as slow, not before", async (store) => {
+    const start = await store.currentRevision();
+    const slow = new BusyListener(store, start);
+    const keeping = new Seen(store, PODS, start);
+    await committed(store, put(`${PODS}first`, "1"));
+    await slow.called;
 
-      for (let index = 0; index < WATCH_BACKLOG_MAX; index += 100) {
-        await Promise.all(Array.from({ length: 100 }, (_, offset) => store.commit([put(`${PODS}p${offset}`, String(index))])));
-      }
-      await keeping.untilRevision(start + 1 + WATCH_BACKLOG_MAX);
-      deepEqual(slow.ends, [], "as many as the limit may wait");
-      await keeping.untilRevision(await committed(store, put(`${PODS}one-more`, "1")));
-      await slow.ended;
+    for (let index = 0; index < WATCH_BACKLOG_MAX; index += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_, offset) => store.commit([put(`${PODS}p${offset}`, String(index))])));
+    }
+    await keeping.untilRevision(start + 1 + WATCH_BACKLOG_MAX);
+    deepEqual(slow.ends, [], "as many as the limit may wait");
+    await keeping.untilRevision(await committed(store, put(`${PODS}one-more`, "1")));
+    await slow.ended;
 
-      deepEqual([slow.ends, slow.seen.length], [["slow"], 1]);
-      slow.release();
-    },
-  );
+    deepEqual([slow.ends, slow.seen.length], [["slow"], 1]);
+    slow.release();
+  });
 
   storeTest(driver, "a listener that was busy gets what waited, in order, once it is done", async (store) => {
     const start = await store.currentRevision();
