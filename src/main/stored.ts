@@ -18,6 +18,10 @@ export const revisionFlag = {
 
 export const storedFlags = {
   ...storeFlags,
+  "data-dir": {
+    ...storeFlags["data-dir"],
+    doc: "Directory of the embedded store. Default: $XDG_DATA_HOME/k8ts/default, or ~/.local/share/k8ts/default.",
+  },
   store: {
     ...storeFlags.store,
     of: ["embedded", "etcd"],
