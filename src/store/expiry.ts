@@ -41,9 +41,10 @@ class Expiry {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
-  /** The time that the pass sleeps for; a record with an earlier one wakes it. */
-  #awaitedMs = Infinity;
-  #wake: AbortController | undefined;
+  /** The earliest time of the records that were written since the last pass began to look. */
+  #notedMs = Infinity;
+  /** While sleeping: until when, and how to be woken by a record that is due before. */
+  #sleeping: { readonly untilMs: number; readonly wake: AbortController } | undefined;
 
   constructor(store: Store, { clock, log }: { readonly clock: Clock; readonly log: Logger }, signal: AbortSignal) {
     this.#store = store;
@@ -74,14 +75,16 @@ class Expiry {
         changes: (changes) => changes.forEach(({ type, key }) => type === "put" && this.#noteRecord(key)),
         ended: () => {
           ended = true;
-          this.#wake?.abort();
+          this.#sleeping?.wake.abort();
         },
       },
     );
     try {
       while (!ended && !this.#signal.aborted) {
+        this.#notedMs = Infinity; // What was noted until now is in the store, so the pass finds it.
         const nextMs = await this.#deleteWhatIsDue();
-        await this.#sleepUntil(nextMs, () => ended);
+        await this.#sleep(EXPIRY_PAUSE_MS);
+        if (!ended) await this.#sleepUntil(Math.min(nextMs, this.#notedMs));
       }
     } finally {
       watch.close();
@@ -94,7 +97,7 @@ class Expiry {
       const { entries } = await this.#store.list(EXPIRY_PREFIX, { limit: EXPIRY_BATCH, countRemaining: false });
       const nowMs = this.#clock.now();
       const due = entries.filter(({ key }) => (parseExpiryRecord(key)?.expiresAtMs ?? 0) <= nowMs);
-      await Promise.all(due.map((record) => this.#expire(record)));
+      await allOrFirstError(due.map((record) => this.#expire(record)));
       const next = entries[due.length];
       if (next !== undefined) return parseExpiryRecord(next.key)?.expiresAtMs ?? nowMs;
       if (entries.length < EXPIRY_BATCH || this.#signal.aborted) return Infinity;
@@ -113,16 +116,16 @@ class Expiry {
   }
 
   #noteRecord(recordKey: string): void {
-    if ((parseExpiryRecord(recordKey)?.expiresAtMs ?? Infinity) < this.#awaitedMs) this.#wake?.abort();
+    const dueMs = parseExpiryRecord(recordKey)?.expiresAtMs ?? Infinity;
+    this.#notedMs = Math.min(this.#notedMs, dueMs);
+    if (this.#sleeping !== undefined && dueMs < this.#sleeping.untilMs) this.#sleeping.wake.abort();
   }
 
-  async #sleepUntil(nextMs: number, ended: () => boolean): Promise<void> {
-    await this.#sleep(EXPIRY_PAUSE_MS);
-    this.#awaitedMs = nextMs;
-    this.#wake = new AbortController();
-    if (!ended()) await this.#sleep(Math.max(0, nextMs - this.#clock.now()), this.#wake.signal);
-    this.#wake = undefined;
-    this.#awaitedMs = Infinity;
+  async #sleepUntil(untilMs: number): Promise<void> {
+    const wake = new AbortController();
+    this.#sleeping = { untilMs, wake };
+    await this.#sleep(Math.max(0, untilMs - this.#clock.now()), wake.signal);
+    this.#sleeping = undefined;
   }
 
   /** Returns early, without an error, when woken or stopped. */
@@ -130,4 +133,9 @@ class Expiry {
     const signal = wake === undefined ? this.#signal : AbortSignal.any([this.#signal, wake]);
     await this.#clock.sleep(durationMs, signal).catch(() => undefined);
   }
+}
+
+/** Waits for all, so that one that fails does not keep the others from being tried; then fails with the first. */
+async function allOrFirstError(attempts: readonly Promise<void>[]): Promise<void> {
+  for (const attempt of await Promise.allSettled(attempts)) if (attempt.status === "rejected") throw attempt.reason;
 }

@@ -9,6 +9,11 @@ import { StoreError } from "./store-error.ts";
 /** The group of the keys by which the store room keeps its own books. */
 export const BOOKKEEPING_GROUP = "k8ts";
 
+const BOOKKEEPING_PREFIX = `/${BOOKKEEPING_GROUP}/`;
+
+/** A key of the bookkeeping may hold a whole other key and this much more. */
+const BOOKKEEPING_BYTES_MAX = 64;
+
 export function resourcePrefix(group: string, plural: string): string {
   return `/${group === "" ? "core" : group}/${plural}/`;
 }
@@ -28,9 +33,10 @@ export function checkKey(key: string): void {
   if (resource === undefined || resource.length === key.length) {
     throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key)}: it must look like /<group>/<plural>/<name>`);
   }
+  const bytesMax = KEY_BYTES_MAX + (key.startsWith(BOOKKEEPING_PREFIX) ? BOOKKEEPING_BYTES_MAX : 0);
   // A character takes at most three bytes per UTF-16 unit, so nearly every key is seen to be short enough without counting.
-  if (key.length * 3 > KEY_BYTES_MAX && utf8Length(key) > KEY_BYTES_MAX) {
-    throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key.slice(0, 80))}…: it is longer than ${KEY_BYTES_MAX} bytes`);
+  if (key.length * 3 > bytesMax && utf8Length(key) > bytesMax) {
+    throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key.slice(0, 80))}…: it is longer than ${bytesMax} bytes`);
   }
   if (UNUSUAL.test(key) && (key.includes("\0") || !key.isWellFormed())) {
     throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key)}: it contains NUL or half a surrogate pair`);

@@ -28,7 +28,7 @@ export const WATCH_BACKLOG_MAX = 1_000;
 /**
  * What is stored. Bytes are made on demand, at most once; the memo is whatever the writer would rather have back than
  * bytes (the frozen object). A driver never looks at the memo; it only hands it back, to this process, as long as it can.
- * Whoever reads must not change the bytes. Made by the functions of store/value.ts.
+ * Neither who reads nor who wrote may change the bytes. Made by the functions of store/value.ts.
  */
 export interface Value {
   bytes(): Uint8Array;
@@ -122,7 +122,10 @@ export interface WatchListener {
    * promise gets nothing more until it is fulfilled. Throwing (or rejecting) ends the watch as "failed".
    */
   changes(changes: readonly Change[]): void | Promise<void>;
-  /** All changes up to and including `revision` have been handed over. Comes after `requestProgress`, and whenever the driver knows. */
+  /**
+   * All changes up to and including `revision` have been handed over. Comes after `requestProgress`, and whenever the driver
+   * knows. Throwing ends the watch as "failed".
+   */
   progress?(revision: number): void;
   /** Called exactly once, last. */
   ended(end: WatchEnd): void;
@@ -206,7 +209,8 @@ export interface ForkableStore extends Store {
 export interface RestorableStore extends Store {
   /**
    * Fills a store that has never been written to. `entries` come in the order of their keys, each at most at `revision`,
-   * which becomes the newest and the compacted revision. All or nothing, also if the process dies on the way.
+   * which becomes the newest and the compacted revision. All or nothing, also if the process dies on the way. Commits and
+   * compactions are refused meanwhile; open watches end as "compacted", since what was restored is no change.
    */
   restore(entries: AsyncIterable<Entry>, revision: number): Promise<void>;
 }

@@ -33,7 +33,7 @@ function busyChannel() {
     finish.shift()?.();
     await realMacrotask();
   };
-  return { told, channel, done };
+  return { told, channel, clock, done };
 }
 
 test("what comes while the listener is busy comes together afterwards, then the note on progress", async () => {
@@ -49,13 +49,43 @@ test("what comes while the listener is busy comes together afterwards, then the 
 });
 
 test("as many changes may wait as the limit says, and one more ends the watch", async () => {
-  const { told, channel, done } = busyChannel();
+  const { told, channel, clock, done } = busyChannel();
   channel.push(changes(1));
   for (let revision = 0; revision < WATCH_BACKLOG_MAX; revision++) channel.push(changes(2));
   equal(channel.closed, false);
   channel.push(changes(3));
+  await clock.settle();
   await done();
   deepEqual(told, ["1", "let go", "slow"]);
+});
+
+test("a listener that is done before the turn is over may get more than the limit in one turn", async () => {
+  let taken = 0;
+  const clock = virtualClock();
+  const channel = new WatchChannel({ changes: async (batch) => void (taken += batch.length), ended: () => undefined }, clock);
+  for (let revision = 0; revision < 3 * WATCH_BACKLOG_MAX; revision++) channel.push(changes(revision));
+  await clock.settle();
+  deepEqual([taken, channel.closed], [3 * WATCH_BACKLOG_MAX, false]);
+});
+
+test("a listener that throws over progress ends its watch as failed, whether it was busy or not", async () => {
+  for (const busy of [false, true]) {
+    const ends: string[] = [];
+    const channel = new WatchChannel(
+      {
+        changes: () => Promise.resolve(),
+        progress: () => {
+          throw new Error("over progress");
+        },
+        ended: ({ reason }) => void ends.push(reason),
+      },
+      virtualClock(),
+    );
+    if (busy) channel.push(changes(1));
+    channel.progress(2);
+    await realMacrotask();
+    deepEqual(ends, ["failed"]);
+  }
 });
 
 test("who waits for the listener to be idle is called then, and not after the end", async () => {

@@ -12,6 +12,8 @@ export class WatchChannel {
   #backlog: Change[] = [];
   #progress: number | undefined;
   #busy = false;
+  /** Whether it is about to be seen if the listener is too slow. */
+  #judging = false;
   #closed = false;
   #whenIdle: (() => void) | undefined;
 
@@ -41,15 +43,33 @@ export class WatchChannel {
   push(changes: readonly Change[]): void {
     if (this.#closed || changes.length === 0) return;
     if (!this.#busy) return this.#deliver(changes);
-    if (this.#backlog.length + changes.length > WATCH_BACKLOG_MAX) return this.end({ reason: "slow" });
     for (const change of changes) this.#backlog.push(change);
+    if (this.#backlog.length > WATCH_BACKLOG_MAX) this.#judgeSoon();
   }
 
   /** Tells the listener that all changes up to `revision` were pushed, once it has taken them. */
   progress(revision: number): void {
     if (this.#closed) return;
     if (this.#busy) this.#progress = revision;
-    else this.#listener.progress?.(revision);
+    else this.#tellProgress(revision);
+  }
+
+  #tellProgress(revision: number): void {
+    try {
+      this.#listener.progress?.(revision);
+    } catch (error) {
+      this.end({ reason: "failed", error });
+    }
+  }
+
+  /** Not at once: a listener whose promise is fulfilled already cannot take more before this turn is over. */
+  #judgeSoon(): void {
+    if (this.#judging) return;
+    this.#judging = true;
+    this.#clock.soon(() => {
+      this.#judging = false;
+      if (this.#busy && this.#backlog.length > WATCH_BACKLOG_MAX) this.end({ reason: "slow" });
+    });
   }
 
   end(end: WatchEnd): void {
@@ -97,7 +117,8 @@ export class WatchChannel {
     }
     const progress = this.#progress;
     this.#progress = undefined;
-    if (progress !== undefined) this.#listener.progress?.(progress);
+    if (progress !== undefined) this.#tellProgress(progress);
+    if (this.#closed) return;
     const whenIdle = this.#whenIdle;
     this.#whenIdle = undefined;
     whenIdle?.();

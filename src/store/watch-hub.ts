@@ -7,7 +7,7 @@
  * to its last slash), and only those in the folders of the changed key are looked at.
  */
 import type { Clock } from "../base/clock.ts";
-import type { Change, Watch, WatchListener } from "./store.ts";
+import type { Change, Watch, WatchEnd, WatchListener } from "./store.ts";
 import { checkWatchPrefix, resourcePrefixOf } from "./key.ts";
 import { StoreError, isStoreError } from "./store-error.ts";
 import { WatchChannel } from "./watch-channel.ts";
@@ -41,7 +41,8 @@ interface Watcher {
 
 export class WatchHub {
   readonly #options: WatchHubOptions;
-  readonly #byFolder = new Map<string, Set<Watcher>>();
+  /** By resource prefix, then by folder. */
+  readonly #resources = new Map<string, Map<string, Set<Watcher>>>();
   #size = 0;
   #publications: (readonly Change[])[] | undefined;
 
@@ -57,26 +58,27 @@ export class WatchHub {
   /** Whether anybody may watch `key`: what nobody watches need not be made into a change. */
   isWatched(key: string): boolean {
     if (this.#size === 0) return false;
-    for (let end = firstFolderEnd(key); end > 0; end = nextFolderEnd(key, end)) {
-      if (this.#byFolder.has(key.slice(0, end))) return true;
-    }
+    const resource = resourcePrefixOf(key) ?? "";
+    const folders = this.#resources.get(resource);
+    if (folders === undefined) return false;
+    for (let end = resource.length; end > 0; end = nextFolderEnd(key, end)) if (folders.has(key.slice(0, end))) return true;
     return false;
   }
 
   watch(prefix: string, after: number, listener: WatchListener): Watch {
-    checkWatchPrefix(prefix);
+    const resource = checkWatchPrefix(prefix);
     if (!Number.isSafeInteger(after) || after < 0) {
       throw new StoreError("Invalid", `Cannot watch ${prefix}: a revision is a whole number, is ${after}`);
     }
     const { clock } = this.#options;
     const watcher: Watcher = {
       prefix,
-      channel: new WatchChannel(listener, clock, () => this.#remove(watcher)),
+      channel: new WatchChannel(listener, clock, () => this.#remove(resource, watcher)),
       position: after,
       live: after >= this.#options.visibleRevision(),
       batch: undefined,
     };
-    this.#add(watcher);
+    this.#add(resource, watcher);
     if (!watcher.live) clock.soon(() => this.#catchUp(watcher));
     return {
       requestProgress: () => clock.soon(() => this.#reportProgress(watcher)),
@@ -99,17 +101,19 @@ export class WatchHub {
     }
   }
 
-  close(): void {
-    for (const watcher of this.#all()) watcher.channel.end({ reason: "closed" });
+  endAll(end: WatchEnd): void {
+    for (const watcher of this.#all()) watcher.channel.end(end);
   }
 
   #dispatch(changes: readonly Change[]): void {
     const concerned: Watcher[] = [];
     for (const change of changes) {
       const { key } = change;
-      for (let end = firstFolderEnd(key); end > 0; end = nextFolderEnd(key, end)) {
-        const watchers = this.#byFolder.get(key.slice(0, end));
-        if (watchers !== undefined) addToBatches(change, watchers, concerned);
+      const resource = resourcePrefixOf(key) ?? "";
+      const folders = this.#resources.get(resource);
+      if (folders === undefined) continue;
+      for (let end = resource.length; end > 0; end = nextFolderEnd(key, end)) {
+        addToBatches(change, folders.get(key.slice(0, end)) ?? [], concerned);
       }
     }
     for (const watcher of concerned) {
@@ -148,24 +152,24 @@ export class WatchHub {
     if (revision >= watcher.position) watcher.channel.progress(revision);
   }
 
-  #add(watcher: Watcher): void {
-    const folder = folderOf(watcher.prefix);
-    const watchers = this.#byFolder.get(folder);
-    if (watchers === undefined) this.#byFolder.set(folder, new Set([watcher]));
-    else watchers.add(watcher);
+  #add(resource: string, watcher: Watcher): void {
+    const folders = getOrMake(this.#resources, resource, () => new Map<string, Set<Watcher>>());
+    getOrMake(folders, folderOf(watcher.prefix), () => new Set<Watcher>()).add(watcher);
     this.#size += 1;
   }
 
-  #remove(watcher: Watcher): void {
+  #remove(resource: string, watcher: Watcher): void {
+    const folders = this.#resources.get(resource);
     const folder = folderOf(watcher.prefix);
-    const watchers = this.#byFolder.get(folder);
+    const watchers = folders?.get(folder);
     if (watchers?.delete(watcher) !== true) return;
     this.#size -= 1;
-    if (watchers.size === 0) this.#byFolder.delete(folder);
+    if (watchers.size === 0) folders?.delete(folder);
+    if (folders?.size === 0) this.#resources.delete(resource);
   }
 
   #all(): Watcher[] {
-    return [...this.#byFolder.values()].flatMap((watchers) => [...watchers]);
+    return [...this.#resources.values()].flatMap((folders) => [...folders.values()].flatMap((watchers) => [...watchers]));
   }
 }
 
@@ -185,12 +189,15 @@ function folderOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf("/") + 1);
 }
 
-/** The end of a key's resource prefix, which is the widest folder that can be watched. */
-function firstFolderEnd(key: string): number {
-  return resourcePrefixOf(key)?.length ?? 0;
-}
-
 /** The end of the next narrower folder of a key after the one that ends at `end`; 0 if there is none. */
 function nextFolderEnd(key: string, end: number): number {
   return key.indexOf("/", end) + 1;
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const there = map.get(key);
+  if (there !== undefined) return there;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

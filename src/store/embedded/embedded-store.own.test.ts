@@ -167,6 +167,38 @@ test("embedded: another process is refused while the holder lives, and not after
     await (await openIn(directory)).close();
   }));
 
+test("embedded: a restore that was killed leaves an empty store, which can be restored", () =>
+  inDirectory(async (directory) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, "testing", "restore-child.js"), directory], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    child.kill("SIGKILL");
+    await once(child, "close");
+
+    const store = await openIn(directory);
+    deepEqual([(await store.list("")).entries, (await store.statistics()).keys, await store.currentRevision()], [[], 0, 1]);
+    await store.restore(
+      (async function* () {
+        yield { key: `${PODS}a`, revision: 4, value: bytesValue(new Uint8Array(1)) };
+      })(),
+      5,
+    );
+    equal((await store.list("")).entries.length, 1);
+    await store.close();
+  }));
+
+test("embedded: more keys of one revision than it can hold are refused, and nothing is restored", () =>
+  inDirectory(async (directory) => {
+    const store = await openIn(directory);
+    const entries = async function* () {
+      for (let index = 0; index < 129; index++) yield { key: `${PODS}p${index}`, revision: 5, value: bytesValue(new Uint8Array(1)) };
+    };
+    await rejects(store.restore(entries(), 6), { reason: "Invalid", message: /more than 128 keys have revision 5/ });
+    equal((await store.list("")).entries.length, 0);
+    await store.close();
+  }));
+
 test("embedded: a holder file that is left over, empty or nonsense does not keep anybody out", () =>
   inDirectory(async (directory) => {
     for (const content of [

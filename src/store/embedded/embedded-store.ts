@@ -23,6 +23,7 @@ import type {
 } from "../store.ts";
 import { prepareOperations } from "../operations.ts";
 import { checkReadOptions, revisionToRead } from "../read-options.ts";
+import { beingRestored, notNew } from "../restoring.ts";
 import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
 import { bytesValue } from "../value.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
@@ -68,6 +69,7 @@ class Embedded implements RestorableStore {
   /** Up to here the space of what was compacted is free. */
   #cleanedRevision: number;
   #cleaning: Promise<void> = Promise.resolve();
+  #restoring: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor({ clock, log }: EmbeddedStoreOptions, directory: EmbeddedDirectory) {
@@ -114,7 +116,7 @@ class Embedded implements RestorableStore {
   }
 
   async commit(operations: readonly Operation[], options: { readonly signal?: AbortSignal } = {}): Promise<CommitResult> {
-    this.#checkOpen("commit");
+    this.#checkWritable("commit");
     options.signal?.throwIfAborted();
     // Bytes are needed in any case, and with them the size is known without a second look at the object.
     for (const operation of operations) if (operation.type === "put") operation.value.bytes();
@@ -127,7 +129,7 @@ class Embedded implements RestorableStore {
   }
 
   async compact(revision: number): Promise<void> {
-    this.#checkOpen("compact");
+    this.#checkWritable("compact");
     if (revision > this.#visibleRevision) throw futureRevision(revision, this.#visibleRevision);
     if (revision <= this.#compactedRevision) return;
     this.#compactedRevision = revision;
@@ -153,9 +155,27 @@ class Embedded implements RestorableStore {
   }
 
   async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
-    this.#checkOpen("restore");
-    const keys = await restoreEntries(this.#disk, this.#clock, entries, { revision, isNew: () => this.#isNew() });
-    this.#visibleRevision = this.#compactedRevision = revision;
+    this.#checkWritable("restore");
+    const restoring = this.#restoreWhenIdle(entries, revision);
+    this.#restoring = restoring.catch(() => undefined);
+    try {
+      await restoring;
+    } finally {
+      this.#restoring = undefined;
+    }
+    this.#hub.endAll({ reason: "compacted", compactedRevision: revision });
+  }
+
+  async #restoreWhenIdle(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
+    await this.#writer.idle();
+    if (this.#visibleRevision !== this.#directory.firstRevision) throw notNew(this.#visibleRevision);
+    const signal = this.#closing.signal;
+    const keys = await restoreEntries(
+      { disk: this.#disk, clock: this.#clock, signal, firstRevision: this.#directory.firstRevision },
+      entries,
+      revision,
+    );
+    this.#visibleRevision = this.#compactedRevision = this.#cleanedRevision = revision;
     this.#writer = this.#newWriter(revision, keys);
   }
 
@@ -166,7 +186,8 @@ class Embedded implements RestorableStore {
 
   async #close(): Promise<void> {
     this.#closing.abort();
-    this.#hub.close();
+    this.#hub.endAll({ reason: "closed" });
+    await this.#restoring;
     await this.#writer.idle();
     await this.#cleaning;
     await Promise.all([...this.#reading].map(({ done }) => done));
@@ -234,10 +255,15 @@ class Embedded implements RestorableStore {
     if (after < this.#compactedRevision) throw compacted(after, this.#compactedRevision);
     const through = Math.min(after + revisions, this.#visibleRevision);
     const found: { readonly key: string; readonly position: number; readonly deleted: boolean }[] = [];
+    let last = after;
     this.#disk.visitLog({ from: positionOf(after + 1, 0), before: positionOf(through + 1, 0) }, (position, { key, deleted }) => {
+      // Every revision after the compacted one has a record; a gap would be a change that nobody is told of.
+      if (revisionOf(position) > last + 1) return false;
+      last = revisionOf(position);
       if (key.startsWith(prefix)) found.push({ key, position, deleted });
       return true;
     });
+    if (last !== through) throw damaged(`the record of revision ${last + 1} is missing`);
     return { changes: found.map((write) => this.#changeFromLog(write)), through };
   }
 
@@ -261,7 +287,7 @@ class Embedded implements RestorableStore {
       keys,
       onWritten: (writes, newest) => this.#show(writes, newest),
       explainFailure: async (error) => {
-        const failure = await explainWriteFailure(error, this.#directory.path);
+        const failure = error instanceof StoreError ? error : await explainWriteFailure(error, this.#directory.path);
         this.#log.error("Cannot write to the store", { directory: this.#directory.path, reason: failure.reason, error });
         return failure;
       },
@@ -306,8 +332,9 @@ class Embedded implements RestorableStore {
     );
   }
 
-  #isNew(): boolean {
-    return this.#visibleRevision === this.#directory.firstRevision && this.#writer.keys === 0;
+  #checkWritable(action: string): void {
+    this.#checkOpen(action);
+    if (this.#restoring !== undefined) throw beingRestored(action);
   }
 
   #checkOpen(action: string): void {

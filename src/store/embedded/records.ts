@@ -13,7 +13,7 @@ import type { Allocate } from "./byte-slab.ts";
 export const MAP_NAMES = ["log", "index", "meta"] as const;
 
 /** Operations that one revision has positions for: COMMIT_OPERATIONS_MAX, each with a bookkeeping put. */
-const POSITIONS_PER_REVISION = 128;
+export const POSITIONS_PER_REVISION = 128;
 
 /** "No record before": revision 0 does not exist. */
 export const NO_POSITION = 0;

@@ -4,30 +4,32 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Entry } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { checkRestored } from "../restoring.ts";
+import { StoreError, closed } from "../store-error.ts";
 import type { Disk } from "./disk.ts";
-import { NO_POSITION, positionOf } from "./records.ts";
+import { NO_POSITION, POSITIONS_PER_REVISION, positionOf } from "./records.ts";
 
 /** Entries written per transaction. */
 const ENTRIES_PER_PIECE = 1_000;
 
-export interface RestoreTarget {
-  readonly revision: number;
-  /** Whether the store is as it was made. */
-  readonly isNew: () => boolean;
+export interface RestoreOptions {
+  readonly disk: Disk;
+  readonly clock: Clock;
+  /** Stops the restoring, which then leaves nothing. */
+  readonly signal: AbortSignal;
+  readonly firstRevision: number;
 }
 
-/** Returns the number of keys. Whatever goes wrong, the store is empty again afterwards. */
-export async function restoreEntries(disk: Disk, clock: Clock, entries: AsyncIterable<Entry>, target: RestoreTarget): Promise<number> {
-  if (!target.isNew())
-    throw new StoreError("Invalid", "Cannot restore: the store has been written to; restore into an empty data directory");
+/** Returns the number of keys. Whatever goes wrong, the store is empty again afterwards. Nobody else may write meanwhile. */
+export async function restoreEntries(options: RestoreOptions, entries: AsyncIterable<Entry>, revision: number): Promise<number> {
+  const { disk, clock, firstRevision } = options;
   await clock.external(disk.write(() => disk.putMeta("restoring", 1)));
   try {
-    const keys = await writeEntries(disk, clock, entries, target.revision);
-    await clock.external(disk.write(() => putNumbers(disk, target.revision, keys)));
+    const keys = await writeEntries(options, entries, revision);
+    await clock.external(disk.write(() => putNumbers(disk, revision, keys)));
     return keys;
   } catch (error) {
-    await forgetHalfRestored(disk, disk.meta("revision") ?? 1);
+    await clock.external(forgetHalfRestored(disk, firstRevision));
     throw error;
   }
 }
@@ -46,7 +48,7 @@ function putNumbers(disk: Disk, revision: number, keys: number): void {
   disk.putMeta("restoring", 0);
 }
 
-async function writeEntries(disk: Disk, clock: Clock, entries: AsyncIterable<Entry>, newest: number): Promise<number> {
+async function writeEntries({ disk, clock, signal }: RestoreOptions, entries: AsyncIterable<Entry>, newest: number): Promise<number> {
   const operations = new Map<number, number>(); // How many keys a revision has already; only some commits wrote several.
   let keys = 0;
   let piece: { readonly entry: Entry; readonly position: number }[] = [];
@@ -56,13 +58,14 @@ async function writeEntries(disk: Disk, clock: Clock, entries: AsyncIterable<Ent
     await clock.external(disk.write(() => whole.forEach(({ entry, position }) => putEntry(disk, entry, position))));
   };
   for await (const entry of entries) {
-    const { key, revision } = entry;
-    if (revision > newest) {
-      throw new StoreError("Invalid", `Cannot restore ${key}: its revision ${revision} is newer than the snapshot's, ${newest}`);
+    if (signal.aborted) throw closed("restore");
+    checkRestored(entry, newest);
+    const operation = operations.get(entry.revision) ?? 0;
+    if (operation === POSITIONS_PER_REVISION) {
+      throw new StoreError("Invalid", `Cannot restore ${entry.key}: more than ${operation} keys have revision ${entry.revision}`);
     }
-    const operation = operations.get(revision) ?? 0;
-    operations.set(revision, operation + 1);
-    piece.push({ entry, position: positionOf(revision, operation) });
+    operations.set(entry.revision, operation + 1);
+    piece.push({ entry, position: positionOf(entry.revision, operation) });
     keys += 1;
     if (piece.length === ENTRIES_PER_PIECE) await writePiece();
   }

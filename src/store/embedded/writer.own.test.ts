@@ -115,6 +115,22 @@ test("a refusal that rests on a write which is not on disk waits for it", async 
   equal((await second).committed, false);
 });
 
+test("a refusal waits also for the pending writes whose preconditions held", async () => {
+  const { disk, answers, commit } = start();
+  const first = commit(put(B, "1"));
+  await realMacrotask();
+  disk.transactions[0]?.end();
+  await first;
+  const pending = commit(put(A, "1"));
+  const refused = commit(put(A, "2", { is: "exists" }), put(B, "2", { is: "absent" }));
+  for (let turn = 0; turn < 5; turn++) await realMacrotask();
+  equal(answers.length, 1, "only the first is answered: that the other key was no problem gives away that it exists");
+
+  disk.transactions[1]?.end();
+  await pending;
+  equal((await refused).committed, false);
+});
+
 test("a group that does not fit takes along what was judged by it, and then the state is as before", async () => {
   const { disk, shown, commit } = start();
   const doomed = [commit(put(A, "1"))];

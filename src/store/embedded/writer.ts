@@ -28,8 +28,8 @@ export interface PendingWrite {
   /** Undefined: a deletion. */
   readonly value: Value | undefined;
   readonly previous: Head | undefined;
-  /** The write before, if that was not on disk either when this one was accepted. */
-  readonly previousWrite: PendingWrite | undefined;
+  /** The write before, if that was not on disk either when this one was accepted. Forgotten when this one is shown, or a key that is written all the time would keep all its values. */
+  previousWrite: PendingWrite | undefined;
   readonly commit: PendingCommit;
 }
 
@@ -74,7 +74,7 @@ export interface WriterOptions {
   readonly keys: number;
   /** Called when a group is on disk, before its commits are answered. */
   readonly onWritten: (writes: readonly PendingWrite[], revision: number) => void;
-  /** What a failed write means: "Full" if the disk is as it was before, "WriteFailed" if nobody can say. */
+  /** What a failed write means: "WriteFailed" if nobody can say what is on disk, else it is as it was before. */
   readonly explainFailure: (error: unknown) => Promise<StoreError>;
 }
 
@@ -129,11 +129,12 @@ export class Writer {
     const dependsOn: Promise<unknown>[] = [];
     for (const [index, { key, precondition }] of operations.entries()) {
       const { head, pending } = places[index] as Place;
+      // A refusal tells of all keys that were asked about: of those that failed, and that the others did not.
+      if (pending !== undefined && precondition !== undefined) dependsOn.push(pending.commit.done);
       const there = head === undefined || head.deleted ? undefined : { revision: revisionOf(head.position) };
       if (holds(precondition, there)) continue;
       const found = pending !== undefined ? entryOf(pending) : head === undefined || head.deleted ? undefined : read(key, head);
       failed.push({ operation: index, key, found });
-      if (pending !== undefined) dependsOn.push(pending.commit.done);
     }
     if (failed.length === 0) return this.#accept(operations, places);
     await Promise.all(dependsOn);
@@ -209,6 +210,7 @@ export class Writer {
     const writes = group.flatMap((commit) => commit.writes);
     for (const write of writes) if (this.#pending.get(write.key) === write) this.#pending.delete(write.key);
     onWritten(writes, last.revision);
+    for (const write of writes) write.previousWrite = undefined;
     for (const commit of group) commit.resolve({ committed: true, revision: commit.revision });
   }
 
@@ -220,7 +222,7 @@ export class Writer {
     this.#accepted = this.#written;
     if (failure.reason !== "Full") this.#failure = failure;
     const ofGroup =
-      failure.reason === "Full"
+      failure.reason !== "WriteFailed"
         ? failure
         : new StoreError("Uncertain", "Cannot say whether the commit is on disk: writing failed half way; start again and look", {
             cause: error,

@@ -248,14 +248,17 @@ test("an etcd that is full refuses writes as Full, and says what to do; reads an
   const value = bytesValue(new Uint8Array(500_000).fill(1));
   const fill = async (): Promise<number> => {
     for (let written = 0; ; written++) {
-      const outcome = await outcomeOf(store.commit([{ type: "put", key: `${PODS}p${written}`, value }]));
+      const outcome = await outcomeOf(store.commit([{ type: "put", key: `${PODS}p${written}`, value, precondition: { is: "absent" } }]));
       if (outcome === "Full") return written;
       match(outcome, /^committed@/);
     }
   };
   const written = await fill();
 
-  await rejects(store.commit([put(`${PODS}a`, "1")]), (error: unknown) => isStoreError(error, "Full") && /defragment/.test(error.message));
+  await rejects(
+    store.commit([put(`${PODS}a`, "1", { is: "absent" })]),
+    (error: unknown) => isStoreError(error, "Full") && /defragment/.test(error.message),
+  );
   equal((await store.list(PODS)).entries.length, written, "nothing half-written");
   const seen = new Seen(store, PODS, start);
   await seen.untilRevision(start + written);

@@ -26,7 +26,8 @@ import type {
 import { orderAfterPrefix, orderOf } from "../key.ts";
 import { holds, prepareOperations } from "../operations.ts";
 import { checkReadOptions, revisionToRead } from "../read-options.ts";
-import { StoreError, closed, compacted, futureRevision } from "../store-error.ts";
+import { beingRestored, checkRestored, notNew } from "../restoring.ts";
+import { closed, compacted, futureRevision } from "../store-error.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
 
 /** As in etcd, whose empty store is at revision 1: 0 means "any" to Kubernetes clients. */
@@ -68,6 +69,7 @@ class Memory implements MemoryStore {
   #state: State;
   #commits = 0;
   #closed = false;
+  #restoring = false;
 
   constructor(clock: Clock, state: State) {
     this.#clock = clock;
@@ -97,7 +99,7 @@ class Memory implements MemoryStore {
   }
 
   async commit(operations: readonly Operation[], options: { readonly signal?: AbortSignal } = {}): Promise<CommitResult> {
-    this.#checkOpen("commit");
+    this.#checkWritable("commit");
     options.signal?.throwIfAborted();
     const prepared = prepareOperations(operations);
     const failed = prepared.flatMap((operation, index) => this.#failure(operation, index));
@@ -119,7 +121,7 @@ class Memory implements MemoryStore {
   }
 
   async compact(revision: number): Promise<void> {
-    this.#checkOpen("compact");
+    this.#checkWritable("compact");
     if (revision > this.#state.revision) throw futureRevision(revision, this.#state.revision);
     if (revision > this.#state.compactedRevision) compactState(this.#state, revision);
   }
@@ -133,7 +135,7 @@ class Memory implements MemoryStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#hub.close();
+    this.#hub.endAll({ reason: "closed" });
   }
 
   fork(): MemoryStore {
@@ -142,14 +144,22 @@ class Memory implements MemoryStore {
   }
 
   async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {
-    this.#checkOpen("restore");
-    const heads = new SortedMap<string, Write>();
-    for await (const entry of entries) heads.set(orderOf(entry.key), { ...entry, previous: undefined });
-    this.#checkOpen("restore");
-    if (this.#state.revision !== FIRST_REVISION) {
-      throw new StoreError("Invalid", `Cannot restore: the store is at revision ${this.#state.revision}; restore into a new one`);
+    this.#checkWritable("restore");
+    if (this.#state.revision !== FIRST_REVISION) throw notNew(this.#state.revision);
+    this.#restoring = true;
+    try {
+      const heads = new SortedMap<string, Write>();
+      for await (const entry of entries) {
+        this.#checkOpen("restore");
+        checkRestored(entry, revision);
+        heads.set(orderOf(entry.key), { ...entry, previous: undefined });
+      }
+      this.#checkOpen("restore");
+      this.#state = { heads, log: new SortedMap(), revision, compactedRevision: revision, keys: heads.size };
+    } finally {
+      this.#restoring = false;
     }
-    this.#state = { heads, log: new SortedMap(), revision, compactedRevision: revision, keys: heads.size };
+    this.#hub.endAll({ reason: "compacted", compactedRevision: revision });
   }
 
   #failure(operation: Operation, index: number): FailedPrecondition[] {
@@ -171,6 +181,11 @@ class Memory implements MemoryStore {
 
   #revisionToRead(options: ReadOptions): number {
     return revisionToRead(options, { newest: this.#state.revision, compacted: this.#state.compactedRevision });
+  }
+
+  #checkWritable(action: string): void {
+    this.#checkOpen(action);
+    if (this.#restoring) throw beingRestored(action);
   }
 
   #checkOpen(action: string): void {

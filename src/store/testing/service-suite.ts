@@ -4,7 +4,7 @@ import { silentLogger } from "../../base/logger.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import { sha256 } from "../../testing/machine.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import type { Store } from "../store.ts";
+import { KEY_BYTES_MAX, type Store } from "../store.ts";
 import { COMPACTION_KEY, compactByAge, compactByCount } from "../compaction.ts";
 import { EXPIRY_PREFIX } from "../expiry-record.ts";
 import { startExpiry } from "../expiry.ts";
@@ -71,6 +71,30 @@ function expiryTests(driver: Driver): void {
       [`${EVENTS}forever`, `${EVENTS}longer`],
     );
     equal((await store.list(EXPIRY_PREFIX)).entries.length, 1, "only the record of what is still to come is kept");
+    await expiry.stop();
+  });
+
+  storeTest(driver, "a key that is written while the expiry looks or rests is not overlooked", async (store) => {
+    const clock = virtualClock({ startMs: 1_000_000 });
+    const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
+    for (let moment = 0; moment < 5; moment++) {
+      await clock.advance(300);
+      const key = `${EVENTS}at${moment}`;
+      const watched = new Seen(store, EVENTS, await store.currentRevision());
+      await watched.untilRevision(await committed(store, { type: "put", key, value: text("1"), expiresAtMs: clock.now() + 2_000 }));
+      await advanceUntil(clock, async () => (await store.get(key)) === undefined);
+    }
+    await expiry.stop();
+  });
+
+  storeTest(driver, "a key as long as allowed expires like any other, and holds up no other", async (store) => {
+    const clock = virtualClock({ startMs: 1_000_000 });
+    for (const name of ["a", "n".repeat(KEY_BYTES_MAX - EVENTS.length), "z"]) {
+      await committed(store, { type: "put", key: EVENTS + name, value: text("1"), expiresAtMs: 1_001_000 });
+    }
+    const expiry = startExpiry(declared(store, clock), { clock, log: silentLogger });
+    await advanceUntil(clock, async () => (await store.list(EVENTS)).entries.length === 0);
+    deepEqual((await store.list(EXPIRY_PREFIX)).entries, []);
     await expiry.stop();
   });
 

@@ -4,11 +4,11 @@
  */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { sha256 } from "../../testing/machine.ts";
-import type { ForkableStore, RestorableStore, Store } from "../store.ts";
+import { realMacrotask, sha256 } from "../../testing/machine.ts";
+import type { Entry, ForkableStore, RestorableStore, Store } from "../store.ts";
 import { hashState, readSnapshot } from "../snapshot.ts";
 import { commitSuite } from "./commit-suite.ts";
-import { PODS, Seen, committed, del, put, show, storeTest, type Driver } from "./harness.ts";
+import { PODS, Seen, committed, del, put, show, storeTest, text, type Driver } from "./harness.ts";
 import { randomSuite } from "./random-suite.ts";
 import { readSuite } from "./read-suite.ts";
 import { inPieces, serviceSuite, snapshotBytes } from "./service-suite.ts";
@@ -114,6 +114,66 @@ export function restorableSuite(driver: Driver<RestorableStore>): void {
     const snapshot = await readSnapshot(inPieces(await snapshotBytes(source), 4_096), sha256());
     await rejects(source.restore(snapshot.entries, snapshot.revision), { reason: "Invalid" });
     await source.close();
+  });
+
+  test(`${driver.name}: while a store is restored nothing else is written, and open watches are told to look again`, async () => {
+    const { store, close } = await driver.open();
+    const watch = new Seen(store, PODS, await store.currentRevision());
+    const refusals: string[] = [];
+    const noteRefusal = (error: unknown) => void refusals.push((error as Error).message);
+    async function* entries(): AsyncGenerator<Entry> {
+      yield { key: `${PODS}a`, revision: 5, value: text("1") };
+      await store.commit([put(`${PODS}b`, "1")]).then(() => undefined, noteRefusal);
+      await store.compact(1).then(() => undefined, noteRefusal);
+      await store.restore(entries(), 9).then(() => undefined, noteRefusal);
+      yield { key: `${PODS}c`, revision: 7, value: text("1") };
+    }
+
+    await store.restore(entries(), 9);
+
+    deepEqual(
+      refusals,
+      ["commit", "compact", "restore"].map((action) => `Cannot ${action}: the store is being restored; wait until that is done`),
+    );
+    deepEqual(watch.ends, [{ reason: "compacted", compactedRevision: 9 }]);
+    deepEqual((await store.list("")).entries.map(show), [`${PODS}a=1@5`, `${PODS}c=1@7`]);
+    equal((await store.statistics()).keys, 2);
+    equal(await committed(store, put(`${PODS}b`, "1")), 10);
+    await store.close();
+    await close?.();
+  });
+
+  test(`${driver.name}: entries that cannot be of the snapshot restore nothing`, async () => {
+    for (const entry of [
+      { key: `${PODS}b`, revision: 10, value: text("newer than the snapshot") },
+      { key: `${PODS}b`, revision: 0, value: text("never") },
+      { key: "b", revision: 5, value: text("no key") },
+    ]) {
+      const { store, close } = await driver.open();
+      async function* entries(): AsyncGenerator<Entry> {
+        yield { key: `${PODS}a`, revision: 5, value: text("1") };
+        yield entry;
+      }
+      await rejects(store.restore(entries(), 9), { reason: "Invalid" });
+      deepEqual([(await store.list("")).entries, (await store.statistics()).keys], [[], 0]);
+      await committed(store, put(`${PODS}b`, "1", { is: "absent" }));
+      await store.close();
+      await close?.();
+    }
+  });
+
+  test(`${driver.name}: closing stops a restore, which is told so`, async () => {
+    const { store, close } = await driver.open();
+    async function* entries(): AsyncGenerator<Entry> {
+      for (let index = 0; ; index++) {
+        if (index === 10) void store.close();
+        yield { key: `${PODS}p${index}`, revision: 5, value: text("1") };
+        await realMacrotask();
+      }
+    }
+    await rejects(store.restore(entries(), 9), { reason: "Closed" });
+    await store.close();
+    await close?.();
   });
 
   test(`${driver.name}: a damaged snapshot restores nothing`, async () => {
