@@ -1,36 +1,21 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { silentLogger } from "../../base/logger.ts";
-import { realClock, realMacrotask } from "../../host/real-clock.ts";
+import { realMacrotask } from "../../host/real-clock.ts";
 import { sha256 } from "../../host/hash.ts";
 import { hashState } from "../snapshot.ts";
 import type { RestorableStore } from "../store.ts";
 import { bytesValue } from "../value.ts";
 import { PODS, Seen, at, committed, del, put, show, type OpenedStore } from "../testing/harness.ts";
 import { ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
-import { openEmbeddedStore } from "./embedded-store.ts";
-
-function openIn(directory: string): Promise<RestorableStore> {
-  return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
-}
+import { inDirectory, makeTemporaryDirectory, openIn } from "./testing/temporary.ts";
 
 async function openTemporary(): Promise<OpenedStore<RestorableStore>> {
-  const directory = await mkdtemp(join(tmpdir(), "k8ts-embedded-"));
+  const directory = await makeTemporaryDirectory();
   return { store: await openIn(directory), close: () => rm(directory, { recursive: true }) };
-}
-
-async function inDirectory(run: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "k8ts-embedded-"));
-  try {
-    await run(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
 }
 
 const driver = { name: "embedded", open: openTemporary };

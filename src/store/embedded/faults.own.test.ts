@@ -1,34 +1,18 @@
 /** What the world can do to the files of a store, and what it gets: a named error, reads where they can go on, nothing silently lost. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, open, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { silentLogger } from "../../base/logger.ts";
-import { realClock } from "../../host/real-clock.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
-import type { RestorableStore, Store } from "../store.ts";
+import type { Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { bytesValue } from "../value.ts";
 import { PODS, Seen, committed, del, put, show } from "../testing/harness.ts";
-import { openEmbeddedStore } from "./embedded-store.ts";
+import { inDirectory, openIn } from "./testing/temporary.ts";
 
 const run = promisify(execFile);
-
-function openIn(directory: string): Promise<RestorableStore> {
-  return openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
-}
-
-async function inDirectory(body: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "k8ts-faults-"));
-  try {
-    await body(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-}
 
 /** A file system of its own, of `size`, for the test. */
 async function onTmpfs(
