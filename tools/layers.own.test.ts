@@ -184,6 +184,17 @@ describe("rooms know only the rooms of their line", () => {
   }
 });
 
+describe("a file in no room is named, whatever is in it", () => {
+  for (const { path, text } of [
+    { path: "src/a.ts", text: "export const a = 1;" },
+    { path: "src/attic/a.ts", text: "" },
+    { path: "src/attic/a.ts", text: `\nimport "./b.ts";\nimport "node:fs";` },
+  ]) {
+    test(`${path}: ${JSON.stringify(text)}`, () =>
+      deepEqual(judge(path, text), [`${path}:1: is in no room; tools/layers.ts has the list`]));
+  }
+});
+
 describe("node: and npm packages are known where the list says so", () => {
   for (const { it, file, imports, says } of [
     { it: "node: in a pure room", file: "base/a.ts", imports: "node:fs", says: "base may import sorted-btree from outside" },

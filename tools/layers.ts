@@ -62,20 +62,21 @@ const STRANGERS = [
 /** What a test of any room may use besides what its room may. */
 const TEST_MODULES = ["node:test", "node:assert", "node:assert/strict", "fast-check"];
 
-/** One sentence per forbidden import, with its file and line. */
+/** One sentence per forbidden import, and per file in no room, with its file and line. */
 export function layerViolations(sources: Iterable<Source>): string[] {
-  return [...sources].flatMap((source) =>
-    importsOf(source).flatMap((found) => {
-      const wrong = wrongWith(source.path, found);
-      return wrong === undefined ? [] : [`${source.path}:${found.line}: ${wrong}`];
-    }),
-  );
+  return [...sources].flatMap((source) => {
+    const { path } = source;
+    const from = withinSrc(path);
+    const room = from === undefined ? undefined : roomOf(from);
+    if (from === undefined || room === undefined) return [`${path}:1: is in no room; tools/layers.ts has the list`];
+    return importsOf(source).flatMap((found) => {
+      const wrong = wrongWith(path, from, room, found);
+      return wrong === undefined ? [] : [`${path}:${found.line}: ${wrong}`];
+    });
+  });
 }
 
-function wrongWith(file: string, { how, specifier }: Import): string | undefined {
-  const from = withinSrc(file);
-  const room = from === undefined ? undefined : roomOf(from);
-  if (from === undefined || room === undefined) return `is in no room; tools/layers.ts has the list`;
+function wrongWith(file: string, from: string, room: string, { how, specifier }: Import): string | undefined {
   if (how === "require") return `uses require, which hides what it imports; use import`;
   if (specifier === undefined) return `imports something computed; write the name as a literal so that it can be checked`;
   if (specifier.startsWith(".")) return wrongWithFile(file, from, room, posix.join(posix.dirname(file), specifier));

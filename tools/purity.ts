@@ -5,16 +5,26 @@
  */
 import type { MemberExpression, Node } from "oxc-parser";
 import { isPure, roomOf } from "./layers.ts";
+import { declarationsIn, isOnlyType, isReference } from "./source/names.ts";
 import { isTestCode, type Source } from "./source/source.ts";
 import { walk, type Visit } from "./source/walk.ts";
 
 /** What may not be used, and what to use instead. */
 const GLOBALS: Readonly<Record<string, string>> = {
   performance: "the Clock",
+  PerformanceMark: "the Clock",
+  PerformanceObserver: "the Clock",
+  // Each of these notes when it was made.
+  Event: "the Clock",
+  CustomEvent: "the Clock",
+  File: "the Clock",
+  // It formats the time that it is if it is given none, and knows the machine's language and time zone.
+  Intl: "a format that follows from its arguments",
   setTimeout: "clock.sleep",
   setInterval: "clock.sleep",
   setImmediate: "clock.soon",
   queueMicrotask: "a promise, or clock.soon",
+  MessageChannel: "clock.soon",
   clearTimeout: "an AbortSignal",
   clearInterval: "an AbortSignal",
   clearImmediate: "an AbortSignal",
@@ -23,7 +33,15 @@ const GLOBALS: Readonly<Record<string, string>> = {
   console: "the Logger",
   fetch: "a transport from host",
   WebSocket: "a transport from host",
+  EventSource: "a transport from host",
+  BroadcastChannel: "a transport from host",
+  Worker: "host",
+  navigator: "an argument",
+  localStorage: "an argument",
+  sessionStorage: "an argument",
   require: "import",
+  eval: "code that can be checked",
+  Function: "code that can be checked",
   globalThis: "an argument",
   global: "an argument",
   self: "an argument",
@@ -31,13 +49,19 @@ const GLOBALS: Readonly<Record<string, string>> = {
 };
 
 /** What may not be used only where there is no Node. */
-const NODE_GLOBALS: Readonly<Record<string, string>> = { Buffer: "a Uint8Array" };
+const NODE_GLOBALS: Readonly<Record<string, string>> = {
+  Buffer: "a Uint8Array",
+  "import.meta": "an argument",
+  __dirname: "an argument",
+  __filename: "an argument",
+};
 
 /** What may not be used of globals that are otherwise harmless. */
 const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Date: { now: "clock.now" },
   Math: { random: "the Random" },
   AbortSignal: { timeout: "clock.sleep" },
+  Atomics: { wait: "clock.sleep", waitAsync: "clock.sleep" },
 };
 
 /** `main` speaks to the process; the time and chance that it hands out still come from host. */
@@ -64,131 +88,57 @@ interface Use {
 
 function usesOf(source: Source, allowed: readonly string[]): Use[] {
   const uses: Use[] = [];
-  const own = declaredIn(source);
+  const isDeclared = declarationsIn(source);
   walk(source.program, (visit) => {
-    if (isOnlyType(visit)) return "skip";
-    const use = useAt(visit);
-    if (use !== undefined && !own.has(use.name) && !allowed.includes(use.name)) {
-      uses.push({ line: source.lineAt(visit.node.start), what: use.what, instead: use.instead });
-    }
+    const { node } = visit;
+    if (isOnlyType(node)) return "skip";
+    const name = nameOf(visit);
+    if (name === undefined || allowed.includes(name)) return undefined;
+    // Hiding Date or Math is not accepted as an excuse.
+    const use = memberUse(name, visit) ?? (isDeclared(name, node.start) ? undefined : globalUse(name));
+    if (use !== undefined) uses.push({ line: source.lineAt(node.start), ...use });
     return undefined;
   });
   return uses;
 }
 
-function useAt(visit: Visit): (Omit<Use, "line"> & { readonly name: string }) | undefined {
-  const { node, parent, field } = visit;
-  if (node.type !== "Identifier" || !isReference(visit)) return undefined;
-  const { name } = node;
+/** The name of the value that a node stands for, if it is one that could be of the machine. */
+function nameOf(visit: Visit): string | undefined {
+  const { node } = visit;
+  if (node.type === "MetaProperty") return `${node.meta.name}.${node.property.name}`;
+  return node.type === "Identifier" && isReference(visit) ? node.name : undefined;
+}
+
+function globalUse(name: string): Omit<Use, "line"> | undefined {
   const globals = { ...GLOBALS, ...NODE_GLOBALS };
-  if (Object.hasOwn(globals, name)) return { name, what: name, instead: globals[name] ?? "" };
+  return Object.hasOwn(globals, name) ? { what: name, instead: globals[name] ?? "" } : undefined;
+}
+
+function memberUse(name: string, { parent, field }: Visit): Omit<Use, "line"> | undefined {
   if (!Object.hasOwn(MEMBERS, name)) return undefined;
   const members = MEMBERS[name] ?? {};
   if (parent?.type === "MemberExpression" && field === "object") {
     const member = memberName(parent);
-    if (member === undefined) return { name, what: `a computed member of ${name}`, instead: "a member by its name" };
-    return Object.hasOwn(members, member) ? { name, what: `${name}.${member}`, instead: members[member] ?? "" } : undefined;
+    if (member === undefined) return { what: `a computed member of ${name}`, instead: "a member by its name" };
+    return Object.hasOwn(members, member) ? { what: `${name}.${member}`, instead: members[member] ?? "" } : undefined;
   }
   if (isHarmlessAlone(name, parent, field)) return undefined;
   const instead = Object.values(members)[0] ?? "";
-  if (name === "Date" && parent?.type === "NewExpression") return { name, what: "new Date() without arguments", instead };
-  if (name === "Date" && parent?.type === "CallExpression" && field === "callee") return { name, what: "Date()", instead };
-  return { name, what: `${name} as a value, which hides what is used of it`, instead };
+  if (name === "Date" && parent?.type === "NewExpression") return { what: "new Date() without a plain argument", instead };
+  if (name === "Date" && parent?.type === "CallExpression" && field === "callee") return { what: "Date()", instead };
+  return { what: `${name} as a value, which hides what is used of it`, instead };
 }
 
 /** `new Date(ms)` and `x instanceof Date` read no clock. Everything else could be an alias: `const { now } = Date`. */
 function isHarmlessAlone(name: string, parent: Node | undefined, field: string): boolean {
   if (parent?.type === "BinaryExpression" && parent.operator === "instanceof" && field === "right") return true;
-  return name === "Date" && parent?.type === "NewExpression" && field === "callee" && parent.arguments.length > 0;
+  if (name !== "Date" || parent?.type !== "NewExpression" || field !== "callee") return false;
+  // `new Date(...[])` has an argument that is none.
+  const first = parent.arguments[0];
+  return first !== undefined && first.type !== "SpreadElement";
 }
 
 function memberName({ computed, property }: MemberExpression): string | undefined {
   if (!computed) return property.type === "Identifier" ? property.name : "";
   return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
-}
-
-/** Whether an identifier stands for a value, and is not the name of a member, a key or a label. */
-function isReference({ parent, field }: Visit): boolean {
-  switch (parent?.type) {
-    case "MemberExpression":
-      return field === "object" || parent.computed;
-    case "Property":
-      // In `{ crypto }` key and value are the same identifier; it is seen as the value.
-      return field === "value" || parent.computed;
-    case "PropertyDefinition":
-    case "MethodDefinition":
-    case "AccessorProperty":
-      return field === "value" || (field === "key" && parent.computed);
-    case "LabeledStatement":
-    case "BreakStatement":
-    case "ContinueStatement":
-    case "ExportSpecifier":
-    case "MetaProperty":
-      return false;
-    default:
-      return true;
-  }
-}
-
-/** Wrappers that have an expression inside; all other nodes of TypeScript are types. */
-const WITH_EXPRESSION = ["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion", "TSInstantiationExpression"];
-
-function isOnlyType({ node }: Visit): boolean {
-  return node.type.startsWith("TS") && !WITH_EXPRESSION.includes(node.type);
-}
-
-/** Names that the file declares itself and which therefore are not the globals. Hiding Date or Math is not accepted as an excuse. */
-function declaredIn(source: Source): ReadonlySet<string> {
-  const names = new Set<string>();
-  walk(source.program, (visit) => {
-    if (isOnlyType(visit)) return "skip";
-    for (const pattern of bindingsOf(visit.node)) addNames(pattern, names);
-    return undefined;
-  });
-  for (const name of Object.keys(MEMBERS)) names.delete(name);
-  return names;
-}
-
-/** The patterns by which a node declares names. */
-function bindingsOf(node: Node): readonly (Node | null)[] {
-  switch (node.type) {
-    case "VariableDeclarator":
-    case "ClassDeclaration":
-      return [node.id];
-    case "FunctionDeclaration":
-      return [node.id, ...node.params];
-    case "FunctionExpression":
-    case "ArrowFunctionExpression":
-      return node.params;
-    case "CatchClause":
-      return [node.param];
-    case "ImportSpecifier":
-    case "ImportDefaultSpecifier":
-    case "ImportNamespaceSpecifier":
-      return [node.local];
-    default:
-      return [];
-  }
-}
-
-function addNames(pattern: Node | null, names: Set<string>): void {
-  switch (pattern?.type) {
-    case "Identifier":
-      names.add(pattern.name);
-      break;
-    case "ObjectPattern":
-      for (const property of pattern.properties) addNames(property.type === "Property" ? property.value : property, names);
-      break;
-    case "ArrayPattern":
-      for (const element of pattern.elements) addNames(element, names);
-      break;
-    case "AssignmentPattern":
-      addNames(pattern.left, names);
-      break;
-    case "RestElement":
-      addNames(pattern.argument, names);
-      break;
-    default:
-      break;
-  }
 }

@@ -52,6 +52,13 @@ describe("each untidy thing is named with its file and line", () => {
       text: `${OPENING}export { default } from "./b.ts";`,
       says: ["src/base/a.ts:2: has a default export; give it a name"],
     },
+    {
+      it: "a source with another ending",
+      path: "src/base/a.test.mts",
+      text: OPENING,
+      says: ["src/base/a.test.mts:1: ends in .mts; what is in src/ ends in .ts, so that it is compiled and its tests run"],
+    },
+    { it: "a script of the tools", path: "tools/a.mjs", text: OPENING, says: [] },
     { it: "a named export", text: `${OPENING}export const a = 1;`, says: [] },
   ]) {
     test(it, () => deepEqual(tidinessViolations([parseSource(path, text)]), says));

@@ -1,7 +1,9 @@
 /**
  * Small habits that a reader relies on, held by a machine: nothing unfinished, no test that silences the others, files that
- * open with what they are about, one way to export. Not here: the machine's clock (purity.ts), imports (layers.ts), sizes (sizes.ts).
+ * open with what they are about, one way to export, one ending. Not here: the machine's clock (purity.ts), imports (layers.ts),
+ * sizes (sizes.ts).
  */
+import { extname } from "node:path";
 import type { Source } from "./source/source.ts";
 import { walk } from "./source/walk.ts";
 
@@ -15,6 +17,7 @@ export function tidinessViolations(sources: Iterable<Source>): string[] {
     ...silencingTests(source),
     ...missingOpening(source),
     ...defaultExports(source),
+    ...otherEnding(source),
   ]);
 }
 
@@ -49,4 +52,10 @@ function defaultExports({ path, module, lineAt }: Source): string[] {
       return isDefault ? [`${path}:${lineAt(start)}: has a default export; give it a name`] : [];
     }),
   );
+}
+
+/** The runner looks for `.test.ts`, and so do the rules about what only tests may do. */
+function otherEnding({ path }: Source): string[] {
+  if (!path.startsWith("src/") || path.endsWith(".ts")) return [];
+  return [`${path}:1: ends in ${extname(path)}; what is in src/ ends in .ts, so that it is compiled and its tests run`];
 }

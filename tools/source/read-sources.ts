@@ -1,7 +1,13 @@
-/** The TypeScript files under folders of the clone, parsed. Generated ones are left out: nobody writes them. */
+/**
+ * All the code under folders of the clone, parsed: of any ending and in any folder, also what is generated, so that no name of a file
+ * hides it from the checks.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { parseSource, type Source } from "./source.ts";
+
+/** TypeScript and JavaScript, also with JSX. */
+const CODE = /\.[cm]?[jt]sx?$/;
 
 export function readSources(root: string, ...folders: readonly string[]): Source[] {
   return folders
@@ -9,7 +15,7 @@ export function readSources(root: string, ...folders: readonly string[]): Source
     .flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => join(folder, path).split(sep).join("/")),
     )
-    .filter((path) => path.endsWith(".ts") && !path.includes("/generated/"))
+    .filter((path) => CODE.test(path))
     .sort()
     .map((path) => parseSource(path, readFileSync(join(root, path), "utf8")));
 }

@@ -1,0 +1,51 @@
+import { deepEqual } from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import { layerViolations } from "../layers.ts";
+import { purityViolations } from "../purity.ts";
+import { readSources } from "./read-sources.ts";
+
+/** Written so that it is code under every ending. */
+const MISTAKES = `/** Planted. */\nvoid import("node:fs");\nvoid Date.now();\n`;
+
+/** What `check` makes of a clone that has these files, each with the same mistakes. */
+function plantFiles<T>(files: readonly string[], check: (root: string) => T): T {
+  const root = mkdtempSync(join(tmpdir(), "k8ts-sources-"));
+  try {
+    for (const file of files) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), MISTAKES);
+    }
+    return check(root);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+describe("no name of a file or folder hides what is in it", () => {
+  for (const file of [
+    "src/base/a.ts",
+    "src/base/generated/a.ts",
+    "src/base/a.mts",
+    "src/base/a.cts",
+    "src/base/a.tsx",
+    "src/base/a.js",
+    "src/base/a.mjs",
+    "src/base/a.cjs",
+    "src/base/a.jsx",
+  ]) {
+    test(file, () => {
+      const sources = plantFiles([file], (root) => readSources(root, "src"));
+      deepEqual(layerViolations(sources), [`${file}:2: imports node:fs: base may import sorted-btree from outside`]);
+      deepEqual(purityViolations(sources), [`${file}:3: uses Date.now; base takes clock.now`]);
+    });
+  }
+});
+
+test("files come in the order of their names, and what is no code is left out", () => {
+  const files = ["src/main/b.ts", "src/base/notes.md", "src/base/table.json", "tools/a.mjs", "src/base/a.ts", "other/a.ts"];
+  const paths = plantFiles(files, (root) => readSources(root, "tools", "src", "missing").map(({ path }) => path));
+  deepEqual(paths, ["src/base/a.ts", "src/main/b.ts", "tools/a.mjs"]);
+});
