@@ -1,5 +1,5 @@
-import { equal, ok } from "node:assert/strict";
-import { mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { equal, ok, rejects } from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, rm, rmdir, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -44,6 +44,38 @@ test("a directory that was abandoned, or whose holder died, is said to be so unt
   const fourth = await take();
   equal(fourth.wasAbandoned, false);
   await fourth.release();
+  await rm(directory, { recursive: true });
+});
+
+test("whatever became of the file that names the holder, the lock is let go", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  const holder = join(directory, "holder");
+  const owners = new Set<number>();
+  const take = async () => {
+    const attempt = await lockDirectory(directory);
+    ok("lock" in attempt, `it must be free, and is held by ${JSON.stringify(attempt)}`);
+    owners.add(attempt.lock.owner);
+    return attempt.lock;
+  };
+
+  const first = await take();
+  await unlink(holder);
+  await first.release();
+  const second = await take();
+  await unlink(holder);
+  await second.abandon();
+  const third = await take();
+  equal(third.wasAbandoned, true);
+
+  for (const way of ["release", "abandon"] as const) {
+    const lock = way === "release" ? third : await take();
+    await unlink(holder);
+    await mkdir(holder);
+    await rejects(lock[way]());
+    await rmdir(holder);
+  }
+  await (await take()).release();
+  equal(owners.size, 5, "each holder has a number of its own");
   await rm(directory, { recursive: true });
 });
 

@@ -6,18 +6,24 @@
  * other systems that file is all there is.
  *
  * Not seen: a holder in another network namespace (a container) on Linux. Such a process is found by the file if it shares
- * our process ids.
+ * our process ids; if not, whoever uses the directory can tell by `owner` that it is not alone (store/embedded/disk.ts does).
  */
-import { existsSync, readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from "node:fs";
+import { randomInt } from "node:crypto";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { PRIVATE_FILE_MODE, syncDirectory } from "./files.ts";
 
 const HOLDER_FILE = "holder";
 
+/** The largest range that randomInt allows. */
+const OWNERS = 2 ** 48 - 1;
+
 export interface DirectoryLock {
   /** The last holder did not release the directory: it died, or abandoned it. */
   readonly wasAbandoned: boolean;
+  /** A number that no other holder has. */
+  readonly owner: number;
   /** Lets go of a directory in which all is well. */
   release(): Promise<void>;
   /** Lets go of a directory in which something may be wrong, and leaves a note of that for the next holder. */
@@ -48,13 +54,21 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   return {
     lock: {
       wasAbandoned,
+      owner: randomInt(OWNERS),
       async release() {
-        unlinkSync(holderFile);
-        await letGo();
+        try {
+          rmSync(holderFile, { force: true });
+        } finally {
+          await letGo();
+        }
       },
       async abandon() {
-        truncateSync(holderFile); // That it is there is the note; whom it names would only mislead.
-        await letGo();
+        try {
+          // That it is there is the note; whom it names would only mislead.
+          writeFileSync(holderFile, "", { mode: PRIVATE_FILE_MODE });
+        } finally {
+          await letGo();
+        }
       },
     },
   };

@@ -20,6 +20,7 @@ for (const { tool, args, says } of [
   { tool: "helm", args: ["version", "--short"], says: /^v4\./ },
   { tool: "etcd", args: ["--version"], says: /etcd Version: 3\./ },
   { tool: "openssl", args: ["version"], says: /^OpenSSL / },
+  { tool: "strace", args: ["--version"], says: /^strace -- version / },
   { tool: "tmpfs", args: ["--version"], says: /mount/ },
 ] as const) {
   test(`what the set-up found as ${tool} is ${tool}`, { ...needs(tool) }, () => {

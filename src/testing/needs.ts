@@ -7,8 +7,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageDirectory } from "./package-directory.ts";
 
-/** etcd, openssl, kubectl 1.36, Helm 4, and the right to mount a small tmpfs. */
-export type ToolName = "etcd" | "openssl" | "tmpfs" | "kubectl" | "helm";
+/** etcd, openssl, strace, kubectl 1.36, Helm 4, and the right to mount a small tmpfs. */
+export type ToolName = "etcd" | "openssl" | "strace" | "tmpfs" | "kubectl" | "helm";
 
 /** Where a tool is, or why it is not. */
 export type Finding = { readonly path: string } | { readonly missing: string };

@@ -5,6 +5,7 @@ import type { Outcome, Surroundings } from "./surroundings.ts";
 
 const ETCD = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends etcd-server";
 const OPENSSL = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends openssl";
+const STRACE = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends strace";
 const UPDATE = "apt-get -o DPkg::Lock::Timeout=60 update";
 const DISABLE = "systemctl disable etcd.service";
 
@@ -34,7 +35,7 @@ function machine(
       environments.push(env ?? {});
       const outcome = options.apt?.(line) ?? { exitCode: 0, output: "" };
       if (outcome !== "installs") return outcome;
-      programs.add(line.endsWith("etcd-server") ? "etcd" : "openssl");
+      programs.add(line.endsWith("etcd-server") ? "etcd" : (line.split(" ").at(-1) ?? ""));
       return { exitCode: 0, output: "" };
     },
     ...options,
@@ -42,11 +43,13 @@ function machine(
   return { surroundings, commands, steps, environments };
 }
 
+const ALL_FOUND = { etcd: { path: "/usr/bin/etcd" }, openssl: { path: "/usr/bin/openssl" }, strace: { path: "/usr/bin/strace" } };
+
 const isInstall = (command: string) => command.includes(" install ");
 
 test("what is there is used, and nothing is run", async () => {
-  const { surroundings, commands, steps } = machine({ programs: ["etcd", "openssl"] });
-  deepEqual(await debianPrograms(surroundings), { etcd: { path: "/usr/bin/etcd" }, openssl: { path: "/usr/bin/openssl" } });
+  const { surroundings, commands, steps } = machine({ programs: ["etcd", "openssl", "strace"] });
+  deepEqual(await debianPrograms(surroundings), ALL_FOUND);
   deepEqual([commands, steps], [[], []]);
 });
 
@@ -55,12 +58,15 @@ test("what is missing is installed, one line of progress each, and no service is
     programs: ["systemctl"],
     apt: (command) => (isInstall(command) ? "installs" : { exitCode: 0, output: "" }),
   });
-  deepEqual(await debianPrograms(surroundings), { etcd: { path: "/usr/bin/etcd" }, openssl: { path: "/usr/bin/openssl" } });
-  deepEqual(commands, [ETCD, DISABLE, OPENSSL]);
-  deepEqual(steps, ["installing Debian package etcd-server", "installing Debian package openssl"]);
+  deepEqual(await debianPrograms(surroundings), ALL_FOUND);
+  deepEqual(commands, [ETCD, DISABLE, OPENSSL, STRACE]);
+  deepEqual(
+    steps,
+    ["etcd-server", "openssl", "strace"].map((name) => `installing Debian package ${name}`),
+  );
   deepEqual(
     environments.map((env) => [env["DEBIAN_FRONTEND"], env["SYSTEMD_OFFLINE"], env["RUNLEVEL"]]),
-    Array.from({ length: 3 }, () => ["noninteractive", "1", "1"]),
+    Array.from({ length: 4 }, () => ["noninteractive", "1", "1"]),
   );
 });
 
@@ -73,19 +79,20 @@ test("the lists are fetched only if installing fails without, and only once", as
       return updated ? "installs" : { exitCode: 100, output: "E: Unable to locate package etcd-server\n" };
     },
   });
-  deepEqual(await debianPrograms(surroundings), { etcd: { path: "/usr/bin/etcd" }, openssl: { path: "/usr/bin/openssl" } });
-  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL]);
+  deepEqual(await debianPrograms(surroundings), ALL_FOUND);
+  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL, STRACE]);
 });
 
 test("a failing apt is a reason and not a failure, and one package does not spoil the other", async () => {
   const { surroundings, commands } = machine({
-    apt: (command) => (command === OPENSSL ? "installs" : { exitCode: 100, output: "Reading...\nE: Unable to fetch some archives\n" }),
+    apt: (command) =>
+      command === OPENSSL || command === STRACE ? "installs" : { exitCode: 100, output: "Reading...\nE: Unable to fetch some archives\n" },
   });
   deepEqual(await debianPrograms(surroundings), {
+    ...ALL_FOUND,
     etcd: { missing: "apt-get could not install etcd-server: E: Unable to fetch some archives" },
-    openssl: { path: "/usr/bin/openssl" },
   });
-  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL]);
+  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL, STRACE]);
 });
 
 describe("where nothing can be installed, the reason says what to do", () => {
@@ -94,8 +101,8 @@ describe("where nothing can be installed, the reason says what to do", () => {
     { it: "not Debian", options: { isDebian: false }, missing: "not on the path; install it (Debian: etcd-server)" },
   ]) {
     test(it, async () => {
-      const { surroundings, commands } = machine({ ...options, programs: ["openssl"] });
-      deepEqual(await debianPrograms(surroundings), { etcd: { missing }, openssl: { path: "/usr/bin/openssl" } });
+      const { surroundings, commands } = machine({ ...options, programs: ["openssl", "strace"] });
+      deepEqual(await debianPrograms(surroundings), { ...ALL_FOUND, etcd: { missing } });
       deepEqual(commands, []);
     });
   }

@@ -15,6 +15,7 @@ interface DebianProgram {
 const PROGRAMS = {
   etcd: { command: "etcd", package: "etcd-server", service: "etcd.service" },
   openssl: { command: "openssl", package: "openssl" },
+  strace: { command: "strace", package: "strace" },
 } as const satisfies Record<string, DebianProgram>;
 
 /** Long enough for a slow mirror; a mirror that does not answer at all must not hold up the tests for ever. */
@@ -28,7 +29,11 @@ const QUIET = { DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1", RUNLEVE
 
 export async function debianPrograms(surroundings: Surroundings): Promise<Record<keyof typeof PROGRAMS, Finding>> {
   const apt = { updated: false };
-  return { etcd: await find(PROGRAMS.etcd, surroundings, apt), openssl: await find(PROGRAMS.openssl, surroundings, apt) };
+  return {
+    etcd: await find(PROGRAMS.etcd, surroundings, apt),
+    openssl: await find(PROGRAMS.openssl, surroundings, apt),
+    strace: await find(PROGRAMS.strace, surroundings, apt),
+  };
 }
 
 async function find(program: DebianProgram, surroundings: Surroundings, apt: { updated: boolean }): Promise<Finding> {

@@ -5,7 +5,7 @@
 import { joinPath, makePrivateDirectory, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
 import { StoreError } from "../store-error.ts";
-import { prepareDataFile, type FileState } from "./data-file.ts";
+import { explainWriteFailure, prepareDataFile, type FileState } from "./data-file.ts";
 import { Disk } from "./disk.ts";
 import { damaged, revisionOf } from "./records.ts";
 import { forgetHalfRestored } from "./restore.ts";
@@ -63,10 +63,11 @@ async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDi
   try {
     await prepareContent(disk, path, { wasShort });
     if (isMostlyFree(disk.sizes())) disk = await shrink(disk, file, openDisk);
+    await own(disk, path, lock.owner);
     const numbers = readNumbers(disk, path);
     const close = async ({ inDoubt }: { readonly inDoubt: boolean }) => {
       await disk.close();
-      await (inDoubt ? lock.abandon() : lock.release());
+      await (inDoubt || disk.isInDoubt ? lock.abandon() : lock.release());
     };
     return { path, disk, firstRevision: FIRST_REVISION, ...numbers, close };
   } catch (error) {
@@ -87,7 +88,7 @@ function openDisk(file: string): Disk {
   try {
     return new Disk(file);
   } catch (error) {
-    throw damaged(`${file} cannot be opened (${(error as Error).message})`, error);
+    throw error instanceof StoreError ? error : damaged(`${file} cannot be opened (${(error as Error).message})`, error);
   }
 }
 
@@ -112,6 +113,15 @@ async function writeFirstNumbers(disk: Disk, path: string): Promise<void> {
   });
   await syncDirectory(path);
   await syncDirectory(joinPath(path, ".."));
+}
+
+/** Before the numbers are read: whoever wrote until now can no longer change them. */
+async function own(disk: Disk, path: string, owner: number): Promise<void> {
+  try {
+    await disk.own(owner);
+  } catch (error) {
+    throw await explainWriteFailure(error, path);
+  }
 }
 
 function readNumbers(

@@ -3,7 +3,7 @@
  * each key, a few numbers. Old lists and watches survive a restart, because history is in the log and not in memory.
  *
  * A write is acknowledged, and shown to readers and watchers, only after it is on disk (embedded/writer.ts). One process
- * owns the directory. Opening reads three numbers and no data, so it takes the same time at any size.
+ * owns the directory. Opening looks through the pages of a file of moderate size, and reads a few numbers but no data.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";

@@ -2,7 +2,7 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,8 +17,10 @@ import { isStoreError } from "../store-error.ts";
 import { bytesValue } from "../value.ts";
 import { committed, del, put } from "../testing/harness.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
+import { Disk } from "./disk.ts";
 import { readFileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
+import { shrink } from "./shrink.ts";
 import { DAMAGES, PageFile, type Damage } from "./testing/damage.ts";
 import { landmarksOf, type Landmarks } from "./testing/landmarks.ts";
 import { LIVES, describe, step } from "./testing/store-life.ts";
@@ -66,6 +68,30 @@ test("an empty file and the file of a new store are accepted", () =>
     await store.close();
     await checkPages(file);
   }));
+
+test(`a store that was shrunk is accepted, at once and while it is used, and holds what it held (K8TS_SEED=${testSeed()})`, async () => {
+  for (const life of LIVES) {
+    await inDirectory(async (directory, file) => {
+      const random = seededRandom(testSeed()).derive(life.name);
+      const store = await openIn(directory);
+      for (let count = 0; count < 20; count++) await step(store, life, random);
+      const content = await describe(store);
+      await store.close();
+      await (await shrink(new Disk(file), file, (path) => new Disk(path))).close();
+      deepEqual((await readdir(directory)).sort(), ["store.mdb", "store.mdb-lock"]);
+      await checkPages(file);
+
+      const again = await openIn(directory);
+      await checkPages(file);
+      equal(await describe(again), content);
+      for (let count = 0; count < 20; count++) {
+        await step(again, life, random);
+        await checkPages(file);
+      }
+      await again.close();
+    });
+  }
+});
 
 test("a store that was restored from entries is accepted", () =>
   inDirectory(async (directory, file) => {
@@ -363,15 +389,21 @@ test("a data file that was emptied is not taken for a new one", () =>
     await rejects(openIn(directory), { reason: "Damaged", message: /store\.mdb is empty, and there were \d+ transactions/ });
   }));
 
-test("a damaged store that was not closed is refused each time it is opened, and left as it is", () =>
-  inDirectory(async (directory, file) => {
-    const damaged = await aStoreWithAllKindsOfPages(directory, file);
-    damaged.zero(landmarksOf(damaged).branch, damaged.pageSize);
-    await writeFile(file, damaged.bytes);
-    await writeFile(join(directory, "holder"), "");
-    for (let time = 0; time < 3; time++) await rejects(openIn(directory), { reason: "Damaged", message: /page \d+ of .*store\.mdb says/ });
-    deepEqual(new Uint8Array(await readFile(file)), damaged.bytes);
-  }));
+for (const { it, wasClosed } of [
+  { it: "closed", wasClosed: true },
+  { it: "not closed", wasClosed: false },
+]) {
+  test(`a damaged store that was ${it} is refused each time it is opened, and left as it is`, () =>
+    inDirectory(async (directory, file) => {
+      const damaged = await aStoreWithAllKindsOfPages(directory, file);
+      damaged.zero(landmarksOf(damaged).branch, damaged.pageSize);
+      await writeFile(file, damaged.bytes);
+      if (!wasClosed) await writeFile(join(directory, "holder"), "");
+      for (let time = 0; time < 3; time++)
+        await rejects(openIn(directory), { reason: "Damaged", message: /page \d+ of .*store\.mdb says/ });
+      deepEqual(new Uint8Array(await readFile(file)), damaged.bytes);
+    }));
+}
 
 const DAMAGED_STORES = rounds({ quick: 30, full: 1_000 });
 
@@ -387,6 +419,7 @@ test(`of ${DAMAGED_STORES} damaged stores none ends its process, and each is ref
       await layDown(
         copy,
         home,
+        round % 2 === 0 ? "killed" : "closed",
         damages.reduce((bytes, { to }) => to(new PageFile(bytes.slice(), file.pageSize), random), file.bytes),
       );
       const answer = await readByChild(copy, `round ${round}, with ${damages.map(({ name }) => name).join(" and ")}`);
@@ -424,12 +457,12 @@ function drawDamages(round: number, random: Random): Damage[] {
   return before.ends === true || random.below(4) > 0 ? [damage] : [before, damage];
 }
 
-/** A data directory as its holder leaves it who is killed. */
-async function layDown(directory: string, home: string, bytes: Uint8Array): Promise<void> {
+/** A data directory as its holder leaves it who is killed, or who closes it. */
+async function layDown(directory: string, home: string, holder: "killed" | "closed", bytes: Uint8Array): Promise<void> {
   await mkdir(directory);
   await copyFile(join(home, "store.mdb-lock"), join(directory, "store.mdb-lock"));
   await writeFile(join(directory, "store.mdb"), bytes);
-  await writeFile(join(directory, "holder"), "");
+  if (holder === "killed") await writeFile(join(directory, "holder"), "");
 }
 
 /** What a process says that opens the store. It must end by itself, and well, and nothing else may be said. */

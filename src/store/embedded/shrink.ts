@@ -11,8 +11,8 @@ import type { LogRecord } from "./records.ts";
 /** Smaller files are not worth the copying: a start takes at most a second. */
 const SHRINK_ABOVE_BYTES = 64 * 1_048_576;
 
-/** Records written per transaction. */
-const RECORDS_PER_PIECE = 1_000;
+/** Written per transaction, about: as much as one may hold in memory. */
+const BYTES_PER_PIECE = 16 * 1_048_576;
 
 /** All numbers but that of the owner, who takes possession of the new file as of any. */
 const NUMBERS: readonly MetaName[] = ["format", "revision", "keys", "compacted", "cleaned", "restoring"];
@@ -54,12 +54,18 @@ async function copyInto(file: string, disk: Disk, open: (file: string) => Disk):
 /** Copies records from `from` on, in order, so that each key's head ends as its last record. Returns where to go on, or undefined at the end. */
 async function copyPiece(disk: Disk, smaller: Disk, from: number): Promise<number | undefined> {
   const records: { readonly position: number; readonly record: LogRecord }[] = [];
-  disk.visitLog({ from, before: Number.MAX_SAFE_INTEGER }, (position, record) => records.push({ position, record }) < RECORDS_PER_PIECE);
+  let next: number | undefined;
+  let sizeBytes = 0;
+  disk.visitLog({ from, before: Number.MAX_SAFE_INTEGER }, (position, record) => {
+    if (sizeBytes >= BYTES_PER_PIECE) next = position;
+    else records.push({ position, record });
+    sizeBytes += disk.recordBytes(position);
+    return next === undefined;
+  });
   await smaller.write(() => {
     for (const { position, record } of records) smaller.putRecord(position, record, disk.value(position, record.key) ?? new Uint8Array(0));
   });
-  const last = records.at(-1);
-  return last === undefined || records.length < RECORDS_PER_PIECE ? undefined : last.position + 1;
+  return next;
 }
 
 async function removeCopy(copy: string): Promise<void> {
