@@ -1,11 +1,11 @@
-/** What every driver that owns its data does with the options of a read before anything else. */
+/** What every driver does with the options of a read, and with the revision to compact to, before anything else. */
 import type { ListOptions, ReadOptions } from "./store.ts";
 import { StoreError, compacted, futureRevision } from "./store-error.ts";
 
 /** Throws "Invalid" unless `limit` and `revision` are whole numbers above 0, where they are given. */
 export function checkReadOptions({ revision, limit }: ListOptions): void {
   if (revision !== undefined && !isPositive(revision)) {
-    throw new StoreError("Invalid", `Cannot read at revision ${revision}: a revision is a whole number above 0`);
+    throw new StoreError("Invalid", `Cannot use revision ${revision}: a revision is a whole number above 0`);
   }
   if (limit !== undefined && !isPositive(limit)) {
     throw new StoreError("Invalid", `Cannot list at most ${limit} entries: a limit is a whole number above 0`);

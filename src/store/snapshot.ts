@@ -8,6 +8,7 @@
  */
 import type { Entry, ListResult, Store } from "./store.ts";
 import { KEY_BYTES_MAX } from "./store.ts";
+import { checkKey } from "./key.ts";
 import { ByteReader } from "../base/byte-reader.ts";
 import { StoreError } from "./store-error.ts";
 import { bytesValue } from "./value.ts";
@@ -102,6 +103,7 @@ async function* pages(store: Store, revision: number | undefined): AsyncGenerato
 }
 
 function encodeRecord({ key, revision, value }: Entry): Uint8Array {
+  checkKey(key); // An etcd may hold keys of others, with which the snapshot could not be restored.
   const keyBytes = new TextEncoder().encode(key);
   const valueBytes = value.bytes();
   const record = new Uint8Array(RECORD_FIXED_BYTES + keyBytes.length + valueBytes.length);

@@ -130,6 +130,7 @@ class Embedded implements RestorableStore {
 
   async compact(revision: number): Promise<void> {
     this.#checkWritable("compact");
+    checkReadOptions({ revision });
     if (revision > this.#visibleRevision) throw futureRevision(revision, this.#visibleRevision);
     if (revision <= this.#compactedRevision) return;
     this.#compactedRevision = revision;

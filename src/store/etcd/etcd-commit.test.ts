@@ -159,6 +159,15 @@ const commits: readonly { readonly it: string; readonly operations: (revision: n
   { it: "delete at the revision", operations: (revision) => [del(KEY, at(revision))] },
   { it: "delete if it exists", operations: () => [del(KEY)] },
   { it: "put and delete", operations: (revision) => [put(KEY, "mine", at(revision)), del(OTHER_KEY)] },
+  {
+    it: "delete at the revision and put what is there already",
+    operations: (revision) => [del(KEY, at(revision)), put(OTHER_KEY, "there before")],
+  },
+  { it: "the same if it exists", operations: (revision) => [del(KEY, at(revision)), put(OTHER_KEY, "there before", exists)] },
+  {
+    it: "put at the revision and put what is there already",
+    operations: (revision) => [put(KEY, "mine", at(revision)), put(OTHER_KEY, "there before")],
+  },
   { it: "put and put", operations: () => [put(KEY, "mine", absent), put(OTHER_KEY, "mine")] },
 ];
 

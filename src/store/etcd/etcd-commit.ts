@@ -95,7 +95,9 @@ class Commit {
 
   /** Whether finding what was to be written proves that this commit wrote it. */
   get #isTelling(): boolean {
-    return this.#operations.some(({ precondition }) => precondition?.is === "at" || precondition?.is === "absent");
+    return this.#operations.some(
+      ({ type, precondition }) => type === "put" && (precondition?.is === "at" || precondition?.is === "absent"),
+    );
   }
 
   #attempt(request: TxnRequest, remainingMs: number): Promise<Attempt<TxnResponse>> {

@@ -63,7 +63,12 @@ export function refusalError(action: string, { reason, cause }: Extract<Failure,
 const EXPLANATIONS: readonly (readonly [pattern: RegExp, explanation: string])[] = [
   [/unable to verify the first certificate|self[- ]signed certificate|issuer certificate/i, "its certificate is not from the given CA"],
   [/alert bad certificate|alert certificate required|alert unknown ca/i, "it does not accept our client certificate"],
-  [/alert handshake failure|wrong version number|Protocol error/i, "it does not speak TLS as we do; is http and https mixed up?"],
+  [/ALTNAME_INVALID|does not match certificate's altnames/i, "its certificate is for another name"],
+  [/certificate has expired|not yet valid/i, "its certificate is not valid at this time"],
+  [
+    /alert handshake failure|wrong version number|Protocol error|disconnected before secure TLS/i,
+    "it does not speak TLS as we do; is http and https mixed up?",
+  ],
 ];
 
 /** In one line, for somebody who must mend it. */

@@ -3,7 +3,8 @@
  * moment after it was called, whichever member answers. All pages of one list are read at the revision of the first.
  */
 import type { Entry, ListOptions, ListResult, ReadOptions } from "../store.ts";
-import { compacted, futureRevision, isStoreError, StoreError } from "../store-error.ts";
+import { checkReadOptions } from "../read-options.ts";
+import { compacted, futureRevision, isStoreError } from "../store-error.ts";
 import type { CompactionMemory } from "./compaction-memory.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { RANGE, type KeyValue } from "./etcd-messages.ts";
@@ -34,15 +35,14 @@ export class EtcdReader {
   }
 
   async get(key: string, { revision }: ReadOptions): Promise<Entry | undefined> {
-    checkRevision(revision);
+    checkReadOptions(revision === undefined ? {} : { revision });
     const { kvs } = await this.#range(`get ${key}`, { key: this.#options.keys.encode(key), revision });
     return kvs[0] === undefined ? undefined : this.entryOf(kvs[0]);
   }
 
   async list(prefix: string, options: ListOptions): Promise<ListResult> {
     const { limit = Infinity, startAfter } = options;
-    checkRevision(options.revision);
-    checkLimit(limit);
+    checkReadOptions(options);
     const { keys } = this.#options;
     const whole = keys.rangeOf(prefix);
     if (whole === undefined) return { entries: [], revision: options.revision ?? (await this.currentRevision()), remaining: 0 };
@@ -106,16 +106,4 @@ export class EtcdReader {
 
 export function revisionOf({ header }: { readonly header: { readonly revision: number } | undefined }): number {
   return header?.revision ?? 0;
-}
-
-function checkRevision(revision: number | undefined): void {
-  if (revision !== undefined && !(Number.isSafeInteger(revision) && revision > 0)) {
-    throw new StoreError("Invalid", `Cannot read at revision ${revision}: a revision is a whole number above 0`);
-  }
-}
-
-function checkLimit(limit: number): void {
-  if (limit !== Infinity && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new StoreError("Invalid", `Cannot list with a limit of ${limit}: a limit is a whole number above 0`);
-  }
 }

@@ -33,6 +33,23 @@ storeSuite({
   },
 });
 
+test(
+  "what another API server has compacted is told by the statistics, also of a store that was just opened",
+  needs("etcd"),
+  async (context) => {
+    const server = await etcd(context);
+    const [one, other] = [await storeOn(context, server.endpoints), await storeOn(context, server.endpoints)];
+    equal((await other.statistics()).compactedRevision, 1);
+    for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
+    const compacted = (await one.currentRevision()) - 1;
+
+    await one.compact(compacted);
+
+    equal((await other.statistics()).compactedRevision, compacted);
+    equal((await (await storeOn(context, server.endpoints)).statistics()).compactedRevision, compacted);
+  },
+);
+
 test("two stores on one etcd see each other's writes, in one order, and lose no addition to one key", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const stores = [await storeOn(context, endpoints), await storeOn(context, endpoints)] as const;

@@ -10,8 +10,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { GrpcTls } from "../../host/grpc.ts";
+import { COMPACTION_KEY } from "../compaction.ts";
 import { checkWatchPrefix } from "../key.ts";
 import { prepareOperations } from "../operations.ts";
+import { checkReadOptions } from "../read-options.ts";
 import type {
   CommitResult,
   Entry,
@@ -143,7 +145,7 @@ class EtcdStore implements Store {
   async compact(revision: number): Promise<void> {
     const action = `compact to revision ${revision}`;
     this.#checkOpen(action);
-    if (!Number.isSafeInteger(revision)) throw new StoreError("Invalid", `Cannot ${action}: a revision is a whole number`);
+    checkReadOptions({ revision });
     if (revision <= this.#compaction.revision) return;
     try {
       await this.#parts.cluster.read(action, (endpoint, options) => endpoint.call(COMPACT, { revision }, options));
@@ -156,14 +158,15 @@ class EtcdStore implements Store {
 
   async statistics(): Promise<StoreStatistics> {
     this.#checkOpen("read the statistics");
-    const [{ dbSize, dbSizeInUse }, { keys, revision }] = await Promise.all([
+    const [{ dbSize, dbSizeInUse }, { keys, revision }, compactedRevision] = await Promise.all([
       this.#parts.cluster.read("read the status of etcd", (endpoint, options) => endpoint.status(options)),
       this.#reader.count(),
+      this.#compactedRevision(),
     ]);
     return {
       driver: "etcd",
       revision,
-      compactedRevision: this.#compaction.revision,
+      compactedRevision,
       keys,
       sizeBytes: dbSize,
       usedBytes: dbSizeInUse,
@@ -171,6 +174,18 @@ class EtcdStore implements Store {
       commits: this.#commits,
       syncs: this.#commits, // Each transaction waits for the quorum by itself.
     };
+  }
+
+  /** Others compact, too: what is known is the truth exactly if it can still be read. */
+  async #compactedRevision(): Promise<number> {
+    const known = Math.max(1, this.#compaction.revision);
+    try {
+      await this.#reader.get(COMPACTION_KEY, { revision: known });
+      return known;
+    } catch (error) {
+      if (isStoreError(error, "Compacted")) return this.#compaction.revision;
+      throw error;
+    }
   }
 
   close(): Promise<void> {

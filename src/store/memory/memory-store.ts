@@ -122,6 +122,7 @@ class Memory implements MemoryStore {
 
   async compact(revision: number): Promise<void> {
     this.#checkWritable("compact");
+    checkReadOptions({ revision });
     if (revision > this.#state.revision) throw futureRevision(revision, this.#state.revision);
     if (revision > this.#state.compactedRevision) compactState(this.#state, revision);
   }

@@ -141,6 +141,7 @@ function compactionTests(driver: Driver): void {
     deepEqual((await store.list(PODS, { revision: newest })).entries.map(show), state);
     await rejects(store.list(PODS, { revision: newest - 1 }), { reason: "Compacted" });
     await rejects(store.compact(newest + 1), { reason: "FutureRevision" });
+    for (const revision of [0, -1, 1.5, Number.NaN]) await rejects(store.compact(revision), { reason: "Invalid" });
     await committed(store, put(`${PODS}p0`, "again", { is: "absent" }));
   });
 

@@ -13,7 +13,10 @@ import { openEmbeddedStore } from "../embedded-store.ts";
 
 const WRITERS = 8;
 const KEYS = 40;
-const COMMITS_PER_COMPACTION = 200;
+/** Often, so that most lives see compaction and cleaning, and the history of a thousand lives stays short. */
+const COMMITS_PER_COMPACTION = 15;
+
+const REVISIONS_KEPT = 200;
 
 const [directory = "", seed = "1"] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
@@ -33,7 +36,7 @@ async function writeForEver(target: Store, writer: number): Promise<never> {
     const result = await target.commit(operations);
     if (result.committed) operations.forEach((operation) => say("ack", result.revision, operation));
     if (writer === 0 && count % COMMITS_PER_COMPACTION === COMMITS_PER_COMPACTION - 1) {
-      await target.compact(Math.max(1, (await target.currentRevision()) - COMMITS_PER_COMPACTION));
+      await target.compact(Math.max(1, (await target.currentRevision()) - REVISIONS_KEPT));
     }
   }
 }
