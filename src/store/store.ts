@@ -10,6 +10,9 @@
  * snapshots and hashes (store/snapshot.ts), encryption (store/transform.ts): all of them written over this contract.
  */
 
+/** The revision of an empty store, as in etcd: 0 means "any" to Kubernetes clients. The first commit gets the next. */
+export const FIRST_REVISION = 1;
+
 /** A key's bytes in UTF-8 are at most this many: a Kubernetes group, plural, namespace and name need 640, lmdb holds 1,978. */
 export const KEY_BYTES_MAX = 1_024;
 

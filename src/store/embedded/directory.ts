@@ -4,6 +4,7 @@
  */
 import { joinPath, makePrivateDirectory, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
+import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { explainWriteFailure, prepareDataFile, type FileState } from "./data-file.ts";
 import { Disk } from "./disk.ts";
@@ -14,9 +15,6 @@ import { verify } from "./verify.ts";
 
 /** The version of what is in the file. */
 const FORMAT = 1;
-
-/** As in etcd, whose empty store is at revision 1: 0 means "any" to Kubernetes clients. */
-const FIRST_REVISION = 1;
 
 const DATA_FILE = "store.mdb";
 

@@ -7,6 +7,7 @@
  */
 import { SortedMap } from "../../base/sorted-map.ts";
 import type { Clock } from "../../base/clock.ts";
+import { FIRST_REVISION } from "../store.ts";
 import type {
   Change,
   CommitResult,
@@ -29,9 +30,6 @@ import { checkReadOptions, revisionToRead } from "../read-options.ts";
 import { beingRestored, checkRestored, notNew } from "../restoring.ts";
 import { closed, compacted, futureRevision } from "../store-error.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
-
-/** As in etcd, whose empty store is at revision 1: 0 means "any" to Kubernetes clients. */
-const FIRST_REVISION = 1;
 
 /** One write of one key, with the writes before it that are still kept. */
 interface Write {
