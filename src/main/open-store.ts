@@ -53,5 +53,14 @@ async function readPemFiles(files: PemFiles): Promise<{ readonly [Name in keyof 
       });
     }
   };
-  return Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
+  const contents = await Promise.all(Object.entries(files).map(read));
+  for (const [name, bytes] of contents) checkPem(name as keyof PemFiles, files[name as keyof PemFiles] ?? "", bytes);
+  return Object.fromEntries(contents);
+}
+
+/** A wrong file would otherwise only be seen as a certificate that does not fit, and the server be blamed for it. */
+function checkPem(name: keyof PemFiles, path: string, bytes: Uint8Array): void {
+  const wanted = name === "key" ? "PRIVATE KEY-----" : "-----BEGIN CERTIFICATE-----";
+  if (new TextDecoder().decode(bytes).includes(wanted)) return;
+  throw new StoreError("Unusable", `Cannot use ${path}: it holds no ${name === "key" ? "private key" : "certificate"} in PEM form`);
 }

@@ -11,7 +11,7 @@ import type { Random } from "../../base/random.ts";
 import { GrpcError, type GrpcTls } from "../../host/grpc.ts";
 import { closed, StoreError } from "../store-error.ts";
 import { openEtcdEndpoint, type CallOptions, type EtcdAddress, type EtcdEndpoint } from "./etcd-endpoint.ts";
-import { explain, failureOf, refusalError, type Failure } from "./etcd-failure.ts";
+import { explain, failureOf, mustBeMended, refusalError, type Failure } from "./etcd-failure.ts";
 import type { StatusResponse } from "./etcd-messages.ts";
 import { hasReliableProgress, refusalOf } from "./etcd-version.ts";
 import { Retry } from "./retry.ts";
@@ -101,6 +101,7 @@ export class EtcdCluster {
         this.#preferred = admitted[random.below(admitted.length)] as number;
         return;
       }
+      if (this.#endpoints.every(({ failure }) => failure !== undefined && mustBeMended(failure))) break;
     } while (await retry.again(this.#endpoints.length));
     throw this.unavailable("open the etcd store");
   }

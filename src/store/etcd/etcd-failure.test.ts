@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { equal } from "node:assert/strict";
 import { GrpcError, type GrpcCode } from "../../host/grpc.ts";
-import { explain, failureOf } from "./etcd-failure.ts";
+import { explain, failureOf, mustBeMended } from "./etcd-failure.ts";
 
 const rows: readonly (readonly [code: GrpcCode, details: string, means: string, sent?: boolean])[] = [
   ["OUT_OF_RANGE", "etcdserver: mvcc: required revision has been compacted", "Compacted"],
@@ -62,4 +62,15 @@ for (const [details, says] of [
   test(`"${details.slice(0, 90)}" is explained in one line`, () => {
     equal(explain(new GrpcError("UNAVAILABLE", details, { sent: false })), says);
   });
+}
+
+for (const { text, says } of [
+  { text: "self-signed certificate in certificate chain", says: true },
+  { text: "certificate has expired", says: true },
+  { text: "Hostname/IP does not match certificate's altnames", says: true },
+  { text: "Client network socket disconnected before secure TLS connection was established", says: true },
+  { text: "connect ECONNREFUSED 127.0.0.1:2379", says: false },
+  { text: "etcdserver: no leader", says: false },
+]) {
+  test(`"${text}" ${says ? "must be mended by somebody" : "may mend itself"}`, () => equal(mustBeMended(new Error(text)), says));
 }

@@ -71,15 +71,24 @@ const EXPLANATIONS: readonly (readonly [pattern: RegExp, explanation: string])[]
   ],
 ];
 
+/** Whether somebody has to change a certificate or an address: trying again does not help. */
+export function mustBeMended(cause: unknown): boolean {
+  return EXPLANATIONS.some(([pattern]) => pattern.test(textOf(cause)));
+}
+
 /** In one line, for somebody who must mend it. */
 export function explain(cause: unknown): string {
+  const plain = textOf(cause);
+  const known = EXPLANATIONS.find(([pattern]) => pattern.test(plain));
+  return known === undefined ? plain : `${known[1]} (${plain})`;
+}
+
+function textOf(cause: unknown): string {
   const text = cause instanceof GrpcError ? cause.details : cause instanceof Error ? cause.message : String(cause);
-  const plain = text
+  return text
     .replace(/^No connection established\. Last error: (Error: )?/, "")
     .replace(/ \(\d{4}-[\d-]+T[\d:.]+Z\)/, "")
     .replace(/\s*\. Resolution note: $/, "")
     .replace(/\s+/g, " ")
     .trim();
-  const known = EXPLANATIONS.find(([pattern]) => pattern.test(plain));
-  return known === undefined ? plain : `${known[1]} (${plain})`;
 }
