@@ -1,0 +1,90 @@
+/**
+ * The shape that all objects of the API share. What is read is never changed in place, so everything is readonly.
+ * The types of the kinds themselves are generated from the schemas (api/generated/<group>/<version>.ts) and fit these.
+ */
+
+/** JSON as it comes out of a parser. Whole numbers outside of ±2^53 are bigints, so that none of their digits is lost. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [member: string]: Json | undefined;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+/** One writer's claim on fields (server-side apply). In the shared object it is absent: see apply/managed-fields.ts. */
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: "Apply" | "Update";
+  readonly apiVersion?: string;
+  readonly time?: string;
+  readonly fieldsType?: "FieldsV1";
+  readonly fieldsV1?: JsonObject;
+  readonly subresource?: string;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly selfLink?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+export interface ListMeta {
+  readonly selfLink?: string;
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface GroupVersion {
+  /** "" for the core group. */
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface GroupVersionKind extends GroupVersion {
+  readonly kind: string;
+}
+
+/** "v1", "apps/v1": as it stands in `apiVersion`. */
+export function apiVersionOf({ group, version }: GroupVersion): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+/** The other way round; undefined if the text has more than one slash or an empty part. */
+export function parseApiVersion(apiVersion: string): GroupVersion | undefined {
+  const parts = apiVersion.split("/");
+  const [first = "", second] = parts;
+  if (parts.length > 2 || first === "" || second === "") return undefined;
+  return second === undefined ? { group: "", version: first } : { group: first, version: second };
+}
+
+/** "pods", "deployments.apps": how upstream's messages name a resource. */
+export function groupResourceOf(group: string, plural: string): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}

@@ -1,0 +1,148 @@
+/**
+ * The shape in which every kind is described: one plain value per kind, pure functions only. The API server is generic over them and
+ * knows no kind by name; a custom resource is the same thing, made from its definition at run time.
+ *
+ * Every function works on the storage version, unless it stands in a served version. None changes its argument: what stays the same
+ * keeps its identity, which lets the machine skip comparing, validating and writing it. A function that has nothing to change returns
+ * its argument. Objects come without managedFields and, on create, without status unless the kind says otherwise.
+ * Not here: what cannot be pure (addresses, other objects, time): apiserver/resources/<kind>.
+ */
+import type { FieldError } from "./field-error.ts";
+import type { GroupVersion, GroupVersionKind, KubeObject } from "./object.ts";
+
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+
+export const ALL_VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+export interface Resource<T extends KubeObject = KubeObject> {
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly scope: "Namespaced" | "Cluster";
+  /** In any order; discovery prefers the order of api/all.ts and of versions (v2 before v1). */
+  readonly served: readonly ServedVersion<T>[];
+  /** One of `served`: how values are stored, and under which group their key is. */
+  readonly storage: GroupVersion;
+  /** False: it is answered and never stored (SubjectAccessReview); apiserver/resources/<kind> answers its create. */
+  readonly stored: boolean;
+  readonly verbs: readonly Verb[];
+  readonly subresources: Readonly<Record<string, Subresource<T>>>;
+
+  // ── write rules ──
+  /** A PUT to a name that does not exist creates it. */
+  readonly createOnUpdate: boolean;
+  /** A PUT without resourceVersion is allowed, and wins. */
+  readonly unconditionalUpdate: boolean;
+  /** What happens to dependents if a delete does not say. */
+  readonly defaultPropagation: "Background" | "Orphan";
+  /**
+   * How long a deletion waits for whoever runs the object (the kubelet). Absent: objects go at once.
+   * `requested` is what the client asked for. 0: at once.
+   */
+  gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** Set on objects of this kind that are written: they expire this long after their last write (Event). */
+  readonly secondsToLive?: number;
+  /** Called before everything else of a create: drops what clients may not set (status), puts in what every new object has. */
+  prepareForCreate?(object: T): T;
+  /** For a write of the object itself: puts back what this path may not change (status). */
+  prepareForUpdate?(next: T, previous: T): T;
+  /** Whether the change is one of what is wanted, so that `metadata.generation` grows. Absent: the kind has no generation. */
+  changesGeneration?(next: T, previous: T): boolean;
+
+  // ── validation; metadata is checked by the machine ──
+  /** What a name must look like, as sentences of what is wrong. Default: a DNS subdomain. */
+  validateName?(name: string): readonly string[];
+  /** What must be true of every object. On update `previous` is given, for rules that only bind what changed. */
+  validate?(object: T, previous?: T): Iterable<FieldError>;
+  /** What may not change. Called in addition to `validate`. */
+  validateUpdate?(next: T, previous: T): Iterable<FieldError>;
+  /** Sentences for the `Warning` header. */
+  warnings?(object: T, previous?: T): Iterable<string>;
+
+  // ── reading ──
+  /** Beyond metadata.name and metadata.namespace: the fields of field selectors. */
+  readonly selectableFields: SelectableFields<T>;
+  /** Those of `selectableFields` that are asked for so often that a map is kept for each. */
+  readonly indexedFields?: readonly string[];
+  /** All of them, in order: Name and Age too (machinery/columns.ts has those that many kinds share). */
+  readonly columns: readonly Column<T>[];
+  /** What a table row says beyond its cells (Pod: Completed). */
+  rowConditions?(object: T): readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
+}
+
+/** Field selectors by path, and how their value is read. Written as a method's type, so that a Resource<Pod> is also a Resource. */
+export type SelectableFields<T extends KubeObject> = Readonly<Record<string, { read(object: T): string }["read"]>>;
+
+/** One group and version under which a kind is served. */
+export interface ServedVersion<T extends KubeObject = KubeObject> extends GroupVersion {
+  /** The OpenAPI name of its type: "io.k8s.api.apps.v1.Deployment". */
+  readonly schema: string;
+  /** Fills in what was left out, on the way in. Called after decoding, and again after mutating admission. */
+  defaults?(object: KubeObject): KubeObject;
+  /** Absent: it is the storage version, or differs from it in nothing but its name. */
+  toStorage?(object: KubeObject): T;
+  fromStorage?(object: T): KubeObject;
+  /** Overrides the resource's own. */
+  readonly selectableFields?: SelectableFields<T>;
+}
+
+export type Subresource<T extends KubeObject = KubeObject> =
+  /** The object itself, of which this path may write a part: status, ephemeralcontainers, resize, finalize, approval. */
+  | {
+      readonly of: "object";
+      readonly verbs: readonly Verb[];
+      /** Takes the part that this path may write from `next`, everything else from `previous`. */
+      prepareForUpdate(next: T, previous: T): T;
+      /** Called instead of the resource's `validate` and `validateUpdate`. */
+      validateUpdate?(next: T, previous: T): Iterable<FieldError>;
+    }
+  /** autoscaling/v1 Scale: how many there should be. The paths are for field ownership. */
+  | {
+      readonly of: "scale";
+      readonly verbs: readonly Verb[];
+      readonly replicasPath: readonly string[];
+      read(object: T): { readonly specReplicas: number; readonly statusReplicas: number; readonly selector: string };
+      write(object: T, replicas: number): T;
+    }
+  /** An object of another kind is sent here to make something happen (Binding, Eviction): apiserver/resources/<kind> does it. */
+  | { readonly of: "action"; readonly verbs: readonly Verb[]; readonly takes: GroupVersionKind & { readonly schema: string } };
+
+export type CellValue = string | number | boolean | null;
+
+export interface Column<T extends KubeObject = KubeObject> {
+  /** As upstream writes it ("Cluster-IP"); kubectl makes it upper case. */
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly description: string;
+  /** 0: always shown; 1: only with `-o wide`. */
+  readonly priority: 0 | 1;
+  value(object: T, context: { readonly nowMs: number }): CellValue;
+}
+
+/** A kind with what most kinds have in common filled in. */
+export type ResourceDefinition<T extends KubeObject> = Pick<Resource<T>, "kind" | "plural" | "singular" | "scope" | "served" | "columns"> &
+  Partial<Resource<T>>;
+
+export function defineResource<T extends KubeObject>(definition: ResourceDefinition<T>): Resource<T> {
+  const [only, another] = definition.served;
+  if (only === undefined || (another !== undefined && definition.storage === undefined)) {
+    throw new Error(`Cannot define ${definition.kind}: with several served versions, "storage" must name one of them`);
+  }
+  return Object.freeze({
+    shortNames: [],
+    categories: [],
+    storage: { group: only.group, version: only.version },
+    stored: true,
+    verbs: ALL_VERBS,
+    subresources: {},
+    createOnUpdate: false,
+    unconditionalUpdate: true,
+    defaultPropagation: "Background",
+    selectableFields: {},
+    ...definition,
+  } as const satisfies Resource<T>);
+}
+

@@ -1,0 +1,187 @@
+/**
+ * The one error that crosses the wire. Every failure that a client can see has one of these reasons; the HTTP code follows from the
+ * reason, so no handler picks a number. The sentences are upstream's: tools match them.
+ */
+import { describeFieldError, type FieldError } from "./field-error.ts";
+import { groupResourceOf } from "./object.ts";
+
+const HTTP_CODE = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+} as const;
+
+export type Reason = keyof typeof HTTP_CODE;
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  /** For most reasons the plural resource, for Invalid the kind: as upstream has it. */
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** meta.v1.Status, as it is sent. */
+export interface Status {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string; readonly resourceVersion?: string; readonly remainingItemCount?: number };
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+export interface StatusErrorOptions {
+  readonly details?: StatusDetails;
+  /** A fresh token with which an expired paged list can go on. */
+  readonly continue?: string;
+  readonly cause?: unknown;
+}
+
+export class StatusError extends Error {
+  override readonly name = "StatusError";
+  readonly reason: Reason;
+  readonly code: number;
+  readonly details: StatusDetails | undefined;
+  readonly continue: string | undefined;
+
+  constructor(reason: Reason, message: string, options: StatusErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.code = HTTP_CODE[reason];
+    this.details = options.details;
+    this.continue = options.continue;
+  }
+
+  /** What the client gets. */
+  toStatus(): Status {
+    return {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: this.continue === undefined ? {} : { continue: this.continue },
+      status: "Failure",
+      message: this.message,
+      reason: this.reason,
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+export function isStatusError(error: unknown): error is StatusError {
+  return error instanceof StatusError;
+}
+
+export function isReason(error: unknown, reason: Reason): error is StatusError {
+  return error instanceof StatusError && error.reason === reason;
+}
+
+/** A resource as messages name it. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+function detailsOf({ group, plural }: ResourceName, name: string): StatusDetails {
+  return { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind: plural };
+}
+
+function title({ group, plural }: ResourceName): string {
+  return groupResourceOf(group, plural);
+}
+
+export function notFound(resource: ResourceName, name: string): StatusError {
+  return new StatusError("NotFound", `${title(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
+}
+
+/** A path that leads nowhere. */
+export function noSuchPath(): StatusError {
+  return new StatusError("NotFound", "the server could not find the requested resource", { details: {} });
+}
+
+export function alreadyExists(resource: ResourceName, name: string): StatusError {
+  return new StatusError("AlreadyExists", `${title(resource)} "${name}" already exists`, { details: detailsOf(resource, name) });
+}
+
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(resource: ResourceName, name: string, why = MODIFIED): StatusError {
+  return new StatusError("Conflict", `Operation cannot be fulfilled on ${title(resource)} "${name}": ${why}`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+export function forbiddenError(resource: ResourceName, name: string, why: string): StatusError {
+  const what = name === "" ? title(resource) : `${title(resource)} "${name}"`;
+  return new StatusError("Forbidden", `${what} is forbidden: ${why}`, { details: detailsOf(resource, name) });
+}
+
+export function badRequest(message: string, cause?: unknown): StatusError {
+  return new StatusError("BadRequest", message, { cause });
+}
+
+/** Every cause is listed, not only the first. */
+export function invalidObject(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+  const all = [...new Set(errors.map(describeFieldError))];
+  const what = `${groupResourceOf(kind.group, kind.kind)} "${name}" is invalid`;
+  return new StatusError("Invalid", `${what}: ${all.length === 1 ? all[0] : `[${all.join(", ")}]`}`, {
+    details: {
+      ...(name === "" ? {} : { name }),
+      ...(kind.group === "" ? {} : { group: kind.group }),
+      kind: kind.kind,
+      causes: errors.map(({ type, body, field }) => ({ reason: type, message: body, field })),
+    },
+  });
+}
+
+export function expired(message: string, freshToken?: string): StatusError {
+  return new StatusError("Expired", message, freshToken === undefined ? {} : { continue: freshToken });
+}
+
+export function methodNotSupported(resource: ResourceName, action: string): StatusError {
+  return new StatusError("MethodNotAllowed", `${action} is not supported on resources of kind "${title(resource)}"`, {
+    details: detailsOf(resource, ""),
+  });
+}
+
+export function tooLarge(message: string): StatusError {
+  return new StatusError("RequestEntityTooLarge", `Request entity too large: ${message}`);
+}
+
+export function internalError(error: unknown): StatusError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new StatusError("InternalError", `Internal error occurred: ${message}`, { details: { causes: [{ message }] }, cause: error });
+}
+
+export function timeoutError(message: string): StatusError {
+  return new StatusError("Timeout", `Timeout: ${message}`, { details: {} });
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): StatusError {
+  return new StatusError("TooManyRequests", message, { details: { retryAfterSeconds } });
+}

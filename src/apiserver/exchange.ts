@@ -1,0 +1,75 @@
+/**
+ * The contract between the API server's core, which is pure, and the room that has sockets (apiserver/http): one HTTP exchange as
+ * plain values. The core decides everything that a client can see; the HTTP room moves bytes, keeps the limits of connections and
+ * bodies, compresses, and says when a client has gone.
+ */
+
+export interface ExchangeRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** The path as it was sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Without the question mark; "" if there is none. */
+  readonly query: string;
+  /** One header by its lower-case name; several of one name joined with ", ". */
+  header(name: string): string | undefined;
+  /** The whole body. Rejects with StatusError RequestEntityTooLarge over the limit, and with the signal's reason if the client went away. */
+  body(): Promise<Uint8Array>;
+  /** Aborted when the client has gone away or the server gives up on it. */
+  readonly signal: AbortSignal;
+  readonly peer: Peer;
+}
+
+export interface Peer {
+  readonly address: string;
+  readonly isLoopback: boolean;
+  /** The client certificate that TLS has verified; PEM. */
+  readonly certificate?: string;
+}
+
+export type ExchangeAnswer = WholeAnswer | StreamedAnswer;
+
+/** Header names are lower case. Content-Length, Date, compression and the connection's own headers are the HTTP room's. */
+export interface WholeAnswer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Sent one after the other, never changed. */
+  readonly body: readonly Uint8Array[];
+}
+
+/** An answer that goes on until one side ends it: a watch. */
+export interface StreamedAnswer {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Called once, when the head has been sent. */
+  stream(sink: Sink): void;
+}
+
+/**
+ * Bytes that go to many clients at once: the HTTP room keeps what it needs to send them (the chunk with its length before it) in
+ * `framed`, so that it is made once and not once per client.
+ */
+export interface SharedBytes {
+  readonly bytes: Uint8Array;
+  framed?: Uint8Array;
+}
+
+/** Where a streamed answer goes. */
+export interface Sink {
+  /**
+   * Takes the bytes at once, in order; writes of one turn of the loop go out together. Returns how many bytes wait in this process
+   * because the client reads too slowly, these included. After the end it does nothing.
+   */
+  write(chunk: SharedBytes): number;
+  /** Ends the answer cleanly after what was written. A second call does nothing. */
+  end(): void;
+  /** Ends it now, dropping what waits: the client sees an incomplete answer. */
+  abort(): void;
+  /** Called once when the stream is over, whoever ended it; at once if it is over already. */
+  onClosed(listener: () => void): void;
+  /** Called each time the client has taken everything that waited. */
+  onDrained(listener: () => void): void;
+}
+
+/** Never rejects: what went wrong is an answer, too. */
+export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>;
