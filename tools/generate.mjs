@@ -22,7 +22,9 @@ export async function generate() {
   /** @type {typeof import("./generate/all.ts")} */
   // The query makes Node load it anew if it has loaded an older one.
   const { all } = await import(`${pathToFileURL(bundle).href}?${Date.now()}`);
-  for (const { path, generate: text } of all) writeIfChanged(join(root, path), await text(root));
+  for (const generator of all) {
+    for (const { path, text } of await generator.generate(root)) writeIfChanged(join(root, path), text);
+  }
 }
 
 /**

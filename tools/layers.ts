@@ -57,6 +57,8 @@ const STRANGERS = [
   "cli/commands",
   "main/commands",
   "apiserver/admission",
+  "apiserver/documents",
+  "apiserver/resources",
 ];
 
 /** What a test of any room may use besides what its room may. */

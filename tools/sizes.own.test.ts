@@ -10,6 +10,7 @@ test("the report has median, 90th percentile and the largest of files, functions
     parseSource("src/a.ts", `function f() {\n${lines(70)}}\nconst o = { m() {} };\n`),
     parseSource("src/b.ts", `const g = () => 1;\n${lines(500)}`),
     parseSource("src/c.ts", lines(10)),
+    parseSource("src/generated/d.ts", lines(2000)),
     parseSource("src/a.test.ts", lines(801)),
   ];
 

@@ -12,6 +12,11 @@ export class Fifo<T> {
     return this.#arriving.length + this.#leaving.length;
   }
 
+  /** The oldest item, which stays; `undefined` when there is none. */
+  peek(): T | undefined {
+    return this.#leaving.at(-1) ?? this.#arriving[0];
+  }
+
   push(item: T): void {
     this.#arriving.push(item);
   }

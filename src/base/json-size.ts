@@ -15,6 +15,8 @@ export function jsonByteLength(value: unknown): number {
       return numberByteLength(value);
     case "boolean":
       return value ? 4 : 5;
+    case "bigint":
+      return value.toString().length; // As a writer that keeps all digits prints it; JSON.stringify refuses.
     case "object":
       if (value === null) return 4;
       return Array.isArray(value) ? arrayByteLength(value) : objectByteLength(value as Readonly<Record<string, unknown>>);

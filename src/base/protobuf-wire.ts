@@ -10,7 +10,7 @@ export class ProtobufError extends Error {
 }
 
 export const WIRE_VARINT = 0;
-const WIRE_FIXED64 = 1;
+export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 
@@ -75,6 +75,12 @@ export class Reader {
     }
     this.#position = start + length;
     return length === 0 ? NO_BYTES : this.#input.subarray(start, start + length);
+  }
+
+  double(): number {
+    const start = this.#position;
+    this.#advance(8);
+    return new DataView(this.#input.buffer, this.#input.byteOffset + start, 8).getFloat64(0, true);
   }
 
   string(): string {
@@ -143,6 +149,11 @@ export class Writer {
 
   string(text: string): number {
     return this.bytes(UTF8.encode(text));
+  }
+
+  double(value: number): void {
+    this.#makeRoom(8);
+    new DataView(this.#buffer.buffer).setFloat64(this.#start, value, true);
   }
 
   finish(): Uint8Array {

@@ -1,5 +1,8 @@
 /** The files under src/ that are made and not written. One more is its file here and one line in this list. Git ignores what they make. */
+import { apiTypes } from "./api-types.ts";
+import { descriptions } from "./descriptions.ts";
 import type { Generator } from "./generator.ts";
+import { schemaData } from "./schema-data.ts";
 import { version } from "./version.ts";
 
-export const all: readonly Generator[] = [version];
+export const all: readonly Generator[] = [version, schemaData, descriptions, apiTypes];

@@ -1,7 +1,12 @@
-/** The contract of a generator: one file, whose text follows from other files of the clone and from nothing else. */
+/** The contract of a generator: files whose text follows from other files of the clone and its packages, and from nothing else. */
 export interface Generator {
-  /** What it makes, from the root of the clone: in a folder called `generated`. */
+  /** `root` is the directory of the clone. */
+  generate(root: string): Promise<readonly GeneratedFile[]>;
+}
+
+export interface GeneratedFile {
+  /** From the root of the clone: in a folder called `generated`. */
   readonly path: string;
-  /** The whole text. `root` is the directory of the clone. */
-  generate(root: string): Promise<string>;
+  /** The whole text. */
+  readonly text: string;
 }

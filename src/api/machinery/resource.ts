@@ -42,6 +42,13 @@ export interface Resource<T extends KubeObject = KubeObject> {
    * `requested` is what the client asked for. 0: at once.
    */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
+  /** A delete answers with the object that is gone, not with a Status (pods, services, namespaces and others upstream). */
+  readonly returnsDeletedObject?: boolean;
+  /**
+   * Something else than finalizers must be done before objects of this kind go (Namespace: its spec.finalizers): `begin` makes the
+   * object show that it is going, `isPending` says whether it must still stay.
+   */
+  readonly deletion?: { begin(object: T): T; isPending(object: T): boolean };
   /** Set on objects of this kind that are written: they expire this long after their last write (Event). */
   readonly secondsToLive?: number;
   /** Called before everything else of a create: drops what clients may not set (status), puts in what every new object has. */

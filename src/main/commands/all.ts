@@ -8,6 +8,14 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./up.ts")).up,
   },
   {
+    name: "apiserver",
+    summary: "Start an API server alone and keep it running until Ctrl-C",
+    load: async () => {
+      const [{ apiServerCommand }, { startCoreOn }] = await Promise.all([import("./apiserver.ts"), import("../api-server-core.ts")]);
+      return apiServerCommand((store, io) => startCoreOn(store, io));
+    },
+  },
+  {
     name: "store status",
     summary: "Print what a store holds, in numbers",
     load: async () => (await import("./store-status.ts")).storeStatus,

@@ -1,0 +1,39 @@
+/**
+ * The revision to go back to that versions of Deployment long gone had as a field. In apps/v1 it is left as an annotation, which upstream
+ * still reads as a number: what is none is refused, and the number is written back as numbers are.
+ */
+import type { Deployment } from "../../generated/apps/v1.ts";
+import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { badRequest } from "../../machinery/status-error.ts";
+import { NOT_NEGATIVE } from "../../number-validation.ts";
+
+export const ROLLBACK_ANNOTATION = "deprecated.deployment.rollback.to";
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** The annotation as upstream would show it again; an empty one goes. */
+export function withReadableRollback(deployment: Deployment): Deployment {
+  const { annotations } = deployment.metadata;
+  const text = annotations?.[ROLLBACK_ANNOTATION];
+  if (text === undefined) return deployment;
+  const shown = text === "" ? undefined : readRevision(text).toString();
+  if (shown === text) return deployment;
+  const { [ROLLBACK_ANNOTATION]: _, ...others } = annotations ?? {};
+  const changed = shown === undefined ? others : { ...others, [ROLLBACK_ANNOTATION]: shown };
+  return { ...deployment, metadata: { ...deployment.metadata, annotations: changed } };
+}
+
+function readRevision(text: string): bigint {
+  const revision = /^[-+]?[0-9]{1,30}$/.test(text) ? BigInt(text.replace(/^\+/, "")) : undefined;
+  if (revision !== undefined && revision >= -INT64_MAX - 1n && revision <= INT64_MAX) return revision;
+  const why = /^[-+]?[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
+  const parsing = `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`;
+  throw badRequest(
+    `Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK_ANNOTATION}]=${text} as int64: ${parsing}`,
+  );
+}
+
+/** Upstream names the field of its own type, which clients cannot see. */
+export function* validateRollback(text: string | undefined): Iterable<FieldError> {
+  if (text?.startsWith("-") === true) yield invalid("spec.rollback.version", BigInt(text), NOT_NEGATIVE);
+}

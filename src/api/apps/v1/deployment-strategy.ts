@@ -1,0 +1,72 @@
+/**
+ * How a Deployment goes from one template to the next: all old Pods first (Recreate), or a few at a time (RollingUpdate).
+ */
+import { withChanges } from "../../core/v1/pod/changes.ts";
+import type { DeploymentStrategy, RollingUpdateDeployment } from "../../generated/apps/v1.ts";
+import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { validatePercent } from "../../machinery/names.ts";
+import { nonNegative } from "../../number-validation.ts";
+
+const QUARTER = "25%";
+const RECREATE = "Recreate";
+const ROLLING_UPDATE = "RollingUpdate";
+
+export function defaultStrategy(strategy: DeploymentStrategy): DeploymentStrategy {
+  const type = strategy.type || ROLLING_UPDATE;
+  const { rollingUpdate } = strategy;
+  return withChanges(strategy, { type, rollingUpdate: type === ROLLING_UPDATE ? defaultRollingUpdate(rollingUpdate) : rollingUpdate });
+}
+
+function defaultRollingUpdate(rollingUpdate: RollingUpdateDeployment = {}): RollingUpdateDeployment {
+  const { maxUnavailable = QUARTER, maxSurge = QUARTER } = rollingUpdate;
+  return withChanges(rollingUpdate, { maxUnavailable, maxSurge });
+}
+
+export function* validateStrategy({ type, rollingUpdate }: DeploymentStrategy, at: string): Iterable<FieldError> {
+  const here = child(at, "rollingUpdate");
+  if (type === RECREATE) {
+    if (rollingUpdate !== undefined) yield forbidden(here, "may not be specified when strategy `type` is 'Recreate'");
+  } else if (type === ROLLING_UPDATE) {
+    if (rollingUpdate === undefined) yield required(here, "this should be defaulted and never be nil");
+    else yield* validateRollingUpdate(rollingUpdate, here);
+  } else {
+    yield notSupported(at, shownStrategy(type, rollingUpdate), [RECREATE, ROLLING_UPDATE]);
+  }
+}
+
+/** As upstream's message shows it: with the names of its own types. */
+function shownStrategy(type: string | undefined, rollingUpdate: RollingUpdateDeployment | undefined): unknown {
+  const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
+  return {
+    Type: type ?? "",
+    RollingUpdate: rollingUpdate === undefined ? null : { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge },
+  };
+}
+
+function* validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpdateDeployment, at: string): Iterable<FieldError> {
+  const unavailableAt = child(at, "maxUnavailable");
+  yield* validateNumberOrPercent(maxUnavailable, unavailableAt);
+  yield* validateNumberOrPercent(maxSurge, child(at, "maxSurge"));
+  // With neither room below nor above, no Pod could ever be replaced.
+  if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
+    yield invalid(unavailableAt, maxUnavailable, "may not be 0 when `maxSurge` is 0");
+  }
+  if (typeof maxUnavailable === "string" && isPercent(maxUnavailable) && amountOf(maxUnavailable) > 100) {
+    yield invalid(unavailableAt, maxUnavailable, "must not be greater than 100%");
+  }
+}
+
+function* validateNumberOrPercent(value: number | string, at: string): Iterable<FieldError> {
+  if (typeof value === "number") yield* nonNegative(value, at);
+  else for (const wrong of validatePercent(value)) yield invalid(at, value, wrong);
+}
+
+function isPercent(text: string): boolean {
+  return validatePercent(text).length === 0;
+}
+
+/** The number before the sign; upstream reads other text as a number too, and takes what is none for 0. */
+function amountOf(value: number | string): number {
+  if (typeof value === "number") return value;
+  return isPercent(value) || /^[-+]?[0-9]+$/.test(value) ? Number.parseInt(value, 10) : 0;
+}

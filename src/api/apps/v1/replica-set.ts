@@ -1,0 +1,96 @@
+/**
+ * apps/v1 ReplicaSet: "keep this many Pods of this template alive". Deployments make and scale them; few people do.
+ * Who makes the Pods: controllers/replica-set.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withChanges } from "../../core/v1/pod/changes.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import type { ReplicaSet, ReplicaSetSpec, ReplicaSetStatus } from "../../generated/apps/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { formatLabelSelector } from "../../machinery/label-selector.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { nonNegative } from "../../number-validation.ts";
+import { nameWarnings, scaleSubresource, validateSameSelector, validateSelectorAndTemplate, workloadWideColumns } from "./workload.ts";
+
+export const replicaSets = defineResource<ReplicaSet>({
+  kind: "ReplicaSet",
+  plural: "replicasets",
+  singular: "replicaset",
+  shortNames: ["rs"],
+  categories: ["all"],
+  scope: "Namespaced",
+  served: [{ group: "apps", version: "v1", schema: "io.k8s.api.apps.v1.ReplicaSet", defaults: defaultReplicaSet }],
+
+  prepareForCreate: (replicaSet) => ({ ...replicaSet, status: { replicas: 0 } }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+  changesGeneration,
+
+  *validate({ spec }, previous) {
+    if (spec === undefined) return;
+    yield* nonNegative(spec.replicas, "spec.replicas");
+    yield* nonNegative(spec.minReadySeconds, "spec.minReadySeconds");
+    yield* validateSelectorAndTemplate(spec, previous?.spec);
+  },
+  validateUpdate: validateSameSelector,
+  *warnings(replicaSet, previous) {
+    if (previous === undefined) yield* nameWarnings(replicaSet.metadata.name);
+    else if (!changesGeneration(replicaSet, previous)) return;
+    if (replicaSet.spec?.template !== undefined) yield* podTemplateWarnings(replicaSet.spec.template, "spec.template");
+  },
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      validateUpdate: validateStatus,
+    },
+    scale: scaleSubresource(),
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Desired", "How many Pods there should be", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
+    textColumn("Current", "How many Pods there are", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
+    textColumn("Ready", "How many Pods are ready", ({ status }) => status?.readyReplicas ?? 0, { type: "integer" }),
+    ageColumn,
+    ...workloadWideColumns<ReplicaSet>(formatLabelSelector),
+  ],
+});
+
+function defaultReplicaSet(replicaSet: ReplicaSet): ReplicaSet {
+  const { spec } = replicaSet;
+  return withChanges(replicaSet, { spec: spec === undefined ? undefined : defaultSpec(spec) });
+}
+
+function defaultSpec(spec: ReplicaSetSpec): ReplicaSetSpec {
+  const { replicas = 1, template } = spec;
+  return withChanges(spec, { replicas, template: template === undefined ? undefined : defaultPodTemplate(template) });
+}
+
+function changesGeneration(next: ReplicaSet, previous: ReplicaSet): boolean {
+  return !deepEqual(next.spec, previous.spec);
+}
+
+const COUNTS = [
+  "replicas",
+  "fullyLabeledReplicas",
+  "readyReplicas",
+  "availableReplicas",
+  "observedGeneration",
+  "terminatingReplicas",
+] as const satisfies readonly (keyof ReplicaSetStatus)[];
+
+function* validateStatus({ status = { replicas: 0 } }: ReplicaSet): Iterable<FieldError> {
+  for (const count of COUNTS) yield* nonNegative(status[count], `status.${count}`);
+  for (const part of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const) {
+    const count = status[part] ?? 0;
+    if (count > (status.replicas ?? 0)) yield invalid(`status.${part}`, count, "cannot be greater than status.replicas");
+  }
+  const { readyReplicas = 0, availableReplicas = 0 } = status;
+  if (availableReplicas > readyReplicas) {
+    yield invalid("status.availableReplicas", availableReplicas, "cannot be greater than readyReplicas");
+  }
+}

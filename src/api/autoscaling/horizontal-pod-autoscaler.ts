@@ -1,0 +1,60 @@
+/**
+ * HorizontalPodAutoscaler: "as many replicas as these measurements ask for, between these bounds". autoscaling/v2 is stored; autoscaling/v1
+ * is the same objects seen through fewer fields, with the rest in annotations (horizontal-pod-autoscaler/convert.ts).
+ * Who measures and scales: controllers/horizontal-pod-autoscaler.
+ */
+import { withChanges } from "../core/v1/pod/changes.ts";
+import type { HorizontalPodAutoscaler } from "../generated/autoscaling/v2.ts";
+import { ageColumn, nameColumn, textColumn, UNSET } from "../machinery/columns.ts";
+import { defineResource } from "../machinery/resource.ts";
+import { toV1, toV2 } from "./horizontal-pod-autoscaler/convert.ts";
+import { defaultV1, defaultV2 } from "./horizontal-pod-autoscaler/defaults.ts";
+import { targetsCell } from "./horizontal-pod-autoscaler/targets-cell.ts";
+import { validateAutoscaler, validateAutoscalerStatus } from "./horizontal-pod-autoscaler/validate.ts";
+
+export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>({
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  singular: "horizontalpodautoscaler",
+  shortNames: ["hpa"],
+  categories: ["all"],
+  scope: "Namespaced",
+  served: [
+    { group: "autoscaling", version: "v2", schema: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler", defaults: defaultV2 },
+    {
+      group: "autoscaling",
+      version: "v1",
+      schema: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler",
+      defaults: defaultV1,
+      toStorage: toV2,
+      fromStorage: toV1,
+    },
+  ],
+  storage: { group: "autoscaling", version: "v2" },
+
+  prepareForCreate: (autoscaler) => ({ ...autoscaler, status: { desiredReplicas: 0 } }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+
+  validate: validateAutoscaler,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      validateUpdate: validateAutoscalerStatus,
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Reference", "What is scaled", ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`),
+    textColumn("Targets", "What is measured, and aimed at", ({ spec, status }) =>
+      targetsCell(spec.metrics ?? [], status?.currentMetrics ?? []),
+    ),
+    textColumn("MinPods", "The fewest replicas", ({ spec }) => spec.minReplicas?.toString() ?? UNSET),
+    textColumn("MaxPods", "The most replicas", ({ spec }) => spec.maxReplicas),
+    textColumn("Replicas", "How many replicas there are", ({ status }) => status?.currentReplicas ?? 0),
+    ageColumn,
+  ],
+});

@@ -1,0 +1,66 @@
+/** What a HorizontalPodAutoscaler is given that says nothing of its own. */
+import { withChanges } from "../../core/v1/pod/changes.ts";
+import type { HorizontalPodAutoscaler as V1 } from "../../generated/autoscaling/v1.ts";
+import type {
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
+  HPAScalingRules,
+  MetricSpec,
+} from "../../generated/autoscaling/v2.ts";
+import { withoutRoundTripAnnotations } from "./annotations.ts";
+
+const CPU_UTILIZATION_PERCENT = 80;
+
+/** "As many replicas as keep their CPUs this busy." */
+export function cpuUtilization(percent: number): MetricSpec {
+  return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } } };
+}
+
+export const DEFAULT_METRICS: readonly MetricSpec[] = [cpuUtilization(CPU_UTILIZATION_PERCENT)];
+
+/** Up: as fast as needed, but no more than four replicas or twice as many within 15 s. */
+const SCALE_UP: HPAScalingRules = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+};
+
+/** Down: all at once, if need be. How long to wait and see first is the controller's own flag, so it is left open here. */
+const SCALE_DOWN: HPAScalingRules = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
+
+export function defaultV2(autoscaler: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
+  const { metadata, spec } = autoscaler;
+  const cleaned = withChanges(autoscaler, { metadata: withoutRoundTripAnnotations(metadata) });
+  return withChanges(cleaned, {
+    spec: withChanges(spec, {
+      minReplicas: spec.minReplicas ?? 1,
+      metrics: (spec.metrics ?? []).length === 0 ? DEFAULT_METRICS : spec.metrics,
+      behavior: spec.behavior === undefined ? undefined : defaultBehavior(spec.behavior),
+    }),
+  });
+}
+
+/** Who says something of one direction gets both in full, so that he can see them. */
+function defaultBehavior(behavior: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
+  return withChanges(behavior, {
+    scaleUp: behavior.scaleUp === undefined ? SCALE_UP : defaultRules(behavior.scaleUp, SCALE_UP),
+    scaleDown: behavior.scaleDown === undefined ? SCALE_DOWN : defaultRules(behavior.scaleDown, SCALE_DOWN),
+  });
+}
+
+function defaultRules(rules: HPAScalingRules, defaults: HPAScalingRules): HPAScalingRules {
+  return withChanges(rules, {
+    stabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? defaults.stabilizationWindowSeconds,
+    selectPolicy: rules.selectPolicy ?? defaults.selectPolicy,
+    policies: rules.policies ?? defaults.policies,
+  });
+}
+
+/** The metrics are filled in when it becomes v2: see convert.ts. */
+export function defaultV1(autoscaler: V1): V1 {
+  const { spec } = autoscaler;
+  return withChanges(autoscaler, { spec: withChanges(spec, { minReplicas: spec.minReplicas ?? 1 }) });
+}

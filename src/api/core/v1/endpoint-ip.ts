@@ -1,0 +1,38 @@
+/**
+ * Which addresses traffic may be sent to: those that are the node's own, or mean no machine at all, could be used to reach what nobody
+ * meant to offer. For endpoints, and for a Service's external addresses.
+ */
+import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { cidrContains, parseCidr, parseSloppyIp, unmapIp, type Cidr, type IpAddress } from "../../machinery/ip-address.ts";
+
+const LOOPBACK = ranges("127.0.0.0/8", "::1/128");
+const LINK_LOCAL = ranges("169.254.0.0/16", "fe80::/10");
+const LINK_LOCAL_MULTICAST = ranges("224.0.0.0/24");
+
+export function* validateEndpointIp(text: string, field: string): Iterable<FieldError> {
+  const parsed = parseSloppyIp(text);
+  if (parsed === undefined) {
+    yield invalid(field, text, "must be a valid IP address");
+    return;
+  }
+  const address = unmapIp(parsed);
+  if (address.value === 0n) yield invalid(field, text, `may not be unspecified (${text})`);
+  if (isIn(LOOPBACK, address)) yield invalid(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
+  if (isIn(LINK_LOCAL, address)) yield invalid(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
+  if (isIn(LINK_LOCAL_MULTICAST, address) || isLinkLocalMulticastV6(address)) {
+    yield invalid(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)");
+  }
+}
+
+function ranges(...texts: readonly string[]): readonly Cidr[] {
+  return texts.map(parseCidr).filter((cidr) => cidr !== undefined);
+}
+
+function isIn(cidrs: readonly Cidr[], address: IpAddress): boolean {
+  return cidrs.some((cidr) => cidrContains(cidr, address));
+}
+
+/** ffX2::/16, whatever the flags X are. */
+function isLinkLocalMulticastV6({ family, value }: IpAddress): boolean {
+  return family === 6 && ((value >> 112n) & 0xff0fn) === 0xff02n;
+}

@@ -1,0 +1,111 @@
+/**
+ * Event: something happened to an object, told for people. core/v1 and events.k8s.io/v1 are two views of the same stored objects
+ * (event/convert.ts), and both show the same table.
+ *
+ * Events tell of the recent past only: each goes an hour after its last write. `kubectl describe` asks for those of one object by its uid,
+ * so that is indexed.
+ */
+import type { Event } from "../../generated/core/v1.ts";
+import { nameColumn, textColumn, UNKNOWN } from "../../machinery/columns.ts";
+import { ageOf } from "../../machinery/duration.ts";
+import { validatePathSegmentName } from "../../machinery/names.ts";
+import { defineResource, type SelectableFields } from "../../machinery/resource.ts";
+import { fromCoreEvent, toCoreEvent } from "./event/convert.ts";
+import { isSet, validateLegacyEvent, validateStrictCreate, validateStrictUpdate } from "./event/validate.ts";
+
+const SECONDS_TO_LIVE = 3_600;
+
+const REFERENCE_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+
+/** The same fields have other names in the two versions. */
+function referenceFields(prefix: "involvedObject" | "regarding"): SelectableFields<Event> {
+  return Object.fromEntries(REFERENCE_FIELDS.map((field) => [`${prefix}.${field}`, (event: Event) => event.involvedObject?.[field] ?? ""]));
+}
+
+const sharedFields: SelectableFields<Event> = {
+  reason: (event) => event.reason ?? "",
+  type: (event) => event.type ?? "",
+};
+
+const eventsV1 = {
+  group: "events.k8s.io",
+  version: "v1",
+  schema: "io.k8s.api.events.v1.Event",
+  toStorage: toCoreEvent,
+  fromStorage: fromCoreEvent,
+  *validate(event: Event, previous?: Event) {
+    yield* validateLegacyEvent(event, "reportingController");
+    yield* previous === undefined ? validateStrictCreate(event) : validateStrictUpdate(event, previous);
+  },
+  selectableFields: {
+    ...referenceFields("regarding"),
+    ...sharedFields,
+    reportingController: (event: Event) => event.reportingComponent ?? "",
+  },
+} as const;
+
+export const events = defineResource<Event>({
+  kind: "Event",
+  plural: "events",
+  singular: "event",
+  shortNames: ["ev"],
+  scope: "Namespaced",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Event" }, eventsV1],
+  storage: { group: "", version: "v1" },
+  createOnUpdate: true,
+  secondsToLive: SECONDS_TO_LIVE,
+
+  // Names that were never checked must stay possible.
+  validateName: validatePathSegmentName,
+  validate: (event) => validateLegacyEvent(event, "reportingComponent"),
+
+  selectableFields: {
+    ...referenceFields("involvedObject"),
+    ...sharedFields,
+    reportingComponent: (event) => event.reportingComponent ?? "",
+    // New Events have no source; who reports is what was meant by it.
+    source: (event) => event.source?.component || (event.reportingComponent ?? ""),
+  },
+  indexedFields: ["involvedObject.uid"],
+
+  columns: [
+    textColumn("Last Seen", "How long ago it was seen last", (event, { nowMs }) => lastSeen(event, nowMs)),
+    textColumn("Type", "Normal or Warning", (event) => event.type ?? ""),
+    textColumn("Reason", "Why it happened, in one word", (event) => event.reason ?? ""),
+    textColumn("Object", "What it happened to", objectCell),
+    textColumn("Subobject", "Which part of the object it happened to", ({ involvedObject }) => involvedObject?.fieldPath ?? "", {
+      priority: 1,
+    }),
+    textColumn("Source", "Who tells of it", sourceCell, { priority: 1 }),
+    textColumn("Message", "What happened, for people", (event) => (event.message ?? "").trim()),
+    textColumn("First Seen", "How long ago it was seen first", (event, { nowMs }) => firstSeen(event, nowMs), { priority: 1 }),
+    textColumn("Count", "How often it was seen", (event) => (event.series === undefined ? event.count || 1 : (event.series.count ?? 0)), {
+      priority: 1,
+    }),
+    { ...nameColumn, priority: 1 },
+  ],
+});
+
+function firstSeen({ firstTimestamp, eventTime }: Event, nowMs: number): string {
+  if (isSet(firstTimestamp)) return ageOf(firstTimestamp, nowMs);
+  return isSet(eventTime) ? ageOf(eventTime, nowMs) : UNKNOWN;
+}
+
+function lastSeen(event: Event, nowMs: number): string {
+  if (event.series !== undefined) {
+    const { lastObservedTime } = event.series;
+    return isSet(lastObservedTime) ? ageOf(lastObservedTime, nowMs) : UNKNOWN;
+  }
+  return isSet(event.lastTimestamp) ? ageOf(event.lastTimestamp, nowMs) : firstSeen(event, nowMs);
+}
+
+function objectCell({ involvedObject }: Event): string {
+  const { kind = "", name = "" } = involvedObject ?? {};
+  return name === "" ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`;
+}
+
+function sourceCell({ source, reportingComponent, reportingInstance }: Event): string {
+  const component = source?.component || (reportingComponent ?? "");
+  const instance = source?.host || (reportingInstance ?? "");
+  return instance === "" ? component : `${component}, ${instance}`;
+}

@@ -1,0 +1,28 @@
+/** The rules for taints: what keeps Pods away from a Node unless they tolerate it. */
+import type { Taint } from "../../../generated/core/v1.ts";
+import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
+import { validateLabelName } from "../../../machinery/metadata-validation.ts";
+import { validateLabelValue } from "../../../machinery/names.ts";
+
+const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+export function* validateTaints(taints: readonly Taint[], at: string): Iterable<FieldError> {
+  const seen = new Set<string>();
+  for (const [index, taint] of taints.entries()) {
+    const here = element(at, index);
+    const { key, value = "", effect } = taint;
+    yield* validateLabelName(key, child(here, "key"));
+    const wrong = validateLabelValue(value);
+    if (wrong.length > 0) yield invalid(child(here, "value"), value, wrong.join(";"));
+    if (!EFFECTS.includes(effect)) yield effect ? notSupported(child(here, "effect"), effect, EFFECTS) : required(child(here, "effect"));
+    const pair = `${effect} ${key}`;
+    if (seen.has(pair)) yield duplicateTaint(taint, here);
+    seen.add(pair);
+  }
+}
+
+/** As upstream's message shows it: with the names of its own types. */
+function duplicateTaint({ key, value = "", effect, timeAdded }: Taint, field: string): FieldError {
+  const { type, body } = duplicate(field, { Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
+  return { type, field, body: `${body}: taints must be unique by key and effect pair` };
+}

@@ -1,0 +1,80 @@
+/**
+ * core/v1 Pod: containers that run together on one node. What its fields are given, must say and may change to stands in pod/.
+ * Not here: log, exec, attach, port-forward and proxy, which are the kubelet's, and what binding and eviction do (apiserver/resources).
+ */
+import type { Pod } from "../../generated/core/v1.ts";
+import { defineResource, type Resource } from "../../machinery/resource.ts";
+import { podColumns, podRowConditions } from "./pod/columns.ts";
+import { defaultPod } from "./pod/defaults.ts";
+import {
+  gracePeriodOf,
+  prepareEphemeralContainersUpdate,
+  preparePodForCreate,
+  preparePodForUpdate,
+  prepareResize,
+  prepareStatusUpdate,
+} from "./pod/prepare.ts";
+import { isSameSpec } from "./pod/same-spec.ts";
+import { specOf, validatePod } from "./pod/validate-pod.ts";
+import { validateEphemeralContainersUpdate, validateResize } from "./pod/validate-resize.ts";
+import { validateStatusUpdate } from "./pod/validate-status.ts";
+import { validatePodUpdate } from "./pod/validate-update.ts";
+import { podWarnings } from "./pod/warnings.ts";
+
+export const pods: Resource<Pod> = defineResource<Pod>({
+  kind: "Pod",
+  plural: "pods",
+  singular: "pod",
+  shortNames: ["po"],
+  categories: ["all"],
+  scope: "Namespaced",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Pod", defaults: (object) => defaultPod(object as Pod) }],
+
+  prepareForCreate: preparePodForCreate,
+  prepareForUpdate: preparePodForUpdate,
+  changesGeneration: (next, previous) => !isSameSpec(specOf(next), specOf(previous)),
+  gracePeriodSeconds: gracePeriodOf,
+  validate: validatePod,
+  validateUpdate: validatePodUpdate,
+  warnings: podWarnings,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: prepareStatusUpdate,
+      validateUpdate: validateStatusUpdate,
+    },
+    ephemeralcontainers: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: prepareEphemeralContainersUpdate,
+      validateUpdate: validateEphemeralContainersUpdate,
+    },
+    resize: { of: "object", verbs: ["get", "patch", "update"], prepareForUpdate: prepareResize, validateUpdate: validateResize },
+    binding: {
+      of: "action",
+      verbs: ["create"],
+      takes: { group: "", version: "v1", kind: "Binding", schema: "io.k8s.api.core.v1.Binding" },
+    },
+    eviction: {
+      of: "action",
+      verbs: ["create"],
+      takes: { group: "policy", version: "v1", kind: "Eviction", schema: "io.k8s.api.policy.v1.Eviction" },
+    },
+  },
+
+  selectableFields: {
+    "spec.nodeName": (pod) => specOf(pod).nodeName ?? "",
+    "spec.restartPolicy": (pod) => specOf(pod).restartPolicy ?? "",
+    "spec.schedulerName": (pod) => specOf(pod).schedulerName ?? "",
+    "spec.serviceAccountName": (pod) => specOf(pod).serviceAccountName ?? "",
+    "spec.hostNetwork": (pod) => `${specOf(pod).hostNetwork === true}`,
+    "status.phase": (pod) => pod.status?.phase ?? "",
+    "status.podIP": (pod) => pod.status?.podIPs?.[0]?.ip ?? "",
+    "status.nominatedNodeName": (pod) => pod.status?.nominatedNodeName ?? "",
+  },
+  indexedFields: ["spec.nodeName"],
+  columns: podColumns,
+  rowConditions: podRowConditions,
+});

@@ -1,0 +1,28 @@
+/** Walking over the containers of a pod: all three kinds, in the order in which upstream visits and reports them. */
+import type { Container, EphemeralContainer, PodSpec } from "../../../generated/core/v1.ts";
+
+/** What the rules that bind every container can read. An ephemeral container has all that a container has. */
+export type AnyContainer = Container | EphemeralContainer;
+
+export interface PlacedContainer {
+  readonly container: AnyContainer;
+  /** "spec.initContainers[0]". */
+  readonly at: string;
+}
+
+/** Init containers first, then the regular, then the ephemeral ones. */
+export function allContainers(spec: PodSpec, at: string): readonly PlacedContainer[] {
+  const placed: PlacedContainer[] = [];
+  const place = (containers: readonly AnyContainer[] | undefined, member: string): void => {
+    for (const [index, container] of (containers ?? []).entries()) placed.push({ container, at: `${at}.${member}[${index}]` });
+  };
+  place(spec.initContainers, "initContainers");
+  place(spec.containers, "containers");
+  place(spec.ephemeralContainers, "ephemeralContainers");
+  return placed;
+}
+
+/** An init container that is started in its turn and then goes on running beside the regular ones. */
+export function isSidecar(initContainer: Container): boolean {
+  return initContainer.restartPolicy === "Always";
+}

@@ -1,0 +1,87 @@
+/**
+ * What differs between two values, for people: the changed lines of their JSON with three lines around each change, as `diff -u` shows
+ * them. Upstream prints its internal types here, whose fields are called a little differently; nothing reads it but people.
+ */
+
+const CONTEXT_LINES = 3;
+/** Beyond so many pairs of lines the exact comparison costs too much, and a change of that size is not read line by line anyway. */
+const COMPARED_PAIRS_MAX = 1_000_000;
+
+type Mark = " " | "-" | "+";
+type Line = readonly [Mark, string];
+
+/** Empty if nothing differs. */
+export function describeDifference(before: unknown, after: unknown): string {
+  const lines = compareLines(linesOf(before), linesOf(after));
+  return hunksOf(lines).join("");
+}
+
+function linesOf(value: unknown): readonly string[] {
+  return JSON.stringify(value, null, " ").split("\n");
+}
+
+function compareLines(before: readonly string[], after: readonly string[]): readonly Line[] {
+  let head = 0;
+  while (head < before.length && head < after.length && before[head] === after[head]) head++;
+  let tail = 0;
+  const rest = Math.min(before.length, after.length) - head;
+  while (tail < rest && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
+  return [
+    ...marked(" ", before.slice(0, head)),
+    ...compareMiddle(before.slice(head, before.length - tail), after.slice(head, after.length - tail)),
+    ...marked(" ", before.slice(before.length - tail)),
+  ];
+}
+
+function marked(mark: Mark, texts: readonly string[]): readonly Line[] {
+  return texts.map((text) => [mark, text] as const);
+}
+
+/** By the longest common subsequence, read off backwards from a table of its lengths. */
+function compareMiddle(before: readonly string[], after: readonly string[]): readonly Line[] {
+  if (before.length * after.length > COMPARED_PAIRS_MAX) return [...marked("-", before), ...marked("+", after)];
+  const width = after.length + 1;
+  const lengths = new Uint32Array((before.length + 1) * width);
+  const lengthAt = (i: number, j: number): number => lengths[i * width + j] ?? 0;
+  for (let i = before.length - 1; i >= 0; i--) {
+    for (let j = after.length - 1; j >= 0; j--) {
+      lengths[i * width + j] = before[i] === after[j] ? lengthAt(i + 1, j + 1) + 1 : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
+    }
+  }
+  const lines: Line[] = [];
+  let [i, j] = [0, 0];
+  while (i < before.length || j < after.length) {
+    const [old, fresh] = [before[i], after[j]];
+    if (old !== undefined && old === fresh) lines.push([" ", old]);
+    const isRemoved = old !== undefined && old !== fresh && (fresh === undefined || lengthAt(i + 1, j) >= lengthAt(i, j + 1));
+    if (isRemoved) lines.push(["-", old]);
+    else if (fresh !== undefined && old !== fresh) lines.push(["+", fresh]);
+    if (old === fresh) [i, j] = [i + 1, j + 1];
+    else if (isRemoved) i++;
+    else j++;
+  }
+  return lines;
+}
+
+/** Changes that are no more than twice the context apart share a hunk. */
+function hunksOf(lines: readonly Line[]): readonly string[] {
+  const hunks: string[] = [];
+  let from = 0;
+  while (from < lines.length) {
+    const first = lines.findIndex(([mark], index) => index >= from && mark !== " ");
+    if (first === -1) break;
+    let last = first;
+    for (let index = first; index < lines.length && index - last <= 2 * CONTEXT_LINES; index++) if (lines[index]?.[0] !== " ") last = index;
+    hunks.push(hunkOf(lines, Math.max(from, first - CONTEXT_LINES), Math.min(lines.length, last + CONTEXT_LINES + 1)));
+    from = last + CONTEXT_LINES + 1;
+  }
+  return hunks;
+}
+
+function hunkOf(lines: readonly Line[], start: number, end: number): string {
+  const countOf = (part: readonly Line[], skipped: Mark): number => part.filter(([mark]) => mark !== skipped).length;
+  const [head, hunk] = [lines.slice(0, start), lines.slice(start, end)];
+  const before = `${countOf(head, "+") + 1},${countOf(hunk, "+")}`;
+  const after = `${countOf(head, "-") + 1},${countOf(hunk, "-")}`;
+  return `@@ -${before} +${after} @@\n${hunk.map(([mark, text]) => `${mark}${text}\n`).join("")}`;
+}

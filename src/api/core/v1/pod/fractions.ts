@@ -1,0 +1,13 @@
+/** There is no tenth of a byte: amounts of memory and storage that are not whole are warned about. */
+import { scaledValue } from "../../../machinery/quantity.ts";
+import { readQuantity, type ResourceList } from "./resource-list.ts";
+
+const MILLI = -3;
+
+export function* fractionWarnings(list: ResourceList | undefined, at: string, names = ["memory", "ephemeral-storage"]): Iterable<string> {
+  for (const name of names) {
+    const text = list?.[name];
+    if (text === undefined || scaledValue(readQuantity(text), MILLI) % 1000n === 0n) continue;
+    yield `${at}[${name}]: fractional byte value ${JSON.stringify(text)} is invalid, must be an integer`;
+  }
+}

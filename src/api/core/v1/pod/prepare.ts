@@ -1,0 +1,137 @@
+/**
+ * What the API server makes of a pod that is sent to it: what every new pod has, and for each path that writes a pod the part that this
+ * path may write, with all else as it was. Whether the result is allowed is asked afterwards (validate-*.ts).
+ */
+import { deepEqual } from "../../../../base/deep.ts";
+import type { Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus } from "../../../generated/core/v1.ts";
+import type { ObjectMeta } from "../../../machinery/object.ts";
+import { changed, changedItems, withChanges, withMembersOf } from "./changes.ts";
+import { appArmorProfileOf } from "./app-armor.ts";
+import { withMatchedLabelKeys } from "./label-keys.ts";
+import { qosClassOf } from "./qos.ts";
+import { annotation, APP_ARMOR_PREFIX } from "./validate-annotations.ts";
+import { validateAppArmorProfile } from "./validate-security.ts";
+import { specOf } from "./validate-pod.ts";
+
+export function preparePodForCreate(pod: Pod): Pod {
+  const spec = withAppArmorFields(withMatchedLabelKeys(specOf(pod), pod.metadata.labels ?? {}), pod.metadata);
+  return { ...pod, spec, status: statusOfNew(pod, spec) };
+}
+
+function statusOfNew(pod: Pod, spec: PodSpec): PodStatus {
+  const status: PodStatus = { phase: "Pending", qosClass: qosClassOf(spec) };
+  if ((spec.schedulingGates ?? []).length === 0) return status;
+  const { creationTimestamp } = pod.metadata;
+  const gated: PodCondition = {
+    type: "PodScheduled",
+    status: "False",
+    ...(creationTimestamp && { lastTransitionTime: creationTimestamp }),
+    reason: "SchedulingGated",
+    message: "Scheduling is blocked due to non-empty scheduling gates",
+  };
+  return { phase: "Pending", conditions: [gated], qosClass: status.qosClass ?? "BestEffort" };
+}
+
+/** Profiles that are given by annotation only, as they were before there were fields, become fields. */
+function withAppArmorFields(spec: PodSpec, { annotations }: ObjectMeta): PodSpec {
+  if (annotations === undefined || spec.os?.name === "windows") return spec;
+  const withField = (container: Container): Container => {
+    const text = annotation(annotations, APP_ARMOR_PREFIX + container.name);
+    const appArmorProfile = text === undefined ? undefined : appArmorProfileOf(text);
+    if (appArmorProfile === undefined || container.securityContext?.appArmorProfile !== undefined) return container;
+    const isUsable = [...validateAppArmorProfile(appArmorProfile, "")].length === 0;
+    if (!isUsable || deepEqual(appArmorProfile, spec.securityContext?.appArmorProfile)) return container;
+    return { ...container, securityContext: { ...container.securityContext, appArmorProfile } };
+  };
+  return withChanges(spec, {
+    containers: changedItems(spec.containers, withField),
+    initContainers: changedItems(spec.initContainers, withField),
+  });
+}
+
+export function preparePodForUpdate(next: Pod, previous: Pod): Pod {
+  return withMembersOf(next, previous, "status");
+}
+
+export function prepareStatusUpdate(next: Pod, previous: Pod): Pod {
+  return withChanges(withMembersOf(next, previous, "spec"), {
+    metadata: withMembersOf(next.metadata, previous.metadata, "ownerReferences", "deletionTimestamp"),
+    status: changed(next.status, (status) => completedStatus(withoutClosedFields(status), previous.status ?? {})),
+  });
+}
+
+/** Whoever leaves out the class or a generation does not know it and does not mean to remove it. */
+function completedStatus(status: PodStatus, before: PodStatus): PodStatus {
+  return withChanges(status, {
+    qosClass: status.qosClass ?? before.qosClass,
+    observedGeneration: status.observedGeneration || before.observedGeneration,
+    conditions: withGenerations(status.conditions, before.conditions ?? []),
+  });
+}
+
+/** Conditions of one type are matched in their order: usually there is one. */
+function withGenerations(conditions: readonly PodCondition[] | undefined, before: readonly PodCondition[]): PodStatus["conditions"] {
+  const left = [...before];
+  return changedItems(conditions, (condition) => {
+    const index = left.findIndex(({ type }) => type === condition.type);
+    const [old] = index === -1 ? [] : left.splice(index, 1);
+    return withChanges(condition, { observedGeneration: condition.observedGeneration || old?.observedGeneration });
+  });
+}
+
+/** Reports whose gates upstream has closed. */
+function withoutClosedFields(status: PodStatus): PodStatus {
+  const { nodeAllocatableResourceClaimStatuses, ...open } = status;
+  return withChanges(nodeAllocatableResourceClaimStatuses === undefined ? status : open, {
+    containerStatuses: changedItems(status.containerStatuses, withoutImageDigests),
+    initContainerStatuses: changedItems(status.initContainerStatuses, withoutImageDigests),
+    ephemeralContainerStatuses: changedItems(status.ephemeralContainerStatuses, withoutImageDigests),
+  });
+}
+
+function withoutImageDigests(status: ContainerStatus): ContainerStatus {
+  const volumeMounts = changedItems(status.volumeMounts, (mount) => {
+    const { volumeStatus, ...rest } = mount;
+    return volumeStatus === undefined ? mount : rest;
+  });
+  return withChanges(status, { volumeMounts });
+}
+
+export function prepareEphemeralContainersUpdate(next: Pod, previous: Pod): Pod {
+  return withOnlySpec(next, previous, withMembersOf(specOf(previous), specOf(next), "ephemeralContainers"));
+}
+
+/** Where containers were added, removed or renamed, everything stays as it was sent, so that validation can say so. */
+export function prepareResize(next: Pod, previous: Pod): Pod {
+  const [spec, before] = [specOf(next), specOf(previous)];
+  const isSameCount =
+    (spec.containers ?? []).length === (before.containers ?? []).length &&
+    (spec.initContainers ?? []).length === (before.initContainers ?? []).length;
+  if (!isSameCount) return next;
+  const resized = withChanges(withMembersOf(before, spec, "resources"), {
+    containers: withResizes(spec.containers, before.containers),
+    initContainers: withResizes(spec.initContainers, before.initContainers),
+  });
+  return withOnlySpec(next, previous, resized);
+}
+
+function withResizes(next: readonly Container[] | undefined, previous: readonly Container[] | undefined): readonly Container[] | undefined {
+  if (next === undefined || previous === undefined || next.some(({ name }, index) => previous[index]?.name !== name)) return next;
+  const byName = new Map(next.map((container) => [container.name, container]));
+  return changedItems(previous, (old) => withMembersOf(old, byName.get(old.name) ?? old, "resources", "resizePolicy"));
+}
+
+/** The pod as it was, with another spec; of the metadata only what names the version that was meant. */
+function withOnlySpec(next: Pod, previous: Pod, spec: PodSpec): Pod {
+  const kept = ["deletionTimestamp", "generation", "ownerReferences", "labels", "annotations", "finalizers"] as const;
+  const metadata = withMembersOf(next.metadata, previous.metadata, ...kept);
+  return withChanges(withMembersOf(next, previous, "status"), { metadata, spec });
+}
+
+/** How long a deletion leaves the pod to end by itself. What no node runs, or what has ended, goes at once. */
+export function gracePeriodOf(pod: Pod, requested: number | undefined): number {
+  const { phase } = pod.status ?? {};
+  if (!specOf(pod).nodeName || phase === "Failed" || phase === "Succeeded") return 0;
+  const seconds = requested ?? specOf(pod).terminationGracePeriodSeconds ?? 0;
+  return seconds < 0 ? 1 : seconds;
+}

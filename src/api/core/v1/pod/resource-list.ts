@@ -1,0 +1,93 @@
+/**
+ * Lists of amounts by the name of a resource (`limits`, `requests`, `overhead`): what the names mean, and sums over a pod's containers.
+ * Amounts are read through a memory of the latest texts, because clusters use few different ones and reading one is not cheap.
+ */
+import { Lru } from "../../../../base/lru.ts";
+import type { Container, PodSpec } from "../../../generated/core/v1.ts";
+import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "../../../machinery/quantity.ts";
+import { isSidecar } from "./containers.ts";
+
+export type ResourceList = Readonly<Record<string, string>>;
+
+/** More than a large cluster uses; a client that invents amounts cannot fill the memory. */
+const REMEMBERED_MAX = 10_000;
+const remembered = new Lru<string, Quantity>({ max: REMEMBERED_MAX });
+
+/** The amount that a text says. The text has been through the decoder, which refuses what is none. */
+export function readQuantity(text: string): Quantity {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const quantity = parseQuantity(text);
+  remembered.set(text, quantity);
+  return quantity;
+}
+
+const HUGE_PAGES = "hugepages-";
+
+export function isHugePages(name: string): boolean {
+  return name.startsWith(HUGE_PAGES);
+}
+
+/** "2Mi" of "hugepages-2Mi". */
+export function hugePageSize(name: string): string {
+  return name.slice(HUGE_PAGES.length);
+}
+
+/** One of Kubernetes' own: without a domain, or with one of its own. */
+export function isNativeResource(name: string): boolean {
+  return !name.includes("/") || name.includes("kubernetes.io/");
+}
+
+/** Whether more may be allowed (limits) than is set aside (requests). */
+export function isOvercommitAllowed(name: string): boolean {
+  return isNativeResource(name) && !isHugePages(name);
+}
+
+/** What may be given to a pod as a whole instead of to its containers. */
+export function isPodLevelResource(name: string): boolean {
+  return name === "cpu" || name === "memory" || isHugePages(name);
+}
+
+/**
+ * What all containers together take at their peak: the regular ones and the sidecars run at the same time, and before that each init
+ * container in its turn beside the sidecars that have been started.
+ */
+export function aggregateOverContainers(spec: PodSpec, part: "requests" | "limits"): Map<string, Quantity> {
+  const running = new Map<string, Quantity>();
+  for (const container of spec.containers ?? []) addTo(running, listOf(container, part));
+  const sidecars = new Map<string, Quantity>();
+  const initPeak = new Map<string, Quantity>();
+  for (const container of spec.initContainers ?? []) {
+    const own = listOf(container, part);
+    if (isSidecar(container)) {
+      addTo(running, own);
+      addTo(sidecars, own);
+      raiseTo(initPeak, sidecars);
+    } else {
+      const turn = new Map(sidecars);
+      addTo(turn, own);
+      raiseTo(initPeak, turn);
+    }
+  }
+  raiseTo(running, initPeak);
+  return running;
+}
+
+function listOf(container: Container, part: "requests" | "limits"): Iterable<readonly [string, Quantity]> {
+  const list = container.resources?.[part];
+  return list === undefined ? [] : Object.entries(list).map(([name, text]) => [name, readQuantity(text)] as const);
+}
+
+export function addTo(sums: Map<string, Quantity>, list: Iterable<readonly [string, Quantity]>): void {
+  for (const [name, quantity] of list) {
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? quantity : addQuantities(sum, quantity));
+  }
+}
+
+function raiseTo(peaks: Map<string, Quantity>, list: Iterable<readonly [string, Quantity]>): void {
+  for (const [name, quantity] of list) {
+    const peak = peaks.get(name);
+    if (peak === undefined || compareQuantities(quantity, peak) > 0) peaks.set(name, quantity);
+  }
+}

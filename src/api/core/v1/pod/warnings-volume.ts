@@ -1,0 +1,80 @@
+/** Warnings about the volumes of a pod: sources of the past, and files that are written twice. */
+import type { Volume, VolumeProjection } from "../../../generated/core/v1.ts";
+import { fractionWarnings } from "./fractions.ts";
+
+/** What became of volume plugins that were once built in. `as` is how upstream spells the field here. */
+const DEPRECATED_SOURCES = [
+  { source: "photonPersistentDisk", message: "deprecated in v1.11, non-functional in v1.16+" },
+  { source: "gitRepo", message: "deprecated in v1.11, and disabled by default in v1.33+" },
+  { source: "scaleIO", message: "deprecated in v1.16, non-functional in v1.22+" },
+  { source: "flocker", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "storageos", as: "storageOS", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "quobyte", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "glusterfs", message: "deprecated in v1.25, non-functional in v1.26+" },
+  { source: "cephfs", message: "deprecated in v1.28, non-functional in v1.31+" },
+  { source: "rbd", message: "deprecated in v1.28, non-functional in v1.31+" },
+] as const satisfies readonly { readonly source: keyof Volume; readonly as?: string; readonly message: string }[];
+
+export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterable<string> {
+  for (const [index, volume] of volumes.entries()) {
+    const here = `${at}[${index}]`;
+    for (const deprecated of DEPRECATED_SOURCES) {
+      if (volume[deprecated.source] === undefined) continue;
+      yield `${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`;
+    }
+    const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
+    const claimAt = `${here}.ephemeral.volumeClaimTemplate.spec.resources`;
+    yield* fractionWarnings(claim?.resources?.requests, `${claimAt}.requests`, ["storage"]);
+    yield* fractionWarnings(claim?.resources?.limits, `${claimAt}.limits`, ["storage"]);
+  }
+  for (const volume of volumes) yield* overlapWarnings(volume);
+}
+
+interface WrittenPath {
+  readonly path: string;
+  /** Where it comes from; "" where there is only one source. */
+  readonly source: string;
+}
+
+/** Files of one volume where one is written over the other, or lies under it as if it were a directory. */
+function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
+  const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
+  const of = (items: readonly { readonly path: string }[] | undefined): readonly WrittenPath[] => pathsOf(items, "");
+  yield* overlaps(of(configMap?.items), title(`ConfigMap ${JSON.stringify(configMap?.name ?? "")}`));
+  yield* overlaps(of(secret?.items), title(`Secret ${JSON.stringify(secret?.secretName ?? "")}`));
+  yield* overlaps(of(downwardAPI?.items), title("DownwardAPI"));
+  const sources = projected?.sources ?? [];
+  for (const source of sources) {
+    if (Object.keys(source).length === 0) yield `volume ${JSON.stringify(name)} (Projected) has no sources provided`;
+  }
+  yield* overlaps(sources.flatMap(pathsOfProjection), title("Projected"));
+}
+
+function pathsOf(items: readonly { readonly path: string }[] | undefined, source: string): readonly WrittenPath[] {
+  return (items ?? []).map(({ path }) => ({ path, source }));
+}
+
+function pathsOfProjection({ configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection): readonly WrittenPath[] {
+  if (configMap?.items !== undefined) return pathsOf(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? "")}`);
+  if (secret?.items !== undefined) return pathsOf(secret.items, `Secret ${JSON.stringify(secret.name ?? "")}`);
+  if (downwardAPI?.items !== undefined) return pathsOf(downwardAPI.items, "DownwardAPI");
+  return serviceAccountToken === undefined ? [] : [{ path: serviceAccountToken.path, source: "ServiceAccountToken" }];
+}
+
+function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
+  const seen: WrittenPath[] = [];
+  for (const { path, source } of paths) {
+    const written = { path: path.replace(/\/+$/, ""), source };
+    for (const other of seen) if (isOverlap(written.path, other.path)) yield `${title}: ${shown(written)} with ${shown(other)}`;
+    seen.push(written);
+  }
+}
+
+function isOverlap(path: string, other: string): boolean {
+  if (path === "" || other === "") return false;
+  return `${path}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${path}/`);
+}
+
+function shown({ path, source }: WrittenPath): string {
+  return source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;
+}

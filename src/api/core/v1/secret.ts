@@ -1,0 +1,71 @@
+/**
+ * core/v1 Secret: bytes by key that only few may read. What each type must hold: secret/types.ts.
+ *
+ * `stringData` is for writing only: its texts go into `data` on the way in and are never stored or shown.
+ * Not here: encryption of what is stored (the store), tokens of service accounts (controllers/token).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import type { Secret } from "../../generated/core/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { element, forbidden, immutable, invalid, tooLong, type FieldError } from "../../machinery/field-error.ts";
+import { validateConfigMapKey } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { CONTENTS_MAX_BYTES, decodedLength, encodeText, IMMUTABLE, type Contents } from "./secret/contents.ts";
+import { tlsWarnings } from "./secret/tls-warnings.ts";
+import { validateContentsOfType } from "./secret/types.ts";
+
+export const secrets = defineResource<Secret>({
+  kind: "Secret",
+  plural: "secrets",
+  singular: "secret",
+  scope: "Namespaced",
+  served: [
+    { group: "", version: "v1", schema: "io.k8s.api.core.v1.Secret", defaults: (secret: Secret) => withType(withStringData(secret)) },
+  ],
+
+  *validate(secret) {
+    yield* validateData(secret.data ?? {});
+    yield* validateContentsOfType(secret);
+  },
+
+  // The type says what readers may rely on, so it is for life.
+  *validateUpdate(next, previous) {
+    if (next.type !== previous.type) yield immutable("type", next.type ?? "");
+    if (previous.immutable !== true) return;
+    if (next.immutable !== true) yield forbidden("immutable", IMMUTABLE);
+    if (!deepEqual(next.data ?? {}, previous.data ?? {})) yield forbidden("data", IMMUTABLE);
+  },
+
+  *warnings({ type, data = {} }) {
+    if (type === "kubernetes.io/tls") yield* tlsWarnings(data["tls.crt"] ?? "", data["tls.key"] ?? "");
+  },
+
+  selectableFields: { type: (secret) => secret.type ?? "" },
+  columns: [
+    nameColumn,
+    textColumn("Type", "What the secret is for", (secret) => secret.type ?? ""),
+    textColumn("Data", "How many keys there are", (secret) => Object.keys(secret.data ?? {}).length),
+    ageColumn,
+  ],
+});
+
+function withType(secret: Secret): Secret {
+  return (secret.type ?? "") === "" ? { ...secret, type: "Opaque" } : secret;
+}
+
+/** A text wins over bytes of the same key. */
+function withStringData(secret: Secret): Secret {
+  if (secret.stringData === undefined) return secret;
+  const { stringData, ...rest } = secret;
+  const texts = Object.entries(stringData).map(([key, text]) => [key, encodeText(text)] as const);
+  return texts.length === 0 ? rest : { ...rest, data: { ...secret.data, ...Object.fromEntries(texts) } };
+}
+
+function* validateData(data: Contents): Iterable<FieldError> {
+  let sizeBytes = 0;
+  for (const [key, base64] of Object.entries(data)) {
+    for (const wrong of validateConfigMapKey(key)) yield invalid(element("data", key), key, wrong);
+    sizeBytes += decodedLength(base64);
+  }
+  if (sizeBytes > CONTENTS_MAX_BYTES) yield tooLong("data", CONTENTS_MAX_BYTES);
+}

@@ -1,0 +1,35 @@
+/**
+ * What a client that stores a certificate and its key is warned of: parts that hold no PEM block of the right sort, often because the two
+ * were switched. Upstream also parses both and tells whether they belong together; that takes cryptography, which this room does without.
+ */
+import { decodeText } from "./contents.ts";
+
+const PEM_BLOCK = /-----BEGIN ([^\n]*?)-----[^-]*-----END \1-----/g;
+/** A chain of certificates has a few thousand characters; the rest of a longer text would only cost time. A multiple of 4: whole base64. */
+const READ_MAX_CHARACTERS = 100_000;
+
+export function* tlsWarnings(certificate: string, key: string): Iterable<string> {
+  const wrong = wrongWithCertificate(blockTypes(certificate)) ?? wrongWithKey(blockTypes(key));
+  if (wrong !== undefined) yield `tls: ${wrong}`;
+}
+
+function wrongWithCertificate(types: readonly string[]): string | undefined {
+  if (types.includes("CERTIFICATE")) return undefined;
+  if (types.length === 0) return "failed to find any PEM data in certificate input";
+  if (types.length === 1 && types[0]?.endsWith("PRIVATE KEY")) {
+    return "failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched";
+  }
+  return `failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+function wrongWithKey(types: readonly string[]): string | undefined {
+  if (types.some((type) => type === "PRIVATE KEY" || type.endsWith(" PRIVATE KEY"))) return undefined;
+  if (types.length === 0) return "failed to find any PEM data in key input";
+  if (types.length === 1 && types[0] === "CERTIFICATE") return "found a certificate rather than a key in the PEM for the private key";
+  return `failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(" ")}]`;
+}
+
+function blockTypes(base64: string): readonly string[] {
+  const text = decodeText(base64.slice(0, READ_MAX_CHARACTERS));
+  return [...text.matchAll(PEM_BLOCK)].map(([, type = ""]) => type);
+}

@@ -1,0 +1,63 @@
+/**
+ * The types of Secrets that Kubernetes knows, and what a Secret of each must hold. Any other type may hold anything.
+ */
+import type { Secret } from "../../../generated/core/v1.ts";
+import { parseExactly } from "../../../machinery/codec/json-parser.ts";
+import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import type { Json } from "../../../machinery/object.ts";
+import { decodeText, type Contents } from "./contents.ts";
+
+const SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name";
+
+type Rule = (data: Contents, secret: Secret) => Iterable<FieldError>;
+
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ["kubernetes.io/service-account-token", needsServiceAccount],
+  ["kubernetes.io/dockercfg", (data) => needsJsonObject(data, ".dockercfg")],
+  ["kubernetes.io/dockerconfigjson", (data) => needsJsonObject(data, ".dockerconfigjson")],
+  // One of them is enough, and either may be empty.
+  [
+    "kubernetes.io/basic-auth",
+    (data) => (Object.hasOwn(data, "username") ? [] : Object.hasOwn(data, "password") ? [] : missing(["username", "password"])),
+  ],
+  ["kubernetes.io/ssh-auth", (data) => ((data["ssh-privatekey"] ?? "") === "" ? missing(["ssh-privatekey"]) : [])],
+  ["kubernetes.io/tls", (data) => missing(["tls.crt", "tls.key"].filter((key) => !Object.hasOwn(data, key)))],
+]);
+
+export function validateContentsOfType(secret: Secret): Iterable<FieldError> {
+  return RULES.get(secret.type ?? "")?.(secret.data ?? {}, secret) ?? [];
+}
+
+function missing(keys: readonly string[]): readonly FieldError[] {
+  return keys.map((key) => required(element("data", key)));
+}
+
+/** The token itself may come later, from whoever makes tokens. */
+function needsServiceAccount(_data: Contents, { metadata }: Secret): readonly FieldError[] {
+  const name = metadata.annotations?.[SERVICE_ACCOUNT_NAME] ?? "";
+  return name === "" ? [required(element("metadata.annotations", SERVICE_ACCOUNT_NAME))] : [];
+}
+
+/** What is secret is not repeated in the message. */
+function needsJsonObject(data: Contents, key: string): readonly FieldError[] {
+  if (!Object.hasOwn(data, key)) return missing([key]);
+  const wrong = wrongWithJsonObject(decodeText(data[key] ?? ""));
+  return wrong === undefined ? [] : [invalid(element("data", key), "<secret contents redacted>", wrong)];
+}
+
+function wrongWithJsonObject(text: string): string | undefined {
+  try {
+    const what = typeName(parseExactly(text).value);
+    return what === undefined ? undefined : `json: cannot unmarshal ${what} into Go value of type map[string]interface {}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What Go calls it; undefined for what Go takes for an object, which null is too. */
+function typeName(value: Json): string | undefined {
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "bigint") return "number";
+  return typeof value === "object" ? undefined : typeof value;
+}

@@ -1,0 +1,87 @@
+/**
+ * core/v1 Service: one name and address for Pods that come and go.
+ *
+ * Its fields depend on its type and on each other in many ways: defaults, what becomes of them when it is written, and the rules stand in
+ * service/, one file each; which addresses and ports it needs, as plain values, in service/allocation.ts.
+ * Not here: which addresses and ports are free (apiserver/resources/service), who sends the traffic (proxy).
+ */
+import type { LoadBalancerStatus, Service, ServicePort } from "../../generated/core/v1.ts";
+import { ageColumn, formatLabels, formatList, nameColumn, NONE, textColumn, UNKNOWN } from "../../machinery/columns.ts";
+import { validateDnsLabel } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { withChanges } from "./pod/changes.ts";
+import { defaultService } from "./service/defaults.ts";
+import { specOf } from "./service/needs.ts";
+import { validateService, validateServiceStatus, validateServiceUpdate } from "./service/validate.ts";
+import { serviceWarnings } from "./service/warnings.ts";
+import { prepareForCreate, prepareForUpdate } from "./service/write-rules.ts";
+
+export const services = defineResource<Service>({
+  kind: "Service",
+  plural: "services",
+  singular: "service",
+  shortNames: ["svc"],
+  categories: ["all"],
+  scope: "Namespaced",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Service", defaults: defaultService }],
+  createOnUpdate: true,
+  returnsDeletedObject: true,
+
+  prepareForCreate,
+  prepareForUpdate,
+
+  validateName: validateDnsLabel,
+  validate: validateService,
+  validateUpdate: validateServiceUpdate,
+  warnings: serviceWarnings,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      validateUpdate: validateServiceStatus,
+    },
+  },
+
+  selectableFields: {
+    "spec.clusterIP": (service) => specOf(service).clusterIP ?? "",
+    "spec.type": (service) => specOf(service).type ?? "",
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Type", "How the service is offered", (service) => specOf(service).type ?? ""),
+    textColumn("Cluster-IP", "Its address within the cluster", (service) => specOf(service).clusterIPs?.[0] ?? NONE),
+    textColumn("External-IP", "Its addresses outside of the cluster", externalAddresses),
+    textColumn("Port(s)", "Ports, and those of the nodes that lead to them", (service) => formatList(specOf(service).ports?.map(portText))),
+    ageColumn,
+    textColumn("Selector", "Labels of the Pods that it leads to", (service) => formatLabels(specOf(service).selector), { priority: 1 }),
+  ],
+});
+
+function portText({ port, nodePort = 0, protocol }: ServicePort): string {
+  return nodePort > 0 ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
+}
+
+function externalAddresses(service: Service): string {
+  const { type, externalIPs = [], externalName = "" } = specOf(service);
+  switch (type) {
+    case "ClusterIP":
+    case "NodePort":
+      return formatList(externalIPs);
+    case "LoadBalancer": {
+      const all = [...ingressAddresses(service.status?.loadBalancer ?? {}), ...externalIPs];
+      return all.length === 0 ? "<pending>" : all.join(",");
+    }
+    case "ExternalName":
+      return externalName;
+    default:
+      return UNKNOWN;
+  }
+}
+
+function ingressAddresses({ ingress = [] }: LoadBalancerStatus): readonly string[] {
+  const addresses = ingress.map(({ ip, hostname }) => ip || (hostname ?? "")).filter((address) => address !== "");
+  return [...new Set(addresses)].toSorted();
+}

@@ -1,0 +1,160 @@
+/**
+ * Server-side apply: who applies says which fields it wants, with which values. It comes to own them; those it wanted before and does not
+ * name any more go, unless somebody else owns them; those that somebody else has with another value are a conflict, unless it is forced.
+ *
+ * The result is as the applier wrote it: its zeros and nulls are still to be normalised and defaulted by whoever decodes objects of the type.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import type { Json, JsonObject } from "../object.ts";
+import { apiVersionOf, parseApiVersion } from "../object.ts";
+import type { ObjectSchema } from "../schema.ts";
+import { badRequest, StatusError } from "../status-error.ts";
+import { compareObjects } from "./compare.ts";
+import { conflictError, type Conflict } from "./conflict.ts";
+import { fieldsOf } from "./fields-of.ts";
+import type { FieldSet } from "./field-set.ts";
+import { withoutIgnored, type IgnoredFields } from "./ignored-fields.ts";
+import { fieldsOfLastApplied, KUBECTL, withLastApplied } from "./last-applied.ts";
+import { areSameButTimes, ManagedFields, trackUpdate, withoutUnowned, type FieldWriter } from "./managed-fields.ts";
+import { mergeObjects } from "./merge.ts";
+import { isSameOwner, Owner, type OwnerParts } from "./owner.ts";
+import { prune, type Converter } from "./prune.ts";
+import { blankObject, isList, isObject } from "./shape.ts";
+import { describeMistakes } from "./validate.ts";
+import { agreeing, comparisonsByVersion, type Versions } from "./versions.ts";
+
+export interface ApplyOptions {
+  /** Of `writer.apiVersion`. */
+  readonly schema: ObjectSchema;
+  /** Undefined: the object does not exist. In the version of the writer, without managedFields. */
+  readonly live: JsonObject | undefined;
+  readonly liveManaged: ManagedFields;
+  /** What the client sent, decoded but neither defaulted nor normalised. */
+  readonly applied: JsonObject;
+  readonly force: boolean;
+  readonly writer: FieldWriter;
+  readonly ignore?: IgnoredFields;
+  /** For kinds that are served in several versions. */
+  readonly versions?: Versions;
+}
+
+export interface Applied {
+  /** `live` itself if nothing changed. */
+  readonly object: JsonObject;
+  /** `liveManaged` itself if neither the object nor any owner changed. */
+  readonly managed: ManagedFields;
+}
+
+/** Throws a Conflict that names every field that somebody else owns, unless `force`. */
+export function applyConfiguration(options: ApplyOptions): Applied {
+  checkApplied(options);
+  const live = options.live ?? blankObject(options.schema);
+  const merged = mergeApplied({ ...options, live });
+  const owners = takeApplied({ ...options, live }, merged, options.force);
+  const isChanged = options.live === undefined || !deepEqual(live, merged.object);
+  const timed = isChanged ? owners.map((owner) => (isSameOwner(owner, merged.applier) ? owner.withTime(options.writer.time) : owner)) : owners;
+  const managed = ManagedFields.of(timed);
+  const object = isChanged ? merged.object : live;
+  return {
+    object: options.writer.manager === KUBECTL ? withLastApplied(object, options.applied) : object,
+    managed: !isChanged && areSameButTimes(managed, options.liveManaged) ? options.liveManaged : managed,
+  };
+}
+
+function checkApplied({ applied, schema, writer }: ApplyOptions): void {
+  const { apiVersion, kind, metadata } = applied;
+  const isKind = schema.groupVersionKinds?.some((type) => apiVersionOf(type) === apiVersion && type.kind === kind) ?? true;
+  if (apiVersion !== writer.apiVersion || !isKind) throw badRequest(`invalid object type: ${describeType(applied)}`);
+  if (isObject(metadata) && isList(metadata["managedFields"])) throw badRequest("metadata.managedFields must be nil");
+  const mistakes = describeMistakes(schema, applied);
+  if (mistakes === undefined) return;
+  const { namespace, name } = isObject(metadata) ? metadata : {};
+  const what = `${textOr(namespace)}/${textOr(name)}; ${describeType(applied)}`;
+  throw new StatusError("InternalError", `failed to create typed patch object (${what}): ${mistakes}`);
+}
+
+/** "apps/v1, Kind=Deployment"; the core group leaves nothing before the slash. */
+function describeType({ apiVersion, kind }: JsonObject): string {
+  const { group, version } = parseApiVersion(textOr(apiVersion)) ?? { group: "", version: textOr(apiVersion) };
+  return `${group}/${version}, Kind=${textOr(kind)}`;
+}
+
+function textOr(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+interface LiveOptions extends ApplyOptions {
+  readonly live: JsonObject;
+}
+
+interface Merged {
+  /** Without what the applier wants no more. */
+  readonly object: JsonObject;
+  /** With what it wants now. */
+  readonly applier: Owner;
+  /** All others, in the order in which they were. */
+  readonly others: readonly Owner[];
+}
+
+function mergeApplied(options: LiveOptions): Merged {
+  const { schema, live, applied, writer, ignore } = options;
+  const converter = converterOf(options);
+  const before = ownersBefore(options).flatMap((owner) => {
+    const type = converter.schemaFor(owner.apiVersion);
+    return type === undefined ? [] : [agreeing(owner, type)];
+  });
+  const parts = applierOf(writer);
+  const last = before.find((owner) => isSameOwner(owner, parts));
+  const applier = new Owner({ ...parts, time: last?.time }, withoutIgnored(fieldsOf(schema, applied), ignore), { agreesWith: schema });
+  const others = before.filter((owner) => owner !== last);
+  const merged = mergeObjects(schema, live, applied);
+  return { object: prune({ merged, owners: [...others, applier], applier, last, converter }), applier, others };
+}
+
+function applierOf({ manager, apiVersion, subresource = "" }: FieldWriter): OwnerParts {
+  return { manager, operation: "Apply", apiVersion, subresource, time: undefined };
+}
+
+/** Who owns what was there when an object is applied that nobody kept track of. */
+const BEFORE_FIRST_APPLY = "before-first-apply";
+
+function ownersBefore({ live, liveManaged, schema, writer, ignore }: LiveOptions): readonly Owner[] {
+  if (!liveManaged.isEmpty) return liveManaged.owners();
+  const create = { schema, previous: undefined, previousManaged: ManagedFields.none, next: live };
+  return trackUpdate({ ...create, writer: { ...writer, manager: BEFORE_FIRST_APPLY }, ...(ignore === undefined ? {} : { ignore }) }).owners();
+}
+
+function converterOf({ schema, writer, versions }: ApplyOptions): Converter {
+  return {
+    schemaFor: (apiVersion) => (apiVersion === writer.apiVersion ? schema : versions?.schemaFor(apiVersion)),
+    convert: (object, apiVersion) => versions?.convert(object, apiVersion) ?? object,
+  };
+}
+
+/** The owners after the apply. What the merged object changes is taken from the others, or is a conflict with them. */
+function takeApplied(options: LiveOptions, { object, applier, others }: Merged, force: boolean): readonly Owner[] {
+  const { schema, live } = options;
+  const comparisonOf = comparisonsByVersion({ ...options, previous: live, next: object, comparison: compareObjects(schema, live, object) });
+  const conflicts: Conflict[] = [];
+  const owners: Owner[] = [];
+  for (const owner of others) {
+    const seen = comparisonOf(owner.apiVersion);
+    if (seen === undefined) continue;
+    const taken = owner.fields.intersection(seen.changed);
+    if (!taken.isEmpty) conflicts.push({ owner, fields: taken });
+    const left = owner.fields.difference(taken).difference(seen.removed);
+    if (!left.isEmpty) owners.push(owner.withFields(left));
+  }
+  if (!force) refuse(conflicts, options);
+  const fields = withoutUnowned(applier.fields);
+  return fields.isEmpty ? owners : [...owners, applier.withFields(fields)];
+}
+
+/** Throws if there are conflicts, other than those of kubectl with what it applied itself from the client's side. */
+function refuse(conflicts: readonly Conflict[], { writer, schema, live }: LiveOptions): void {
+  if (conflicts.length === 0) return;
+  if (writer.manager !== KUBECTL) throw conflictError(conflicts);
+  const own: FieldSet = fieldsOfLastApplied(schema, live, writer.apiVersion);
+  const foreign = conflicts.map(({ owner, fields }) => ({ owner, fields: fields.difference(own) })).filter(({ fields }) => !fields.isEmpty);
+  if (foreign.length > 0) throw conflictError(foreign);
+}

@@ -1,0 +1,155 @@
+/**
+ * Which fields differ between two objects of one type: added, modified, removed. Parts that are one and the same object in both are not
+ * looked into, so a write of a label costs as much as the labels.
+ *
+ * As upstream: a part that is new is added with its own path and all paths below it; a value that is owned as a whole is one path; items
+ * of a list that share their key are compared as one. A part that is empty on both sides counts as a value, which keeps `{}` and absent apart.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import type { Json, JsonObject } from "../object.ts";
+import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
+import { fieldElement, type PathElement } from "./field-path.ts";
+import { FieldSet, type FieldItem } from "./field-set.ts";
+import { elementOf, isEmptyObject, isList, isObject, memberOf, memberSlot, presentValue, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+export const NO_DIFFERENCE: Comparison = { added: FieldSet.empty, modified: FieldSet.empty, removed: FieldSet.empty };
+
+export function compareObjects(schema: ObjectSchema, previous: JsonObject, next: JsonObject): Comparison {
+  const difference = compareValues(rootSlot(schema), previous, next);
+  if (difference === undefined) return NO_DIFFERENCE;
+  const { added, modified, removed } = difference.below;
+  return { added: setOf(added), modified: setOf(modified), removed: setOf(removed) };
+}
+
+export function isSame({ added, modified, removed }: Comparison): boolean {
+  return added.isEmpty && modified.isEmpty && removed.isEmpty;
+}
+
+/** What differs at one place: the place itself, and what lies below it. */
+interface Difference {
+  readonly self: "added" | "modified" | "removed" | undefined;
+  readonly below: Below;
+}
+
+interface Below {
+  added?: FieldItem[];
+  modified?: FieldItem[];
+  removed?: FieldItem[];
+}
+
+const NOTHING_BELOW: Below = Object.freeze({});
+const ADDED: Difference = { self: "added", below: NOTHING_BELOW };
+const MODIFIED: Difference = { self: "modified", below: NOTHING_BELOW };
+const REMOVED: Difference = { self: "removed", below: NOTHING_BELOW };
+
+function setOf(items: readonly FieldItem[] | undefined): FieldSet {
+  return items === undefined ? FieldSet.empty : FieldSet.of(items);
+}
+
+/** Undefined stands for what is absent, as a value, and for no difference, as an answer. */
+function compareValues(slot: Slot, before: Json | undefined, after: Json | undefined): Difference | undefined {
+  if (before === after) return undefined;
+  if (slot.atomic) return compareWhole(before, after);
+  const { schema } = slot;
+  if (schema.type === "list") return compareLists(schema, before, after);
+  if (!isObject(before) && !isObject(after)) return compareWhole(before, after);
+  return compareMembers(schema, before, after);
+}
+
+function compareWhole(before: Json | undefined, after: Json | undefined): Difference | undefined {
+  if (before === undefined) return after === undefined ? undefined : ADDED;
+  if (after === undefined) return REMOVED;
+  return deepEqual(before, after) ? undefined : MODIFIED;
+}
+
+function compareMembers(schema: Schema, before: Json | undefined, after: Json | undefined): Difference | undefined {
+  const old = isObject(before) && !isEmptyObject(before) ? before : undefined;
+  const now = isObject(after) && !isEmptyObject(after) ? after : undefined;
+  if (old === undefined && now === undefined) return compareWhole(before, after);
+  const below: Below = {};
+  for (const name in now) {
+    const value = memberOf(now, name);
+    const past = memberOf(old, name);
+    if (value !== past && value !== undefined) compareMember(below, schema, name, past, value);
+  }
+  for (const name in old) {
+    const past = memberOf(old, name);
+    if (past !== undefined && memberOf(now, name) === undefined) compareMember(below, schema, name, past, undefined);
+  }
+  return differenceOf(before, after, below);
+}
+
+function compareMember(below: Below, schema: Schema, name: string, past: Json | undefined, value: Json | undefined): void {
+  const slot = memberSlot(schema, name);
+  note(below, fieldElement(name), compareValues(slot, presentValue(past, slot), presentValue(value, slot)));
+}
+
+/** `below`, with the place itself if it is new, gone, or has become another kind of value. */
+function differenceOf(before: Json | undefined, after: Json | undefined, below: Below): Difference | undefined {
+  if (before === undefined) return { self: "added", below };
+  if (after === undefined) return { self: "removed", below };
+  const otherKind = before !== null && after !== null && isObject(before) !== isObject(after);
+  if (otherKind && !(isList(before) && isList(after))) return { self: "modified", below };
+  return isNothing(below) ? undefined : { self: undefined, below };
+}
+
+function isNothing({ added, modified, removed }: Below): boolean {
+  return added === undefined && modified === undefined && removed === undefined;
+}
+
+function note(below: Below, element: PathElement, difference: Difference | undefined): void {
+  if (difference === undefined) return;
+  for (const kind of ["added", "modified", "removed"] as const) {
+    const items = difference.below[kind];
+    const member = difference.self === kind;
+    if (!member && items === undefined) continue;
+    (below[kind] ??= []).push({ element, member, children: items === undefined ? undefined : FieldSet.of(items) });
+  }
+}
+
+function compareLists(schema: ListSchema, before: Json | undefined, after: Json | undefined): Difference | undefined {
+  const old = isList(before) ? before : [];
+  const now = isList(after) ? after : [];
+  if (old.length === 0 && now.length === 0) return compareWhole(before, after);
+  const below: Below = {};
+  const oldItems = itemsByElement(schema, old);
+  const newItems = itemsByElement(schema, now);
+  for (const [element, past] of oldItems) compareItems(below, { schema, element, past, items: newItems.get(element) ?? [] });
+  for (const [element, items] of newItems) if (!oldItems.has(element)) compareItems(below, { schema, element, past: [], items });
+  return differenceOf(before, after, below);
+}
+
+/** Items by their step; more than one where a list that should have no duplicates has them. */
+function itemsByElement(schema: ListSchema, list: readonly Json[]): ReadonlyMap<PathElement, readonly Json[]> {
+  const items = new Map<PathElement, Json[]>();
+  for (const item of list) {
+    const element = elementOf(schema, item);
+    const same = items.get(element);
+    if (same === undefined) items.set(element, [item]);
+    else same.push(item);
+  }
+  return items;
+}
+
+interface ItemsOfElement {
+  readonly schema: ListSchema;
+  readonly element: PathElement;
+  readonly past: readonly Json[];
+  readonly items: readonly Json[];
+}
+
+function compareItems(below: Below, { schema, element, past, items }: ItemsOfElement): void {
+  const slot = unnamedSlot(schema.items);
+  if (past.length <= 1 && items.length <= 1) return note(below, element, compareValues(slot, past[0], items[0]));
+  if (past.length >= 2 && items.length >= 2) return note(below, element, deepEqual(past, items) ? undefined : MODIFIED);
+  // Duplicates are owned as one, so their coming and going counts beside that of the single item that is left or was there.
+  if (past.length >= 2) note(below, element, compareValues(slot, undefined, items[0]));
+  else note(below, element, compareValues(slot, past[0], undefined));
+  note(below, element, past.length >= 2 ? REMOVED : ADDED);
+}

@@ -1,0 +1,236 @@
+/**
+ * A set of paths to fields, as a tree of steps. Never changed: every operation returns a new set that shares all it can with the old one,
+ * and the old one itself if nothing changed. A set that was read from text is read level by level when it is asked, and keeps the text
+ * of every part, so that writing a set of which one path changed costs one path.
+ * Not here: the fields of an object (fields-of.ts), who owns a set (owner.ts).
+ */
+import type { JsonObject } from "../object.ts";
+import { readLevel } from "./field-text.ts";
+import { canonicalElement, compareElements, quoted, sortByElement, type FieldPath, type PathElement } from "./field-path.ts";
+
+export interface FieldItem {
+  readonly element: PathElement;
+  /** Whether the path that ends here is in the set. */
+  readonly member: boolean;
+  /** What is in the set below. Never an empty set. */
+  readonly children: FieldSet | undefined;
+}
+
+/** Up to this many items a search from the front is quicker than a map. */
+const SEARCHED_MAX = 8;
+
+export class FieldSet {
+  static readonly empty = new FieldSet([], "{}");
+
+  #items: readonly FieldItem[] | undefined;
+  #text: string | undefined;
+  #index: ReadonlyMap<PathElement, FieldItem> | undefined;
+
+  private constructor(items: readonly FieldItem[] | undefined, text: string | undefined) {
+    this.#items = items;
+    this.#text = text;
+  }
+
+  /** From items with different elements, in any order; those that hold nothing are left out. */
+  static of(items: readonly FieldItem[]): FieldSet {
+    const some = items.filter(holds);
+    return some.length === 0 ? FieldSet.empty : new FieldSet(sortByElement(some), undefined);
+  }
+
+  /** From FieldsV1 as it is stored. Throws a SyntaxError when it is first asked if the text is malformed. */
+  static fromText(text: string): FieldSet {
+    return text === "{}" ? FieldSet.empty : new FieldSet(undefined, text);
+  }
+
+  /** From FieldsV1 as a client sends it. Throws a SyntaxError if a step is malformed; steps of unknown kinds are left out. */
+  static fromJson(json: JsonObject): FieldSet {
+    const items = new Map<PathElement, FieldItem>();
+    for (const [key, below] of Object.entries(json)) {
+      if (key === "." || below === undefined) continue;
+      const element = canonicalElement(key);
+      if (element === undefined) continue;
+      if (typeof below !== "object" || below === null || Array.isArray(below)) {
+        throw new SyntaxError(`expected an object after ${JSON.stringify(key)}, got ${JSON.stringify(below)}`);
+      }
+      const children = FieldSet.fromJson(below as JsonObject);
+      const leaf = children.isEmpty;
+      items.set(element, { element, member: leaf || Object.hasOwn(below, "."), children: leaf ? undefined : children });
+    }
+    return FieldSet.of([...items.values()]);
+  }
+
+  static fromPaths(paths: readonly FieldPath[]): FieldSet {
+    return paths.reduce((set, path) => set.union(singlePath(path)), FieldSet.empty);
+  }
+
+  /** In upstream's order. */
+  get items(): readonly FieldItem[] {
+    return (this.#items ??= itemsOfText(this.#text ?? "{}"));
+  }
+
+  get isEmpty(): boolean {
+    return this.items.length === 0;
+  }
+
+  /** As FieldsV1. */
+  text(): string {
+    if (this.#text !== undefined) return this.#text;
+    const parts = this.items.map((item) => `${quoted(item.element)}:${textOfItem(item)}`);
+    return (this.#text = `{${parts.join(",")}}`);
+  }
+
+  get(element: PathElement): FieldItem | undefined {
+    const { items } = this;
+    if (items.length <= SEARCHED_MAX) {
+      for (const item of items) if (item.element === element) return item;
+      return undefined;
+    }
+    return (this.#index ??= new Map(items.map((item) => [item.element, item]))).get(element);
+  }
+
+  has(path: FieldPath): boolean {
+    const [first, ...rest] = path;
+    if (first === undefined) return false;
+    const item = this.get(first);
+    return rest.length === 0 ? item?.member === true : item?.children?.has(rest) === true;
+  }
+
+  union(other: FieldSet): FieldSet {
+    if (other.isEmpty || other === this) return this;
+    if (this.isEmpty) return other;
+    let grown = false;
+    const items = this.items.map((item) => {
+      const theirs = other.get(item.element);
+      const merged = theirs === undefined ? item : unitedItem(item, theirs);
+      grown ||= merged !== item;
+      return merged;
+    });
+    for (const theirs of other.items) {
+      if (this.get(theirs.element) !== undefined) continue;
+      grown = true;
+      items.splice(placeOf(items, theirs.element), 0, theirs);
+    }
+    return grown ? new FieldSet(items, undefined) : this;
+  }
+
+  /** What is here and not in `other`. Taking away a path leaves what lies below it. */
+  difference(other: FieldSet): FieldSet {
+    return without(this, other, { recursive: false });
+  }
+
+  /** What is here and neither in `other` nor below a path of `other`. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    return without(this, other, { recursive: true });
+  }
+
+  /** What is in both. */
+  intersection(other: FieldSet): FieldSet {
+    if (other === this) return this;
+    return this.mapItems((item) => {
+      const theirs = other.get(item.element);
+      if (theirs === undefined) return undefined;
+      const children = theirs.children === undefined ? undefined : item.children?.intersection(theirs.children);
+      return itemWith(item, item.member && theirs.member, children);
+    });
+  }
+
+  /** The items that `change` keeps or changes; this very set if it changes none. Elements must stay what they are. */
+  mapItems(change: (item: FieldItem) => FieldItem | undefined): FieldSet {
+    const kept: FieldItem[] = [];
+    let same = true;
+    for (const item of this.items) {
+      const changed = change(item);
+      same &&= changed === item;
+      if (changed !== undefined && holds(changed)) kept.push(changed);
+    }
+    if (same) return this;
+    return kept.length === 0 ? FieldSet.empty : new FieldSet(kept, undefined);
+  }
+
+  equals(other: FieldSet): boolean {
+    return this === other || this.text() === other.text();
+  }
+
+  /** All paths of the set: those that end at a level before those that go deeper, as upstream lists them. */
+  *paths(prefix: FieldPath = []): Generator<FieldPath> {
+    for (const { element, member } of this.items) if (member) yield [...prefix, element];
+    for (const { element, children } of this.items) if (children !== undefined) yield* children.paths([...prefix, element]);
+  }
+}
+
+function without(set: FieldSet, other: FieldSet, options: { readonly recursive: boolean }): FieldSet {
+  if (other.isEmpty || set.isEmpty) return set;
+  return set.mapItems((item) => {
+    const theirs = other.get(item.element);
+    if (theirs === undefined) return item;
+    if (options.recursive && theirs.member) return undefined;
+    const { children } = item;
+    const left = children === undefined || theirs.children === undefined ? children : without(children, theirs.children, options);
+    return itemWith(item, item.member && !theirs.member, left);
+  });
+}
+
+function holds({ member, children }: FieldItem): boolean {
+  return member || children !== undefined;
+}
+
+/** The item with another content; itself if that is the same. */
+export function itemWith(item: FieldItem, member: boolean, children: FieldSet | undefined): FieldItem {
+  const below = children?.isEmpty === true ? undefined : children;
+  return item.member === member && item.children === below ? item : { element: item.element, member, children: below };
+}
+
+function unitedItem(item: FieldItem, theirs: FieldItem): FieldItem {
+  const children = theirs.children === undefined ? item.children : (item.children?.union(theirs.children) ?? theirs.children);
+  return itemWith(item, item.member || theirs.member, children);
+}
+
+function singlePath(path: FieldPath): FieldSet {
+  return path.reduceRight<FieldSet>((children, element, index) => {
+    return FieldSet.of([{ element, member: index === path.length - 1, children: children.isEmpty ? undefined : children }]);
+  }, FieldSet.empty);
+}
+
+/** Where among ordered items a new element belongs. */
+function placeOf(items: readonly FieldItem[], element: PathElement): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareElements(items[middle]?.element ?? "", element) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function textOfItem({ member, children }: FieldItem): string {
+  const text = children?.text() ?? "{}";
+  if (children === undefined || !member) return text;
+  return `{".":{},${text.slice(1)}`;
+}
+
+function itemsOfText(text: string): readonly FieldItem[] {
+  const items = readLevel(text).map(({ element, member, text: below }): FieldItem => {
+    return { element, member, children: below === undefined ? undefined : childrenOfText(below, member) };
+  });
+  return isOrdered(items) ? items : sortByElement(items);
+}
+
+const DOT_FIRST = '{".":{},';
+
+/** The text of a set has no "." of its own: whether its path is a member is known above. */
+function childrenOfText(text: string, member: boolean): FieldSet {
+  if (!member) return FieldSet.fromText(text);
+  if (text.startsWith(DOT_FIRST)) return FieldSet.fromText(`{${text.slice(DOT_FIRST.length)}`);
+  return FieldSet.fromJson(JSON.parse(text) as JsonObject);
+}
+
+/** Text is stored in order; only what others wrote into the store may not be. Keys of lists are trusted, since reading them costs. */
+function isOrdered(items: readonly FieldItem[]): boolean {
+  for (let index = 1; index < items.length; index++) {
+    const before = items[index - 1]?.element ?? "";
+    const element = items[index]?.element ?? "";
+    if (before[0] === "f" && element[0] === "f" && before >= element) return false;
+  }
+  return true;
+}

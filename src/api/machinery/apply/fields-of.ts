@@ -1,0 +1,48 @@
+/**
+ * The fields that an applied object names: what its sender says it wants to own. A value that is owned as a whole is one path; items of
+ * lists and keys of maps are paths themselves, named fields are only if they are null or `{}`.
+ * Not here: what a created object's writer comes to own, which also has the paths of everything that is new (created-text.ts).
+ */
+import type { Json, JsonObject } from "../object.ts";
+import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
+import { fieldElement, type PathElement } from "./field-path.ts";
+import { FieldSet, type FieldItem } from "./field-set.ts";
+import { elementOf, isEmptyObject, isList, isObject, memberSlot, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+
+export function fieldsOf(schema: ObjectSchema, object: JsonObject): FieldSet {
+  return fieldsOfMembers(rootSlot(schema).schema, object);
+}
+
+function fieldsOfMembers(schema: Schema, object: JsonObject): FieldSet {
+  const items: FieldItem[] = [];
+  for (const [name, value] of Object.entries(object)) {
+    if (value !== undefined) items.push(fieldsOfMember(name, value, memberSlot(schema, name)));
+  }
+  return FieldSet.of(items);
+}
+
+function fieldsOfMember(name: string, value: Json, slot: Slot): FieldItem {
+  const isBare = value === null || (isObject(value) && isEmptyObject(value));
+  return fieldsOfValue(fieldElement(name), value, slot, isBare || !slot.named);
+}
+
+/** `member`: it is owned itself, whatever it is. */
+function fieldsOfValue(element: PathElement, value: Json, slot: Slot, member: boolean): FieldItem {
+  const { schema } = slot;
+  const isWhole = slot.atomic || (schema.type === "any" && !isObject(value));
+  if (isWhole) return { element, member: true, children: undefined };
+  const children = schema.type === "list" ? fieldsOfItems(schema, value) : isObject(value) ? fieldsOfMembers(schema, value) : FieldSet.empty;
+  return { element, member, children: children.isEmpty ? undefined : children };
+}
+
+function fieldsOfItems(schema: ListSchema, list: Json): FieldSet {
+  if (!isList(list)) return FieldSet.empty;
+  const items = new Map<PathElement, FieldItem>();
+  const slot = unnamedSlot(schema.items);
+  for (const item of list) {
+    const element = elementOf(schema, item);
+    // Of items with the same key only that there are some is owned, since nobody can say which of them is meant.
+    items.set(element, items.has(element) ? { element, member: true, children: undefined } : fieldsOfValue(element, item, slot, true));
+  }
+  return FieldSet.of([...items.values()]);
+}

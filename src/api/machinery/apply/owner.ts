@@ -1,0 +1,154 @@
+/**
+ * One entry of managedFields: who owns which fields, by which kind of write. An owner is told apart by manager, operation, subresource
+ * and, for updates, API version; an applier is one owner in all versions. Immutable; its text is made once.
+ * Not here: the entries of one object together (managed-fields.ts).
+ */
+import type { JsonObject, ManagedFieldsEntry } from "../object.ts";
+import type { ObjectSchema } from "../schema.ts";
+import { quoted } from "./field-path.ts";
+import { FieldSet } from "./field-set.ts";
+
+export interface OwnerParts {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  /** "" for writes of the object itself. */
+  readonly subresource: string;
+  /** Absent if the entry never changed the object. */
+  readonly time: string | undefined;
+}
+
+export class Owner implements OwnerParts {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+  /** The schema that the fields are known to agree with in what is owned as a whole. */
+  readonly agreesWith: ObjectSchema | undefined;
+  #text: string | undefined;
+
+  constructor(parts: OwnerParts, fields: FieldSet, { agreesWith, text }: { readonly agreesWith?: ObjectSchema; readonly text?: string } = {}) {
+    this.manager = parts.manager;
+    this.operation = parts.operation;
+    this.apiVersion = parts.apiVersion;
+    this.subresource = parts.subresource;
+    this.time = parts.time;
+    this.fields = fields;
+    this.agreesWith = agreesWith;
+    this.#text = text;
+  }
+
+  /** The same owner of other fields; itself if they are the same. */
+  withFields(fields: FieldSet, agreesWith = this.agreesWith): Owner {
+    if (fields === this.fields && agreesWith === this.agreesWith) return this;
+    const text = fields === this.fields ? this.#text : undefined;
+    return new Owner(this, fields, { ...(agreesWith === undefined ? {} : { agreesWith }), ...(text === undefined ? {} : { text }) });
+  }
+
+  withTime(time: string | undefined): Owner {
+    if (time === this.time) return this;
+    return new Owner({ ...partsOf(this), time }, this.fields, this.agreesWith === undefined ? {} : { agreesWith: this.agreesWith });
+  }
+
+  /** The entry as JSON, its members in upstream's order. */
+  text(): string {
+    return (this.#text ??= textOfEntry(this, this.fields.text()));
+  }
+
+  entry(): ManagedFieldsEntry {
+    return JSON.parse(this.text()) as ManagedFieldsEntry;
+  }
+}
+
+function partsOf({ manager, operation, apiVersion, subresource, time }: OwnerParts): OwnerParts {
+  return { manager, operation, apiVersion, subresource, time };
+}
+
+export function textOfEntry({ manager, operation, apiVersion, subresource, time }: OwnerParts, fieldsText: string): string {
+  const start = manager === "" ? "{" : `{"manager":${quoted(manager)},`;
+  const when = time === undefined ? "" : `,"time":"${time}"`;
+  const where = subresource === "" ? "" : `,"subresource":${quoted(subresource)}`;
+  return `${start}"operation":"${operation}","apiVersion":${quoted(apiVersion)}${when},"fieldsType":"FieldsV1","fieldsV1":${fieldsText}${where}}`;
+}
+
+/** What tells owners apart, and orders them where nothing else does: upstream's own text for it. */
+export function ownerId({ manager, operation, apiVersion, subresource }: OwnerParts): string {
+  return JSON.stringify({
+    ...(manager === "" ? {} : { manager }),
+    operation,
+    ...(operation === "Apply" ? {} : { apiVersion }),
+    ...(subresource === "" ? {} : { subresource }),
+  });
+}
+
+export function isSameOwner(a: OwnerParts, b: OwnerParts): boolean {
+  if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
+  return a.operation === "Apply" || a.apiVersion === b.apiVersion;
+}
+
+/** An entry that a client sent. Throws an Error in upstream's words if it is malformed. */
+export function ownerOfEntry(entry: ManagedFieldsEntry, index: number): Owner {
+  const { manager = "", operation, apiVersion = "", subresource = "", time, fieldsType, fieldsV1 } = entry;
+  if (operation !== "Apply" && operation !== "Update") throw new Error("operation must be `Apply` or `Update`");
+  if (apiVersion === "") throw new Error("apiVersion must not be empty");
+  const type: string = fieldsType ?? "";
+  if (type === "") throw new Error(`missing fieldsType in managed fields entry ${index}`);
+  if (type !== "FieldsV1") throw new Error(`invalid fieldsType ${JSON.stringify(type)} in managed fields entry ${index}`);
+  return new Owner({ manager, operation, apiVersion, subresource, time }, setOfEntry(fieldsV1 ?? {}));
+}
+
+function setOfEntry(fields: JsonObject): FieldSet {
+  try {
+    return FieldSet.fromJson(fields);
+  } catch (error) {
+    throw new Error(`error decoding set: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** Appliers first, then by time, manager, version and subresource. */
+export function compareOwners(a: OwnerParts, b: OwnerParts): number {
+  return (
+    compareText(a.operation, b.operation) ||
+    compareText(a.time ?? "", b.time ?? "") ||
+    compareText(a.manager, b.manager) ||
+    compareText(a.apiVersion, b.apiVersion) ||
+    compareText(a.subresource, b.subresource)
+  );
+}
+
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Beyond this many owners by update, the oldest are merged: every controller that ever wrote would stay for good. Upstream's number. */
+export const UPDATE_OWNERS_MAX = 10;
+
+/** Who owns what the merged owners did. */
+const MERGED_OWNER = "ancient-changes";
+
+/** At most UPDATE_OWNERS_MAX owners by update: the oldest of each version become one. */
+export function capped(owners: readonly Owner[]): readonly Owner[] {
+  const updaters = owners.filter(({ operation }) => operation === "Update");
+  let surplus = updaters.length - UPDATE_OWNERS_MAX;
+  if (surplus <= 0) return owners;
+  const kept = new Set(owners);
+  const firstOfVersion = new Map<string, Owner>();
+  for (const owner of updaters.sort((a, b) => compareText(a.time ?? "", b.time ?? "") || compareText(ownerId(a), ownerId(b)))) {
+    if (surplus <= 0) break;
+    const first = firstOfVersion.get(owner.apiVersion);
+    firstOfVersion.set(owner.apiVersion, first ?? owner);
+    if (first === undefined) continue;
+    // The time is that of the younger one, which the list comes to later.
+    const parts: OwnerParts = { ...partsOf(owner), manager: MERGED_OWNER, subresource: "" };
+    const older = [...kept].find((candidate) => candidate !== owner && isSameOwner(candidate, parts)) ?? first;
+    kept.delete(older);
+    kept.delete(owner);
+    const merged = new Owner(parts, owner.fields.union(older.fields));
+    kept.add(merged);
+    firstOfVersion.set(owner.apiVersion, merged);
+    surplus--;
+  }
+  return [...kept];
+}

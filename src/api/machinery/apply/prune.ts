@@ -1,0 +1,74 @@
+/**
+ * Takes away what an applier owned last time, does not name this time, and nobody else owns. As upstream in three steps: everything that
+ * was owned goes; what anybody owns now comes back, in every version that owners speak; and so does what went along but was never owned.
+ */
+import type { JsonObject } from "../object.ts";
+import type { ObjectSchema } from "../schema.ts";
+import { fieldsOf } from "./fields-of.ts";
+import { FieldSet } from "./field-set.ts";
+import type { Owner } from "./owner.ts";
+import { removeFields, withNamedFields } from "./remove.ts";
+
+/** An object in one version. */
+interface Versioned {
+  readonly apiVersion: string;
+  readonly object: JsonObject;
+}
+
+/** How an object looks in another version; undefined if it is not served. */
+export interface Converter {
+  schemaFor(apiVersion: string): ObjectSchema | undefined;
+  convert(object: JsonObject, toApiVersion: string): JsonObject;
+}
+
+export interface PruneOptions {
+  /** Live and applied together, in the version of `applier`. */
+  readonly merged: JsonObject;
+  /** All owners, as they will be: with what the applier names now. */
+  readonly owners: readonly Owner[];
+  readonly applier: Owner;
+  /** What the applier owned before. */
+  readonly last: Owner | undefined;
+  readonly converter: Converter;
+}
+
+export function prune({ merged, owners, applier, last, converter }: PruneOptions): JsonObject {
+  if (last === undefined || isStillWanted(last, applier)) return merged;
+  const schema = converter.schemaFor(last.apiVersion);
+  if (schema === undefined) return merged;
+  const whole: Versioned = { apiVersion: last.apiVersion, object: to(converter, { apiVersion: applier.apiVersion, object: merged }, last.apiVersion) };
+  const lastFields = withNamedFields(schema, last.fields);
+  const bare: Versioned = { ...whole, object: removeFields(schema, whole.object, lastFields) };
+  const owned = to(converter, withOwned(whole, bare, owners, converter), last.apiVersion);
+  const lost = allFields(schema, whole.object).difference(allFields(schema, owned)).intersection(lastFields);
+  return to(converter, { apiVersion: last.apiVersion, object: removeFields(schema, whole.object, lost) }, applier.apiVersion);
+}
+
+/** The usual case: the applier sends what it sent before, or more. */
+function isStillWanted(last: Owner, applier: Owner): boolean {
+  return last.apiVersion === applier.apiVersion && last.fields.difference(applier.fields).isEmpty;
+}
+
+function to(converter: Converter, { apiVersion, object }: Versioned, toApiVersion: string): JsonObject {
+  return apiVersion === toApiVersion ? object : converter.convert(object, toApiVersion);
+}
+
+/** All fields of an object, with the named ones that lead to them. */
+function allFields(schema: ObjectSchema, object: JsonObject): FieldSet {
+  return withNamedFields(schema, fieldsOf(schema, object));
+}
+
+/** `bare` with all that is in `whole` and owned. The version of `bare` first, since a conversion may need what is owned in it. */
+function withOwned(whole: Versioned, bare: Versioned, owners: readonly Owner[], converter: Converter): Versioned {
+  const owned = new Map<string, FieldSet>([[bare.apiVersion, FieldSet.empty]]);
+  for (const { apiVersion, fields } of owners) owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields));
+  let pruned = bare;
+  for (const [apiVersion, fields] of owned) {
+    const schema = converter.schemaFor(apiVersion);
+    if (schema === undefined || fields.isEmpty) continue;
+    const everything = to(converter, whole, apiVersion);
+    const kept = allFields(schema, to(converter, pruned, apiVersion)).union(withNamedFields(schema, fields));
+    pruned = { apiVersion, object: removeFields(schema, everything, allFields(schema, everything).difference(kept)) };
+  }
+  return pruned;
+}

@@ -1,0 +1,53 @@
+/**
+ * Who owns the number of replicas, as the Scale of an object shows it and as the object keeps it. A Scale is no object of its own: the
+ * owners of its one field are those of the object's `replicas`, under another version. A write to the Scale is tracked there
+ * (trackUpdate or applyConfiguration with the Scale's schema), and what comes out is brought back here.
+ */
+import { fieldElement } from "./field-path.ts";
+import { FieldSet } from "./field-set.ts";
+import { ManagedFields } from "./managed-fields.ts";
+import { Owner, type OwnerParts } from "./owner.ts";
+
+export interface ScaledObject {
+  /** Where the object keeps its replicas: ["spec", "replicas"]. */
+  readonly replicasPath: readonly string[];
+  /** The version of the request, in which new owners are kept. */
+  readonly apiVersion: string;
+  /** Whether the object's kind is served in a version; owners in others are dropped. */
+  isServed(apiVersion: string): boolean;
+}
+
+export const SCALE_API_VERSION = "autoscaling/v1";
+
+const SCALE_REPLICAS = FieldSet.fromPaths([["spec", "replicas"].map(fieldElement)]);
+
+/** The owners of the Scale of an object. */
+export function ownersOfScale(managed: ManagedFields, { replicasPath, isServed }: ScaledObject): ManagedFields {
+  const path = replicasPath.map(fieldElement);
+  const owners = managed.owners().filter(({ fields, apiVersion }) => isServed(apiVersion) && fields.has(path));
+  return ManagedFields.of(owners.map((owner) => new Owner(inVersion(owner, SCALE_API_VERSION), SCALE_REPLICAS)));
+}
+
+function inVersion({ manager, operation, subresource, time }: OwnerParts, apiVersion: string): OwnerParts {
+  return { manager, operation, subresource, time, apiVersion };
+}
+
+/** The owners of an object after a write to its Scale: who does not own the replicas there any more does not here. */
+export function withOwnersOfScale(managed: ManagedFields, scale: ManagedFields, { replicasPath, apiVersion, isServed }: ScaledObject): ManagedFields {
+  const path = replicasPath.map(fieldElement);
+  const replicas = FieldSet.fromPaths([path]);
+  const scaleOwners = scale.owners().filter(({ fields }) => fields.has(["f:spec", "f:replicas"]));
+  const kept = managed.owners().flatMap((owner) => {
+    if (!isServed(owner.apiVersion)) return [];
+    if (!owner.fields.has(path) || scaleOwners.some((other) => isSameWriter(owner, other))) return [owner];
+    const left = owner.fields.difference(replicas);
+    return left.isEmpty ? [] : [owner.withFields(left)];
+  });
+  const added = scaleOwners.filter((owner) => !kept.some((other) => other.fields.has(path) && isSameWriter(owner, other)));
+  // As upstream, which knows no time for those that it has not seen on the object.
+  return ManagedFields.of([...kept, ...added.map((owner) => new Owner({ ...inVersion(owner, apiVersion), time: undefined }, replicas))]);
+}
+
+function isSameWriter(a: OwnerParts, b: OwnerParts): boolean {
+  return a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource;
+}

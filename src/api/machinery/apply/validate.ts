@@ -1,0 +1,133 @@
+/**
+ * What is wrong with an applied object, in the words of upstream's typed values: fields that the type does not have, values of another
+ * kind, items of a list without a key or with the same one. Values inside of what is owned as a whole are checked too.
+ */
+import type { Json, JsonObject } from "../object.ts";
+import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
+import { describeElement, fieldElement, type PathElement } from "./field-path.ts";
+import { DEDUCED, elementOf, isList, isObject, slotsOf, UnnamedItem } from "./shape.ts";
+
+/** All mistakes as one text; undefined if there are none. */
+export function describeMistakes(schema: ObjectSchema, object: JsonObject): string | undefined {
+  const mistakes = [...mistakesIn(schema, object, "")];
+  const [only] = mistakes;
+  return mistakes.length > 1 ? ["errors:", ...mistakes.map((mistake) => `  ${mistake}`)].join("\n") : only;
+}
+
+function* mistakesIn(schema: Schema, value: Json, at: string): Generator<string> {
+  switch (schema.type) {
+    case "object":
+    case "map":
+      if (isObject(value)) yield* mistakesInMembers(schema, value, at);
+      else if (value !== null) yield mistake(at, `expected map, got ${shown(value)}`);
+      return;
+    case "list":
+      if (isList(value)) yield* mistakesInItems(schema, value, at);
+      else if (value !== null) yield mistake(at, `expected list, got ${shown(value)}`);
+      return;
+    case "any":
+      return;
+    default:
+      yield* mistakesInScalar(schema, value, at);
+  }
+}
+
+function mistake(at: string, what: string): string {
+  return at === "" ? what : `${at}: ${what}`;
+}
+
+function* mistakesInMembers(schema: Schema, object: JsonObject, at: string): Generator<string> {
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    const below = memberSchema(schema, name);
+    const path = at + describeElement(fieldElement(name));
+    if (below !== undefined) yield* mistakesIn(below, value, path);
+    else {
+      // As upstream, which stops looking at an object with its first unknown field.
+      yield mistake(path, "field not declared in schema");
+      return;
+    }
+  }
+}
+
+function memberSchema(schema: Schema, name: string): Schema | undefined {
+  if (schema.type === "map") return schema.values;
+  if (schema.type !== "object") return DEDUCED;
+  return slotsOf(schema).get(name)?.schema ?? (schema.preserveUnknownFields === true ? DEDUCED : undefined);
+}
+
+function* mistakesInItems(schema: ListSchema, list: readonly Json[], at: string): Generator<string> {
+  const seen = new Set<PathElement>();
+  for (const [index, item] of list.entries()) {
+    const element = schema.listType === "atomic" ? `i:${index}` : elementOrMistake(schema, item);
+    if (element instanceof UnnamedItem) return yield mistake(at, `element ${index}: ${element.message}`);
+    const shownElement = describeElement(element);
+    if (seen.has(element)) yield mistake(at, `duplicate entries for key ${shownElement}`);
+    seen.add(element);
+    yield* mistakesIn(schema.items, item, at + shownElement);
+  }
+}
+
+function elementOrMistake(schema: ListSchema, item: Json): PathElement | UnnamedItem {
+  try {
+    return elementOf(schema, item);
+  } catch (error) {
+    if (error instanceof UnnamedItem) return error;
+    throw error;
+  }
+}
+
+function* mistakesInScalar({ type, format }: ScalarSchema, value: Json, at: string): Generator<string> {
+  if (value === null) return;
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  if (type === "integer" || type === "number") {
+    if (!isNumber) yield mistake(at, `expected numeric (int or float), got ${kindOf(value)}`);
+  } else if (type === "boolean") {
+    if (typeof value !== "boolean") yield mistake(at, `expected boolean, got ${shown(value)}`);
+  } else if (format === undefined || format === "byte" || format === "duration") {
+    if (typeof value !== "string") yield mistake(at, `expected string, got &value.valueUnstructured{Value:${literal(value)}}`);
+  } else if (typeof value === "object") {
+    yield mistake(at, `expected any scalar, got ${shown(value)}`);
+  }
+}
+
+/** How upstream's messages show a value that should have been another: as Go prints a pointer to the struct that holds it. */
+function shown(value: Json): string {
+  return `&{${plain(value)}}`;
+}
+
+function plain(value: Json): string {
+  if (isList(value)) return `[${value.map(plain).join(" ")}]`;
+  if (isObject(value)) return `map[${membersOf(value, ([name, member]) => `${name}:${plain(member)}`).join(" ")}]`;
+  return value === null ? "<nil>" : String(value);
+}
+
+function membersOf(object: JsonObject, show: (entry: [string, Json]) => string): string[] {
+  const members = Object.entries(object).filter((entry): entry is [string, Json] => entry[1] !== undefined);
+  return members.sort(([a], [b]) => (a < b ? -1 : 1)).map(show);
+}
+
+/** As a literal of Go. */
+function literal(value: Json): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (isList(value)) return `[]interface {}{${value.map(literal).join(", ")}}`;
+  if (isObject(value)) {
+    return `map[string]interface {}{${membersOf(value, ([name, member]) => `${JSON.stringify(name)}:${literal(member)}`).join(", ")}}`;
+  }
+  return value === null ? "interface {}(nil)" : String(value);
+}
+
+/** The name of Go's type for it. */
+function kindOf(value: Json): string {
+  switch (typeof value) {
+    case "string":
+      return "string";
+    case "boolean":
+      return "bool";
+    case "number":
+    case "bigint":
+      return "int64";
+    default:
+      return isList(value) ? "[]interface {}" : "map[string]interface {}";
+  }
+}

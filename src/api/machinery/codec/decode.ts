@@ -1,0 +1,223 @@
+/**
+ * Makes of parsed JSON what upstream's types would hold, in one walk along the schema: checks types, finds unknown fields and leaves
+ * them out, drops nulls, puts quantities, times, durations and bytes into their canonical form, and drops or writes zeros as the
+ * fields say (Field.zero). A part that needs no change is returned as it is, and a value that needs none costs no memory.
+ *
+ * Not here: defaults, validation, duplicates (json-parser.ts), the sentence that a client gets (strict.ts, body-error.ts).
+ * Gentler than upstream in two ways: `1.0` and `1e3` are whole numbers (the parser does not keep how they were spelt).
+ */
+import type { Json, JsonObject } from "../object.ts";
+import type { ObjectSchema, Schema } from "../schema.ts";
+import { DecodeError, goType, wrongType } from "./decode-error.ts";
+import {
+  type FieldPlan,
+  isZero,
+  type ListPlan,
+  type MapPlan,
+  type ObjectPlan,
+  type Plan,
+  planOf,
+  type ScalarPlan,
+  writtenZero,
+} from "./decode-plan.ts";
+import { MISTAKES_MAX, pathText } from "./json-parser.ts";
+import { isInt32, isInt64, normaliseBytes, normaliseDuration, normaliseMicroTime, normaliseQuantity, normaliseTime } from "./scalar.ts";
+
+export interface Decoded {
+  readonly object: Json;
+  /** "spec.template.spec.containers[0].foo", as many as upstream would report. */
+  readonly unknownFields: readonly string[];
+}
+
+const NONE_UNKNOWN: readonly string[] = [];
+
+/** Throws a DecodeError. The value must not be nested more deeply than parsers allow (DEPTH_MAX). */
+export function decodeBySchema(value: Json, schema: ObjectSchema): Decoded {
+  const walk = new Walk();
+  const object = walk.value(value, planOf(schema));
+  // Upstream goes on after the first value of a wrong type, and tells of it at the end.
+  if (walk.firstError !== undefined) throw walk.firstError;
+  return { object, unknownFields: walk.unknownFields ?? NONE_UNKNOWN };
+}
+
+type Members = Readonly<Record<string, Json | undefined>>;
+/** What becomes of members; undefined: they are dropped. */
+type Changes = Map<string, Json | undefined>;
+
+class Walk {
+  firstError: DecodeError | undefined;
+  unknownFields: string[] | undefined;
+  /** The way to where the walk is, and the schemas along it: what messages are made of. Kept as long as it was ever needed. */
+  readonly #path: (string | number)[] = [];
+  readonly #owners: Schema[] = [];
+  #depth = 0;
+
+  value(value: Json, plan: Plan): Json {
+    switch (plan.form) {
+      case "object":
+        return isObject(value) ? this.#object(value, plan) : this.#wrongType(value, plan);
+      case "list":
+        return Array.isArray(value) ? this.#list(value as readonly Json[], plan) : this.#wrongType(value, plan);
+      case "map":
+        return isObject(value) ? this.#map(value, plan) : this.#wrongType(value, plan);
+      default:
+        return this.#scalar(value, plan);
+    }
+  }
+
+  #object(object: Members, plan: ObjectPlan): Json {
+    let changes: Changes | undefined;
+    let writtenGiven = 0;
+    for (const key in object) {
+      const member = object[key];
+      const field = plan.fields.get(key);
+      if (field === undefined) {
+        if (plan.preservesUnknown) continue;
+        this.#unknown(key);
+        (changes ??= new Map()).set(key, undefined);
+        continue;
+      }
+      if (field.isWritten) writtenGiven++;
+      const next = this.#member(member, key, field, plan.schema);
+      if (next !== member) (changes ??= new Map()).set(key, next);
+    }
+    const isWhole = writtenGiven === plan.written.length;
+    if (isWhole && changes === undefined) return object as JsonObject;
+    return rebuild(object, changes, isWhole ? [] : plan.written);
+  }
+
+  /** Undefined: it is not to be in the object. */
+  #member(member: Json | undefined, key: string, field: FieldPlan, owner: ObjectSchema): Json | undefined {
+    if (member === null || member === undefined) return field.isWritten ? writtenZero(field.plan) : undefined;
+    const inner = field.plan;
+    // The most common of all, and nothing to it.
+    if (inner.form === "string" && typeof member === "string") return member === "" && field.zero === "omit" ? undefined : member;
+    this.#enter(key, owner);
+    const next = this.value(member, inner);
+    this.#depth--;
+    return field.zero === "omit" && isZero(next, inner) ? undefined : next;
+  }
+
+  #list(list: readonly Json[], plan: ListPlan): Json {
+    const items = plan.items;
+    let changed: Json[] | undefined;
+    for (let index = 0; index < list.length; index++) {
+      const item = list[index] as Json;
+      const next = this.#element(item, index, items, plan.schema);
+      if (next !== item) (changed ??= [...list])[index] = next;
+    }
+    return changed ?? list;
+  }
+
+  #map(map: Members, plan: MapPlan): Json {
+    const values = plan.values;
+    let changes: Changes | undefined;
+    for (const key in map) {
+      const member = map[key];
+      const next = member === undefined ? undefined : this.#element(member, key, values, plan.schema);
+      if (next !== member || member === undefined) (changes ??= new Map()).set(key, next);
+    }
+    return changes === undefined ? (map as JsonObject) : rebuild(map, changes, []);
+  }
+
+  /** In lists and maps a null is the zero value. */
+  #element(value: Json, at: string | number, inner: Plan, owner: Schema): Json {
+    if (inner.form === "string" && typeof value === "string") return value;
+    if (value === null) return writtenZero(inner);
+    this.#enter(at, owner);
+    const next = this.value(value, inner);
+    this.#depth--;
+    return next;
+  }
+
+  #scalar(value: Json, plan: ScalarPlan): Json {
+    switch (plan.form) {
+      case "any":
+        return value;
+      case "string":
+        return typeof value === "string" ? value : this.#wrongType(value, plan);
+      case "boolean":
+        return typeof value === "boolean" ? value : this.#wrongType(value, plan);
+      case "int32":
+        return isInt32(value) ? value : this.#wrongType(value, plan);
+      case "int64":
+        return isInt64(value) ? value : this.#wrongType(value, plan);
+      case "number":
+        return typeof value === "number" || typeof value === "bigint" ? value : this.#wrongType(value, plan);
+      case "int-or-string":
+        return typeof value === "string" || isInt32(value) ? value : this.#wrongType(value, plan, "int32");
+      case "bytes":
+        return typeof value === "string" ? this.#bytes(value) : this.#wrongType(value, plan);
+      case "quantity":
+        return normaliseQuantity(textOfQuantity(value));
+      case "time":
+        return typeof value === "string" ? normaliseTime(value) : this.#wrongText(value);
+      case "micro-time":
+        return typeof value === "string" ? normaliseMicroTime(value) : this.#wrongText(value);
+      case "duration":
+        return typeof value === "string" ? normaliseDuration(value) : this.#wrongText(value);
+    }
+  }
+
+  /** Base64 is decoded by upstream's parser itself, so it is one of the errors that wait until the end. */
+  #bytes(text: string): Json {
+    try {
+      return normaliseBytes(text);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      this.firstError ??= error;
+      return text;
+    }
+  }
+
+  #enter(at: string | number, owner: Schema): void {
+    this.#path[this.#depth] = at;
+    this.#owners[this.#depth] = owner;
+    this.#depth++;
+  }
+
+  #unknown(key: string): void {
+    this.unknownFields ??= [];
+    if (this.unknownFields.length < MISTAKES_MAX) this.unknownFields.push(pathText([...this.#path.slice(0, this.#depth), key]));
+  }
+
+  #wrongType(value: Json, plan: Plan, expected = goType(plan.schema)): Json {
+    this.firstError ??= wrongType(this.#place(), value, expected);
+    return value;
+  }
+
+  /** Types that decode themselves end the decoding at once. */
+  #wrongText(value: Json): never {
+    throw wrongType(this.#place(), value, "string");
+  }
+
+  #place(): { readonly path: readonly (string | number)[]; readonly owners: readonly Schema[] } {
+    return { path: this.#path.slice(0, this.#depth), owners: this.#owners.slice(0, this.#depth) };
+  }
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A quantity may be a number in JSON; what is neither is refused with the sentence for wrong texts, as upstream does. */
+function textOfQuantity(value: Json): string {
+  return typeof value === "object" || typeof value === "boolean" ? JSON.stringify(value) : String(value);
+}
+
+/** A copy with the changes made, and at its end those of `written` that are missing. */
+function rebuild(object: Members, changes: Changes | undefined, written: readonly FieldPlan[]): JsonObject {
+  const copy: Record<string, Json> = {};
+  for (const key in object) {
+    const member = changes?.has(key) === true ? changes.get(key) : object[key];
+    if (member !== undefined) setMember(copy, key, member);
+  }
+  for (const field of written) if (!Object.hasOwn(copy, field.name)) setMember(copy, field.name, writtenZero(field.plan));
+  return copy;
+}
+
+/** An assignment to `__proto__` would not make a member. */
+export function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}

@@ -1,0 +1,285 @@
+/**
+ * JSON, exactly: finds what `JSON.parse` passes over in silence (members named twice, digits lost beyond 2^53, numbers too large
+ * to be one) and says what is wrong with broken text in the words of Go's encoding/json, which clients of Kubernetes get to see.
+ * It is several times slower than `JSON.parse`; json.ts uses it only where that would not do.
+ *
+ * Given a schema it follows it, as upstream's decoder does: it also finds unknown fields, and looks neither into those nor into
+ * values of any shape. The list of both kinds of mistakes is then in upstream's order, which is that of the document.
+ */
+import type { Json } from "../object.ts";
+import type { Schema } from "../schema.ts";
+import { quoteByte } from "./go-text.ts";
+
+/** How deeply objects and lists may be nested. The deepest real objects (schemas of custom resources) have about 60 levels. */
+export const DEPTH_MAX = 1_000;
+
+/** The text is not JSON. The message is Go's. */
+export class JsonSyntaxError extends Error {
+  override readonly name = "JsonSyntaxError";
+}
+
+/** Upstream keeps no more of them from one body either. */
+export const MISTAKES_MAX = 100;
+
+/** What strict decoding complains about. */
+export interface FieldMistake {
+  readonly what: "unknown" | "duplicate";
+  /** "spec.containers[0].foo". */
+  readonly path: string;
+}
+
+export interface ExactJson {
+  readonly value: Json;
+  /** In the order of the document, each once. */
+  readonly mistakes: readonly FieldMistake[];
+}
+
+/** Without a schema there are no unknown fields, and every member that is named twice is a mistake, wherever it is. */
+export function parseExactly(text: string, schema?: Schema): ExactJson {
+  const parser = new Parser(text);
+  const value = parser.document(schema ?? EVERYTHING);
+  return { value, mistakes: parser.mistakes };
+}
+
+/** Stands for "any shape, but look for duplicates in it". */
+const EVERYTHING = Symbol("everything");
+/** `undefined`: upstream does not look into this part. */
+type Guide = Schema | typeof EVERYTHING | undefined;
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const BACKSLASH = 0x5c;
+const INT64_MAX = 2n ** 63n - 1n;
+
+class Parser {
+  readonly mistakes: FieldMistake[] = [];
+  readonly #seen = new Set<string>();
+  readonly #text: string;
+  readonly #path: (string | number)[] = [];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(guide: Guide): Json {
+    const value = this.#value(guide);
+    if (this.#skipSpace() !== undefined) throw this.#unexpected("after top-level value");
+    return value;
+  }
+
+  #value(guide: Guide): Json {
+    const character = this.#skipSpace();
+    switch (character) {
+      case "{":
+        return this.#nested(() => this.#object(guide));
+      case "[":
+        return this.#nested(() => this.#list(guide));
+      case '"':
+        return this.#string();
+      case "t":
+        return this.#word("true", true);
+      case "f":
+        return this.#word("false", false);
+      case "n":
+        return this.#word("null", null);
+      default:
+        if (character === "-" || (character !== undefined && isDigit(character.charCodeAt(0)))) return this.#number();
+        throw this.#unexpected("looking for beginning of value");
+    }
+  }
+
+  #nested<T>(read: () => T): T {
+    if (this.#depth >= DEPTH_MAX) throw this.#unexpected("exceeded max depth");
+    this.#depth++;
+    this.#at++;
+    const value = read();
+    this.#depth--;
+    return value;
+  }
+
+  #object(guide: Guide): Json {
+    const members = new Map<string, Json>();
+    const named = new Set<string>();
+    if (this.#skipSpace() === "}") return this.#closed({});
+    for (;;) {
+      if (this.#skipSpace() !== '"') throw this.#unexpected("looking for beginning of object key string");
+      const key = this.#string();
+      if (this.#skipSpace() !== ":") throw this.#unexpected("after object key");
+      this.#at++;
+      const inner = this.#guideOfMember(key, { guide, named });
+      this.#path.push(key);
+      members.set(key, this.#value(inner));
+      this.#path.pop();
+      const next = this.#skipSpace();
+      if (next === "}") return this.#closed(Object.fromEntries(members));
+      if (next !== ",") throw this.#unexpected("after object key:value pair");
+      this.#at++;
+    }
+  }
+
+  #list(guide: Guide): Json {
+    const items: Json[] = [];
+    const inner = guide === EVERYTHING ? EVERYTHING : guide?.type === "list" ? guide.items : undefined;
+    if (this.#skipSpace() === "]") return this.#closed(items);
+    for (;;) {
+      this.#path.push(items.length);
+      items.push(this.#value(inner));
+      this.#path.pop();
+      const next = this.#skipSpace();
+      if (next === "]") return this.#closed(items);
+      if (next !== ",") throw this.#unexpected("after array element");
+      this.#at++;
+    }
+  }
+
+  #closed<T>(value: T): T {
+    this.#at++;
+    return value;
+  }
+
+  /** Notes what is wrong with the member's name, and says how its value is to be looked at. */
+  #guideOfMember(key: string, { guide, named }: { readonly guide: Guide; readonly named: Set<string> }): Guide {
+    if (guide === undefined) return undefined;
+    if (guide !== EVERYTHING && guide.type === "object" && !guide.fields.has(key)) {
+      if (guide.preserveUnknownFields !== true) {
+        this.#note("unknown", key);
+        return undefined;
+      }
+    } else if (guide !== EVERYTHING && guide.type !== "object" && guide.type !== "map") {
+      return undefined;
+    }
+    if (named.has(key)) this.#note("duplicate", key);
+    named.add(key);
+    if (guide === EVERYTHING) return EVERYTHING;
+    if (guide.type === "map") return guide.values;
+    return guide.type === "object" ? (guide.fields.get(key)?.schema ?? EVERYTHING) : undefined;
+  }
+
+  #note(what: FieldMistake["what"], key: string): void {
+    if (this.mistakes.length >= MISTAKES_MAX) return;
+    const path = pathText([...this.#path, key]);
+    const once = `${what} ${path}`;
+    if (this.#seen.has(once)) return;
+    this.#seen.add(once);
+    this.mistakes.push({ what, path });
+  }
+
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at;
+    let plain = true;
+    for (let at = start + 1; ; at++) {
+      const code = text.charCodeAt(at);
+      this.#at = at;
+      if (code === QUOTE) break;
+      if (code === BACKSLASH) {
+        plain = false;
+        at = this.#escape(at + 1);
+      } else if (!(code >= 0x20)) {
+        throw this.#unexpected("in string literal");
+      }
+    }
+    this.#at++;
+    // The quoted text is known to be well formed; JSON.parse is the quickest way to undo its escapes.
+    const value = plain ? text.slice(start + 1, this.#at - 1) : (JSON.parse(text.slice(start, this.#at)) as string);
+    return value.toWellFormed();
+  }
+
+  /** Checks the escape whose letter is at `at`; returns the position of its last character. */
+  #escape(at: number): number {
+    this.#at = at;
+    const letter = this.#text[at];
+    if (letter === undefined || !'"\\/bfnrtu'.includes(letter)) throw this.#unexpected("in string escape code");
+    if (letter !== "u") return at;
+    for (let digit = 1; digit <= 4; digit++) {
+      this.#at = at + digit;
+      if (!/^[0-9a-fA-F]$/.test(this.#text[this.#at] ?? "")) throw this.#unexpected("in \\u hexadecimal character escape");
+    }
+    return at + 4;
+  }
+
+  #word<T>(word: string, value: T): T {
+    for (const letter of word) {
+      if (this.#text[this.#at] !== letter) throw this.#unexpected(`in literal ${word} (expecting '${letter}')`);
+      this.#at++;
+    }
+    return value;
+  }
+
+  #number(): number | bigint {
+    const start = this.#at;
+    if (this.#code() === MINUS) this.#at++;
+    if (this.#code() === ZERO) this.#at++;
+    else this.#digits("in numeric literal");
+    const wholeEnd = this.#at;
+    if (this.#text[this.#at] === ".") {
+      this.#at++;
+      this.#digits("after decimal point in numeric literal");
+    }
+    if (/^[eE]$/.test(this.#text[this.#at] ?? "")) {
+      this.#at++;
+      if (/^[+-]$/.test(this.#text[this.#at] ?? "")) this.#at++;
+      this.#digits("in exponent of numeric literal");
+    }
+    return numberOf(this.#text.slice(start, this.#at), this.#at === wholeEnd);
+  }
+
+  /** One at least. */
+  #digits(where: string): void {
+    if (!isDigit(this.#code())) throw this.#unexpected(where);
+    while (isDigit(this.#code())) this.#at++;
+  }
+
+  #code(): number {
+    return this.#text.charCodeAt(this.#at);
+  }
+
+  /** The next character that is not space; undefined at the end. */
+  #skipSpace(): string | undefined {
+    for (; ; this.#at++) {
+      const character = this.#text[this.#at];
+      if (character !== " " && character !== "\n" && character !== "\t" && character !== "\r") return character;
+    }
+  }
+
+  #unexpected(where: string): JsonSyntaxError {
+    const point = this.#text.codePointAt(this.#at);
+    if (point === undefined) return new JsonSyntaxError("unexpected end of JSON input");
+    return new JsonSyntaxError(`invalid character '${quoteByte(firstByteOf(point))}' ${where}`);
+  }
+}
+
+/** NaN, which stands for the end of the text, is no digit. */
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
+/** A bigint only where a number would lose digits. What is beyond 64 bits is a number with fewer digits, as it is upstream. */
+function numberOf(literal: string, isWhole: boolean): number | bigint {
+  const value = Number(literal);
+  if (!Number.isFinite(value)) throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
+  if (!isWhole || Number.isSafeInteger(value)) return value;
+  const exact = BigInt(literal);
+  return exact <= INT64_MAX && exact >= -INT64_MAX - 1n ? exact : value;
+}
+
+/** The first byte of a character in UTF-8: Go's scanner complains about bytes, not about characters. */
+function firstByteOf(point: number): number {
+  if (point < 0x80) return point;
+  if (point < 0x800) return 0xc0 | (point >> 6);
+  return point < 0x1_0000 ? 0xe0 | (point >> 12) : 0xf0 | (point >> 18);
+}
+
+/** "spec.containers[0].name": how upstream names a place in a document. */
+export function pathText(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const part of path) {
+    if (typeof part === "number") text += `[${part}]`;
+    else text += text === "" ? part : `.${part}`;
+  }
+  return text;
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Json } from "../object.ts";
+import { decodeText, isJsonSyntaxError, parseJson, writeJson } from "./json.ts";
+import { DEPTH_MAX } from "./json-parser.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const parse = (text: string) => parseJson(bytes(text));
+
+test("JSON without surprises is what JSON.parse makes of it", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.constantFrom(undefined, 2, "\t"), (text, indent) => {
+      // Pretty text has spaces in other places. Lone surrogates are made well formed here, as in Go.
+      const written = JSON.stringify(JSON.parse(text), undefined, indent).replaceAll(/\\u[dD][89a-fA-F][0-9a-fA-F]{2}/g, "?");
+
+      const { value, duplicates } = parse(written);
+
+      // Compared as text, since what is beyond 2^53 is a bigint here.
+      assert.equal(writeJson(value), JSON.stringify(JSON.parse(written)));
+      assert.deepEqual(duplicates, []);
+    }),
+  );
+});
+
+const ROWS: readonly { text: string; value: Json; duplicates?: readonly string[] }[] = [
+  { text: '{"a":1,"a":2}', value: { a: 2 }, duplicates: ["a"] },
+  { text: '{"a":{"b":[{"c":1,"c":2}]}}', value: { a: { b: [{ c: 2 }] } }, duplicates: ["a.b[0].c"] },
+  { text: '{"\\u0061":1,"a":2}', value: { a: 2 }, duplicates: ["a"] },
+  { text: '{"a":":{[","b":"\\":"}', value: { a: ":{[", b: '":' } },
+  { text: "9007199254740993", value: 9007199254740993n },
+  { text: '{"a":-9223372036854775808}', value: { a: -9223372036854775808n } },
+  { text: '{"a":9223372036854775808}', value: { a: 9223372036854775808 } },
+  { text: '{"a":"9007199254740993"}', value: { a: "9007199254740993" } },
+  { text: "1234567890123456", value: 1234567890123456 },
+  { text: "1e3", value: 1000 },
+  { text: "12345678901234567.5", value: 12345678901234568 },
+  { text: '"\\ud800x"', value: "\ufffdx" },
+  { text: '"\\ud83d\\ude00"', value: "😀" },
+  { text: ' \t\r\n{ "a" : 1 } ', value: { a: 1 } },
+];
+for (const { text, value, duplicates = [] } of ROWS) {
+  test(`${text} is read exactly`, () => {
+    assert.deepEqual(parse(text), { value, duplicates });
+  });
+}
+
+test("a member called __proto__ stays a member, on both paths", () => {
+  for (const text of ['{"__proto__":{"a":1}}', '{"__proto__":{"a":9007199254740993}}']) {
+    const { value } = parse(text);
+    assert.ok(Object.hasOwn(value as object, "__proto__"));
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    assert.equal(writeJson(value), text);
+  }
+});
+
+test("bytes that are not UTF-8 become the replacement character", () => {
+  assert.deepEqual(parseJson(Uint8Array.of(0x22, 0xff, 0x22)).value, "\ufffd");
+});
+
+test("duplicates are not looked for if they do not matter", () => {
+  assert.deepEqual(parseJson(bytes('{"a":1,"a":2}'), { duplicates: false }), { value: { a: 2 }, duplicates: [] });
+});
+
+test("a byte order mark is refused", () => {
+  assert.throws(() => parse("\ufeff{}"), { message: "invalid character 'ï' looking for beginning of value" });
+});
+
+test("nesting is refused beyond the limit only, and at once however deep it is", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+  parse(nested(DEPTH_MAX));
+  for (const text of [nested(DEPTH_MAX + 1), "[".repeat(1_000_000), '{"a":'.repeat(500_000)]) {
+    assert.throws(
+      () => parse(text),
+      (error) => isJsonSyntaxError(error) && error.message.endsWith("exceeded max depth"),
+    );
+  }
+});
+
+test("whatever the bytes are, either both parsers refuse them or the value can be written and read again", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (input) => {
+      let value: Json;
+      try {
+        ({ value } = parseJson(input));
+      } catch (error) {
+        assert.ok(isJsonSyntaxError(error));
+        assert.throws(() => JSON.parse(decodeText(input)));
+        return;
+      }
+      assert.deepEqual(parse(writeJson(value)).value, value);
+    }),
+  );
+});
+
+test("bigints are written as whole numbers, and only where they are", () => {
+  const value = { a: [9007199254740993n, undefined, null], b: undefined, c: { "x\n": "é" } };
+
+  assert.equal(writeJson(value), '{"a":[9007199254740993,null,null],"c":{"x\\n":"é"}}');
+  assert.equal(writeJson({ a: [1, undefined], b: undefined }), '{"a":[1,null]}');
+  assert.equal(writeJson(undefined), "null");
+});

@@ -1,0 +1,167 @@
+/**
+ * Bytes to JSON values and back. `JSON.parse` does the work; one pass over the bytes before it finds out whether it can be trusted
+ * with this text, and only if not does the exact parser (json-parser.ts) read it again. So the common body costs a scan more than
+ * `JSON.parse`, and yet no digit and no repeated member is lost, and nothing recursive ever sees a value that is nested too deeply.
+ *
+ * Bytes that are not UTF-8 become U+FFFD, as upstream has it. A member called `__proto__` is a member like any other.
+ */
+import type { Json } from "../object.ts";
+import { DEPTH_MAX, JsonSyntaxError, parseExactly } from "./json-parser.ts";
+
+export interface ParsedJson {
+  readonly value: Json;
+  /** The paths of members that are named more than once, in the order of the document. */
+  readonly duplicates: readonly string[];
+}
+
+const NO_DUPLICATES: readonly string[] = [];
+
+// A byte order mark is not JSON: it is kept, so that it is complained about.
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** The text of a body. */
+export function decodeText(bytes: Uint8Array): string {
+  return UTF8.decode(bytes);
+}
+
+/** Throws a JsonSyntaxError. `duplicates: false` does not look for them; the last one wins, as it does with all. */
+export function parseJson(bytes: Uint8Array, options: { readonly duplicates?: boolean } = {}): ParsedJson {
+  const scan = scanJson(bytes);
+  const text = decodeText(bytes);
+  if (scan.deepest > DEPTH_MAX || scan.inDoubt) return parseSlowly(text);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    // The exact parser refuses it, too, and says why in upstream's words.
+    return parseSlowly(text);
+  }
+  if (options.duplicates === false || countMembers(value) === scan.members) return { value, duplicates: NO_DUPLICATES };
+  return parseSlowly(text);
+}
+
+function parseSlowly(text: string): ParsedJson {
+  const { value, mistakes } = parseExactly(text);
+  return { value, duplicates: mistakes.map(({ path }) => path) };
+}
+
+interface Scan {
+  /** How many members the objects have, those included that are named twice. */
+  readonly members: number;
+  readonly deepest: number;
+  /** `JSON.parse` could lose something. */
+  readonly inDoubt: boolean;
+}
+
+/** 2^53 has 16 digits: whatever has fewer is exact. */
+const DIGITS_IN_DOUBT = 16;
+
+const QUOTE = 0x22;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+
+/** Of text that is not JSON the figures mean nothing, but are never too low: `deepest` is at least the depth of what is JSON in it. */
+function scanJson(bytes: Uint8Array): Scan {
+  const end = bytes.length;
+  let members = 0;
+  let depth = 0;
+  let deepest = 0;
+  let inDoubt = false;
+  for (let at = 0; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === QUOTE) {
+      for (at++; at < end; at++) {
+        const inside = bytes[at];
+        if (inside === QUOTE) break;
+        if (inside === BACKSLASH) {
+          at++;
+          if (bytes[at] === LETTER_U) inDoubt ||= isSurrogate(bytes, at + 1);
+        }
+      }
+    } else if (byte === COLON) {
+      members++;
+    } else if (byte >= ZERO && byte <= NINE) {
+      const start = at;
+      while (isDigit(bytes[at + 1])) at++;
+      inDoubt ||= at - start + 1 >= DIGITS_IN_DOUBT || isExponent(bytes[at + 1]);
+    } else if (isOpening(byte)) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+    } else if (isClosing(byte)) {
+      depth--;
+    }
+  }
+  return { members, deepest, inDoubt };
+}
+
+/** Half of a pair, "\ud83d": alone it is not a character, and upstream makes it U+FFFD. */
+function isSurrogate(bytes: Uint8Array, at: number): boolean {
+  return (bytes[at] === 0x64 || bytes[at] === 0x44) && !isDigitBelowEight(bytes[at + 1]);
+}
+
+function isDigitBelowEight(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte < 0x38;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+/** "1e999" is no number that could be kept. */
+function isExponent(byte: number | undefined): boolean {
+  return byte === 0x65 || byte === 0x45;
+}
+
+/** `{` and `[` differ in one bit only, as do `}` and `]`. */
+function isOpening(byte: number): boolean {
+  return (byte & 0xdf) === 0x5b;
+}
+
+function isClosing(byte: number): boolean {
+  return (byte & 0xdf) === 0x5d;
+}
+
+function countMembers(value: Json): number {
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      if (typeof item === "object" && item !== null) count += countMembers(item as Json);
+    }
+  } else if (typeof value === "object" && value !== null) {
+    const object = value as Readonly<Record<string, Json>>;
+    for (const key in object) {
+      count++;
+      const member = object[key];
+      if (typeof member === "object" && member !== null) count += countMembers(member);
+    }
+  }
+  return count;
+}
+
+/** As JSON.stringify, and bigints as the whole numbers that they are. What is undefined is left out. */
+export function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (error) {
+    // There is no cheaper way to learn that there is a bigint than to meet it.
+    if (error instanceof TypeError) return writeSlowly(value);
+    throw error;
+  }
+}
+
+function writeSlowly(value: unknown): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(writeSlowly).join(",")}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${writeSlowly(member)}`).join(",")}}`;
+}
+
+/** Whether `error` says that a text is not JSON. */
+export function isJsonSyntaxError(error: unknown): error is JsonSyntaxError {
+  return error instanceof JsonSyntaxError;
+}

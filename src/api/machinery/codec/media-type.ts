@@ -1,0 +1,169 @@
+/**
+ * Accept and Content-Type. The rules are those of upstream's negotiation: clauses by quality, then those without a star first; within a
+ * clause the server's order of offers. Parameters that change the answer (as, g, v, stream, pretty, profile) are returned as data,
+ * and the caller says which of them it can serve. Header values are taken apart leniently, as upstream does.
+ */
+import { StatusError } from "../status-error.ts";
+
+export const JSON_TYPE = "application/json";
+export const YAML_TYPE = "application/yaml";
+export const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
+
+/** What built-in kinds are served as, in the server's order of preference. */
+export const BUILT_IN_TYPES: readonly string[] = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
+
+/** One clause of an Accept header. */
+export interface AcceptClause {
+  /** "application", "*". */
+  readonly type: string;
+  readonly subtype: string;
+  readonly quality: number;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Another form of the object that is asked for: `as=Table;g=meta.k8s.io;v=v1`. */
+export interface Conversion {
+  readonly kind: string;
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface NegotiatedType {
+  /** One of the offers. */
+  readonly mediaType: string;
+  readonly convert?: Conversion;
+  /** "watch". */
+  readonly stream?: string;
+  readonly pretty: boolean;
+  /** Of aggregated discovery: "nopeer", "local". */
+  readonly profile?: string;
+}
+
+/** Says of one candidate whether it can be served; if not, the next one is tried. */
+export type Acceptable = (candidate: NegotiatedType) => boolean;
+
+/** Bound, since headers come from outside: no client sends more than a handful. */
+const CLAUSES_MAX = 100;
+
+/** In the order in which they are to be tried. */
+export function parseAccept(header: string): readonly AcceptClause[] {
+  const clauses = header.split(",", CLAUSES_MAX).flatMap(parseClause);
+  return clauses.sort(
+    (a, b) => b.quality - a.quality || Number(a.type === "*") - Number(b.type === "*") || Number(a.subtype === "*") - Number(b.subtype === "*"),
+  );
+}
+
+function parseClause(text: string): readonly AcceptClause[] {
+  const [range = "", ...rest] = text.split(";");
+  const [type = "", subtype = "", surplus] = range.split("/").map(trim);
+  if (surplus !== undefined) return [];
+  if (subtype === "" && type !== "*") return [];
+  const parameters = parseParameters(rest);
+  const quality = parameters.get("q");
+  parameters.delete("q");
+  return [{ type, subtype: subtype === "" ? "*" : subtype, quality: quality === undefined ? 1 : Number(quality) || 0, parameters }];
+}
+
+/** What is not `name=value` is passed over. */
+function parseParameters(parts: readonly string[]): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const part of parts) {
+    const [name = "", value, surplus] = part.split("=");
+    if (value !== undefined && value !== "" && surplus === undefined) parameters.set(trim(name), trim(value));
+  }
+  return parameters;
+}
+
+function trim(text: string): string {
+  return text.trim();
+}
+
+/** For endpoints that convert to nothing: the object itself, or a watch of it. YAML cannot be streamed. */
+export function plainOnly({ mediaType, convert, stream }: NegotiatedType): boolean {
+  return convert === undefined && (stream === undefined || (stream === "watch" && mediaType !== YAML_TYPE));
+}
+
+/** Undefined: none of them; the answer is `notAcceptable`. */
+export function negotiate(
+  header: string | undefined,
+  offers: readonly string[],
+  isAcceptable: Acceptable = plainOnly,
+): NegotiatedType | undefined {
+  const [first] = offers;
+  if (header === undefined || header === "") return first === undefined ? undefined : { mediaType: first, pretty: false };
+  for (const clause of parseAccept(header)) {
+    for (const offer of offers) {
+      if (!covers(clause, offer)) continue;
+      const candidate = candidateOf(clause, offer);
+      if (isAcceptable(candidate)) return candidate;
+    }
+  }
+  return undefined;
+}
+
+function covers({ type, subtype }: AcceptClause, offer: string): boolean {
+  const slash = offer.indexOf("/");
+  if (type === "*") return subtype === "*";
+  return type === offer.slice(0, slash) && (subtype === "*" || subtype === offer.slice(slash + 1));
+}
+
+function candidateOf({ parameters }: AcceptClause, mediaType: string): NegotiatedType {
+  const kind = parameters.get("as");
+  const group = parameters.get("g");
+  const version = parameters.get("v");
+  const stream = parameters.get("stream");
+  const profile = parameters.get("profile");
+  const converts = kind !== undefined || group !== undefined || version !== undefined;
+  return {
+    mediaType,
+    pretty: parameters.get("pretty") === "1",
+    ...(converts ? { convert: { kind: kind ?? "", group: group ?? "", version: version ?? "" } } : {}),
+    ...(stream === undefined ? {} : { stream }),
+    ...(profile === undefined ? {} : { profile }),
+  };
+}
+
+export interface ContentType {
+  /** "application/json", lower case. */
+  readonly mediaType: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Undefined: the header is not of the form of one. */
+export function parseContentType(header: string): ContentType | undefined {
+  const [mediaType = "", ...rest] = header.split(";");
+  const name = mediaType.trim().toLowerCase();
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+(?:\/[!#$%&'*+.^_`|~0-9a-z-]+)?$/.test(name)) return undefined;
+  const parameters = new Map([...parseParameters(rest)].map(([key, value]) => [key.toLowerCase(), value.replace(/^"(.*)"$/, "$1")]));
+  return { mediaType: name, parameters };
+}
+
+/** One of the offers; the first if the header is missing. Throws a StatusError (415). */
+export function negotiateContentType(header: string | undefined, offers: readonly string[]): string {
+  const [first] = offers;
+  const wanted = header === undefined || header === "" ? first : parseContentType(header)?.mediaType;
+  const offer = offers.find((candidate) => candidate === wanted);
+  if (offer === undefined) throw unsupportedMediaType(offers);
+  return offer;
+}
+
+/** 406. */
+export function notAcceptable(offers: readonly string[]): StatusError {
+  return new StatusError("NotAcceptable", `only the following media types are accepted: ${offers.join(", ")}`);
+}
+
+/** 406: the object could be sent, but not in the form that was asked for. `target` is like "meta.k8s.io/v1, Kind=Table". */
+export function notAcceptableConversion(target: string, offers: readonly string[]): StatusError {
+  return new StatusError("NotAcceptable", `only the following media types are accepted when converting to ${target}: ${offers.join(", ")}`);
+}
+
+/** 415. */
+export function unsupportedMediaType(offers: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${offers.join(", ")}`;
+  return new StatusError("UnsupportedMediaType", message);
+}
+
+/** What watches are offered as: upstream names them with the parameter, and has none of YAML. */
+export function streamTypes(offers: readonly string[]): readonly string[] {
+  return offers.filter((offer) => offer !== YAML_TYPE).map((offer) => `${offer};stream=watch`);
+}

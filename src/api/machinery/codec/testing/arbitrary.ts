@@ -1,0 +1,115 @@
+/**
+ * Random objects of a schema, as they are after decoding (decode.ts): canonical, without nulls, and without empty lists and maps, which
+ * protobuf cannot tell from absent ones. Fields that protobuf does not hold (the root's `apiVersion` and `kind`) are left out of types
+ * that have a form in it. For property tests of everything that is generic over schemas.
+ */
+import fc, { type Arbitrary } from "fast-check";
+import { formatDuration } from "../../duration.ts";
+import type { Json, JsonObject } from "../../object.ts";
+import { canonicalQuantity } from "../../quantity.ts";
+import type { Field, ObjectSchema, ScalarSchema, Schema } from "../../schema.ts";
+import { formatMomentMicro } from "../../time.ts";
+import { encodeBase64 } from "../base64.ts";
+import { decodeBySchema } from "../decode.ts";
+
+export interface ObjectOfOptions {
+  /** How many levels of objects are filled; what is below is left out. Schemas may be circular. Default: 4. */
+  readonly depthMax?: number;
+  /** Of how many hundred optional fields each is given. Default: 50; less keeps large kinds quick. */
+  readonly percent?: number;
+}
+
+/** An object that `decodeBySchema` would return as it is. */
+export function objectOf(schema: ObjectSchema, { depthMax = 4, percent = 50 }: ObjectOfOptions = {}): Arbitrary<JsonObject> {
+  return membersOf(schema, { depth: depthMax, percent }).map((members) => decodeBySchema(members, schema).object as JsonObject);
+}
+
+interface Limits {
+  readonly depth: number;
+  readonly percent: number;
+}
+
+function membersOf(schema: ObjectSchema, limits: Limits): Arbitrary<JsonObject> {
+  const members = [...schema.fields.values()]
+    .filter((field) => (limits.depth > 0 || isScalar(field.schema)) && isInProtobuf(schema, field.name))
+    .map((field) => memberOf(field, limits));
+  return fc.tuple(...members).map((pairs) => Object.fromEntries(pairs.filter((pair) => pair !== undefined)));
+}
+
+function isInProtobuf({ protobuf }: ObjectSchema, name: string): boolean {
+  if (protobuf === undefined) return true;
+  return protobuf.some((numbered) => ("inlined" in numbered ? isInProtobuf(numbered.inlined, name) : numbered.field === name));
+}
+
+function isScalar({ type }: Schema): boolean {
+  return type !== "object" && type !== "list" && type !== "map";
+}
+
+function memberOf({ name, schema }: Field, limits: Limits): Arbitrary<readonly [string, Json] | undefined> {
+  // Chosen before the value is made, so that the many fields that are left out cost nothing.
+  return fc
+    .nat({ max: 99 })
+    .chain((roll) => (roll < limits.percent ? valueOf(schema, limits).map((value) => [name, value] as const) : fc.constant(undefined)));
+}
+
+function valueOf(schema: Schema, limits: Limits): Arbitrary<Json> {
+  switch (schema.type) {
+    case "object":
+      return membersOf(schema, { ...limits, depth: limits.depth - 1 });
+    case "list":
+      return fc.array(valueOf(schema.items, limits), { minLength: 1, maxLength: 2 });
+    case "map":
+      return fc
+        .uniqueArray(fc.tuple(KEY, valueOf(schema.values, limits)), { minLength: 1, maxLength: 2, selector: ([key]) => key })
+        .map((entries) => Object.fromEntries(entries));
+    case "any":
+      return ANY;
+    case "boolean":
+      return fc.boolean();
+    case "number":
+      return fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
+    case "integer":
+      return schema.format === "int32" ? fc.integer() : INT64;
+    case "string":
+      return textOf(schema);
+  }
+}
+
+/** Names that objects of JavaScript have by themselves are the ones that careless code stumbles over. */
+const KEY: Arbitrary<string> = fc.oneof(fc.string({ minLength: 1, maxLength: 6 }), fc.constantFrom("__proto__", "constructor", "a.b/c"));
+const TEXT: Arbitrary<string> = fc.oneof(fc.string({ maxLength: 8 }), fc.string({ unit: "grapheme", maxLength: 4 }));
+const INT64: Arbitrary<Json> = fc.oneof(
+  fc.maxSafeInteger().map((value) => (value === 0 ? 0 : value)),
+  fc.bigInt({ min: 2n ** 53n, max: 2n ** 63n - 1n }),
+  fc.bigInt({ min: -(2n ** 63n), max: -(2n ** 53n) }),
+);
+/** Of the form of an object, as most are that stand in such a field. */
+const ANY: Arbitrary<Json> = fc.dictionary(KEY, fc.oneof(fc.string(), fc.integer(), fc.boolean(), INT64), {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+
+function textOf({ format, enum: words }: ScalarSchema): Arbitrary<Json> {
+  if (words !== undefined && words.length > 0) return fc.constantFrom(...words);
+  switch (format) {
+    case "byte":
+      return fc.uint8Array({ maxLength: 8 }).map(encodeBase64);
+    case "date-time":
+      return SECONDS.map((seconds) => formatMomentMicro({ seconds, microseconds: 0 }).replace(".000000", ""));
+    case "micro-time":
+      return fc.tuple(SECONDS, fc.nat(999_999)).map(([seconds, microseconds]) => formatMomentMicro({ seconds, microseconds }));
+    case "duration":
+      return fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }).map(formatDuration);
+    case "quantity":
+      return fc
+        .tuple(fc.nat(100_000), fc.constantFrom("", "m", "k", "M", "Ki", "Mi", "Gi", "e3"))
+        .map(([amount, suffix]) => canonicalQuantity(`${amount}${suffix}`));
+    case "int-or-string":
+      return fc.oneof(fc.integer(), TEXT);
+    default:
+      return TEXT;
+  }
+}
+
+/** From the first second after the zero time, which is absent in protobuf, to the last of the year 9999. */
+const SECONDS: Arbitrary<number> = fc.integer({ min: -62_135_596_799, max: 253_402_300_799 });

@@ -1,0 +1,77 @@
+/**
+ * What the tables of many kinds have in common: the first and the last column, and how lists, labels and selectors look in a cell.
+ * Descriptions are upstream's, as `kubectl explain` has them too.
+ */
+import { ageOf } from "./duration.ts";
+import type { KubeObject } from "./object.ts";
+import type { Column } from "./resource.ts";
+
+/** What a cell shows where there is nothing to show. */
+export const NONE = "<none>";
+export const UNKNOWN = "<unknown>";
+export const UNSET = "<unset>";
+
+export const nameColumn: Column = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  priority: 0,
+  value: ({ metadata }) => metadata.name,
+};
+
+const CREATED_DESCRIPTION =
+  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+export const ageColumn: Column = {
+  name: "Age",
+  type: "string",
+  description: CREATED_DESCRIPTION,
+  priority: 0,
+  value: ({ metadata }, { nowMs }) => ageOf(metadata.creationTimestamp, nowMs),
+};
+
+/** For kinds without a table of their own; upstream shows the moment itself there, not how long ago it was. */
+export const createdAtColumn: Column = {
+  name: "Created At",
+  type: "date",
+  description: CREATED_DESCRIPTION,
+  priority: 0,
+  value: ({ metadata }) => metadata.creationTimestamp ?? UNKNOWN,
+};
+
+/** A column of text: most are. */
+export function textColumn<T extends KubeObject>(
+  name: string,
+  description: string,
+  value: Column<T>["value"],
+  options: { readonly priority?: 0 | 1; readonly type?: Column["type"] } = {},
+): Column<T> {
+  return { name, type: options.type ?? "string", description, priority: options.priority ?? 0, value };
+}
+
+/** "a=1,b=2", sorted by key; `<none>` for none. */
+export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
+  const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return pairs.length === 0 ? NONE : pairs.toSorted().join(",");
+}
+
+/** Texts with commas between them; `<none>` for none. */
+export function formatList(texts: readonly string[] | undefined): string {
+  return texts === undefined || texts.length === 0 ? NONE : texts.join(",");
+}
+
+/** A text, or `<none>` where it is absent or empty. */
+export function orNone(text: string | undefined): string {
+  return text === undefined || text === "" ? NONE : text;
+}
+
+/** Names and images of containers, for the two columns that all workloads have with `-o wide`. */
+export function containerCells(containers: readonly { readonly name: string; readonly image?: string }[] | undefined): {
+  readonly names: string;
+  readonly images: string;
+} {
+  const list = containers ?? [];
+  return { names: list.map(({ name }) => name).join(","), images: list.map(({ image }) => image ?? "").join(",") };
+}

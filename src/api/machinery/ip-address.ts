@@ -1,0 +1,189 @@
+/**
+ * IP addresses and ranges of them as numbers, so that one can count within a range (ClusterIPs, Pod ranges). Read as Go's net/netip
+ * reads them: no leading zeros, no zones. The sloppy way, with leading zeros, is for fields that always allowed them.
+ * Not here: what a field may hold and the sentences about it (ip-validation.ts).
+ */
+
+export interface IpAddress {
+  readonly family: 4 | 6;
+  readonly value: bigint;
+}
+
+/** An address and how many of its first bits are the network's. The address may have others set, too: see `networkOf`. */
+export interface Cidr {
+  readonly address: IpAddress;
+  readonly prefixLength: number;
+}
+
+interface Reading {
+  /** Takes leading zeros. */
+  readonly sloppy: boolean;
+}
+
+const BITS = { 4: 32, 6: 128 } as const;
+/** ::ffff:0.0.0.0, where IPv4 addresses lie within IPv6. */
+const MAPPED_BASE = 0xffffn << 32n;
+const GROUPS = 8;
+
+export function parseIp(text: string): IpAddress | undefined {
+  return readIp(text, { sloppy: false });
+}
+
+/** "010.0.0.1" is 10.0.0.1: as upstream once read it everywhere. */
+export function parseSloppyIp(text: string): IpAddress | undefined {
+  return readIp(text, { sloppy: true });
+}
+
+function readIp(text: string, reading: Reading): IpAddress | undefined {
+  const family = text.includes(":") ? 6 : 4;
+  const value = family === 6 ? readIpv6(text, reading) : readIpv4(text, reading);
+  return value === undefined ? undefined : { family, value };
+}
+
+function readIpv4(text: string, { sloppy }: Reading): bigint | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4) return undefined;
+  let value = 0n;
+  for (const part of parts) {
+    const digits = sloppy ? withoutLeadingZeros(part) : part;
+    if (!/^(?:0|[1-9][0-9]{0,2})$/.test(digits) || Number(digits) > 255) return undefined;
+    value = (value << 8n) | BigInt(digits);
+  }
+  return value;
+}
+
+function readIpv6(text: string, reading: Reading): bigint | undefined {
+  const [head = "", tail, ...more] = text.split("::");
+  if (more.length > 0) return undefined;
+  const first = readGroups(head, { ...reading, isEnd: tail === undefined });
+  const last = readGroups(tail ?? "", { ...reading, isEnd: true });
+  if (first === undefined || last === undefined) return undefined;
+  const missing = GROUPS - first.length - last.length;
+  // Two colons stand for at least one group of zeros.
+  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
+  const groups = [...first, ...Array.from({ length: missing }, () => 0n), ...last];
+  return groups.reduce((value, group) => (value << 16n) | group, 0n);
+}
+
+/** Groups of 16 bits. At the end of the whole address, the last two may be written as an IPv4 address. */
+function readGroups(text: string, reading: Reading & { readonly isEnd: boolean }): readonly bigint[] | undefined {
+  if (text === "") return [];
+  const groups: bigint[] = [];
+  const parts = text.split(":");
+  for (const [index, part] of parts.entries()) {
+    if (reading.isEnd && index === parts.length - 1 && part.includes(".")) {
+      const value = readIpv4(part, reading);
+      if (value === undefined) return undefined;
+      groups.push(value >> 16n, value & 0xffffn);
+      continue;
+    }
+    const digits = reading.sloppy ? withoutLeadingZeros(part) : part;
+    if (!/^[0-9a-fA-F]{1,4}$/.test(digits)) return undefined;
+    groups.push(BigInt(`0x${digits}`));
+  }
+  return groups;
+}
+
+function withoutLeadingZeros(digits: string): string {
+  return digits.replace(/^0+(?=[0-9a-fA-F])/, "");
+}
+
+/** RFC 5952: lower case, and two colons for the longest run of at least two zeros. */
+export function formatIp(address: IpAddress): string {
+  if (address.family === 4) return formatIpv4(address.value);
+  if (isMapped(address)) return `::ffff:${formatIpv4(address.value & 0xffffffffn)}`;
+  const groups = Array.from({ length: GROUPS }, (_, index) => ((address.value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16));
+  const zeros = longestZeroRun(groups);
+  if (zeros.length < 2) return groups.join(":");
+  return `${groups.slice(0, zeros.start).join(":")}::${groups.slice(zeros.start + zeros.length).join(":")}`;
+}
+
+function formatIpv4(value: bigint): string {
+  return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
+}
+
+/** The first of the longest ones. */
+function longestZeroRun(groups: readonly string[]): { start: number; length: number } {
+  let longest = { start: 0, length: 0 };
+  for (let start = 0; start < groups.length; start++) {
+    let end = start;
+    while (groups[end] === "0") end++;
+    if (end - start > longest.length) longest = { start, length: end - start };
+  }
+  return longest;
+}
+
+/** Whether it is an IPv4 address written as an IPv6 one. */
+export function isMapped({ family, value }: IpAddress): boolean {
+  return family === 6 && value >> 32n === MAPPED_BASE >> 32n;
+}
+
+/** The IPv4 address that an IPv6 one stands for, else itself. */
+export function unmapIp(address: IpAddress): IpAddress {
+  return isMapped(address) ? { family: 4, value: address.value & 0xffffffffn } : address;
+}
+
+/** So many addresses further; undefined if there is none. */
+export function addToIp({ family, value }: IpAddress, offset: number | bigint): IpAddress | undefined {
+  const sum = value + BigInt(offset);
+  return sum < 0n || sum >= 1n << BigInt(BITS[family]) ? undefined : { family, value: sum };
+}
+
+export function compareIps(a: IpAddress, b: IpAddress): number {
+  if (a.family !== b.family) return a.family - b.family;
+  return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
+}
+
+export function parseCidr(text: string): Cidr | undefined {
+  return readCidr(text, { sloppy: false });
+}
+
+export function parseSloppyCidr(text: string): Cidr | undefined {
+  return readCidr(text, { sloppy: true });
+}
+
+function readCidr(text: string, reading: Reading): Cidr | undefined {
+  const slash = text.indexOf("/");
+  if (slash < 0) return undefined;
+  const address = readIp(text.slice(0, slash), reading);
+  const tail = text.slice(slash + 1);
+  const digits = reading.sloppy ? withoutLeadingZeros(tail) : tail;
+  if (address === undefined || !/^(?:0|[1-9][0-9]{0,2})$/.test(digits)) return undefined;
+  const prefixLength = Number(digits);
+  return prefixLength > BITS[address.family] ? undefined : { address, prefixLength };
+}
+
+export function formatCidr({ address, prefixLength }: Cidr): string {
+  return `${formatIp(address)}/${prefixLength}`;
+}
+
+/** The same range, named by its first address. */
+export function networkOf({ address, prefixLength }: Cidr): Cidr {
+  const free = BigInt(BITS[address.family] - prefixLength);
+  return { address: { family: address.family, value: (address.value >> free) << free }, prefixLength };
+}
+
+/** How many addresses are in it. */
+export function cidrSize({ address, prefixLength }: Cidr): bigint {
+  return 1n << BigInt(BITS[address.family] - prefixLength);
+}
+
+export function lastAddressOf(cidr: Cidr): IpAddress {
+  const { address } = networkOf(cidr);
+  return { family: address.family, value: address.value + cidrSize(cidr) - 1n };
+}
+
+export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
+  return offsetIn(cidr, address) !== undefined;
+}
+
+/** How far an address is from the first one of the range; undefined if it is not in it. */
+export function offsetIn(cidr: Cidr, address: IpAddress): bigint | undefined {
+  if (cidr.address.family !== address.family) return undefined;
+  const offset = address.value - networkOf(cidr).address.value;
+  return offset < 0n || offset >= cidrSize(cidr) ? undefined : offset;
+}
+
+export function cidrsOverlap(a: Cidr, b: Cidr): boolean {
+  return cidrContains(a, networkOf(b).address) || cidrContains(b, networkOf(a).address);
+}

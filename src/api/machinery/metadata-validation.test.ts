@@ -1,0 +1,182 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { describeFieldError } from "./field-error.ts";
+import {
+  ANNOTATIONS_SIZE_MAX_BYTES,
+  validateFieldManager,
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+  type MetadataRules,
+} from "./metadata-validation.ts";
+import { validateDns1035Label, validateDnsLabel, validateLabelValue, validateQualifiedName } from "./names.ts";
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./object.ts";
+
+const owner: OwnerReference = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u1" };
+const stored: ObjectMeta = {
+  name: "web",
+  namespace: "default",
+  uid: "u1",
+  resourceVersion: "5",
+  generation: 2,
+  creationTimestamp: "2024-01-01T00:00:00Z",
+};
+
+function errorsOf(meta: Partial<ObjectMeta>, rules: Partial<MetadataRules> = {}): string[] {
+  const whole = { name: "web", namespace: "default", ...meta } as ObjectMeta;
+  return [...validateObjectMeta(whole, { namespaced: true, ...rules })].map(describeFieldError);
+}
+
+function updateErrorsOf(next: Partial<ObjectMeta>, previous: Partial<ObjectMeta> = {}): string[] {
+  return [...validateObjectMetaUpdate({ ...stored, ...previous, ...next }, { ...stored, ...previous })].map(describeFieldError);
+}
+
+test("metadata with everything in order has nothing wrong", () => {
+  deepEqual(
+    errorsOf({
+      generateName: "web-",
+      labels: { "example.com/App": "web", empty: "" },
+      annotations: { "Example.COM/note": "anything: at all" },
+      ownerReferences: [
+        { ...owner, controller: true },
+        { ...owner, name: "other" },
+      ],
+      finalizers: ["foregroundDeletion", "example.com/clean-up"],
+      managedFields: [{ manager: "kubectl", operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: {} }],
+      generation: 1,
+    }),
+    [],
+  );
+  deepEqual(updateErrorsOf({ labels: { a: "b" } }), []);
+});
+
+test("a name must be there and fit its kind", () => {
+  deepEqual(errorsOf({ name: "" }), ["metadata.name: Required value: name or generateName is required"]);
+  const [wrong] = validateDns1035Label("1");
+  deepEqual(errorsOf({ name: "1" }, { validateName: validateDns1035Label }), [`metadata.name: Invalid value: "1": ${wrong}`]);
+  deepEqual(errorsOf({ name: "1", generateName: "1-" }, { validateName: validateDns1035Label, at: "spec.template.metadata" }), [
+    `spec.template.metadata.name: Invalid value: "1": ${wrong}`,
+  ]);
+  deepEqual(errorsOf({ generateName: "1x-" }, { validateName: validateDns1035Label }), [
+    `metadata.generateName: Invalid value: "1x-": ${wrong}`,
+  ]);
+});
+
+test("a namespace must be there exactly if the kind has one", () => {
+  deepEqual(errorsOf({ namespace: "" }), ["metadata.namespace: Required value"]);
+  deepEqual(errorsOf({ namespace: "A" }), [`metadata.namespace: Invalid value: "A": ${validateDnsLabel("A")[0]}`]);
+  deepEqual(errorsOf({}, { namespaced: false }), ["metadata.namespace: Forbidden: not allowed on this type"]);
+});
+
+test("labels and annotations are judged at the map itself", () => {
+  deepEqual(errorsOf({ generation: -1, labels: { "a b": "-" }, annotations: { "a b": "-" } }), [
+    "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
+    `metadata.labels: Invalid value: "a b": ${validateQualifiedName("a b")[0]}`,
+    `metadata.labels: Invalid value: "-": ${validateLabelValue("-")[0]}`,
+    `metadata.annotations: Invalid value: "a b": ${validateQualifiedName("a b")[0]}`,
+  ]);
+});
+
+test("annotations together have a size, in bytes", () => {
+  const half = ANNOTATIONS_SIZE_MAX_BYTES / 2;
+  deepEqual(errorsOf({ annotations: { a: "é".repeat(half / 2), b: "x".repeat(half - 2) } }), []);
+  deepEqual(errorsOf({ annotations: { a: "é".repeat(half / 2), b: "x".repeat(half - 1) } }), [
+    "metadata.annotations: Too long: may not be more than 262144 bytes",
+  ]);
+});
+
+test("owners are whole, no Events, and one of them controls", () => {
+  deepEqual(errorsOf({ ownerReferences: [{} as OwnerReference] }), [
+    'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+    'metadata.ownerReferences.kind: Invalid value: "": must not be empty',
+    'metadata.ownerReferences.name: Invalid value: "": must not be empty',
+    'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
+  ]);
+  const event = { apiVersion: "v1", kind: "Event", name: "e", uid: "u" };
+  deepEqual(errorsOf({ ownerReferences: [event] }), [
+    `metadata.ownerReferences: Invalid value: ${JSON.stringify(event)}: /v1, Kind=Event is disallowed from being an owner`,
+  ]);
+  const two = [
+    { ...owner, controller: true },
+    { ...owner, name: "b", controller: true },
+  ];
+  deepEqual(errorsOf({ ownerReferences: two }), [
+    `metadata.ownerReferences: Invalid value: ${JSON.stringify(two)}: Only one reference can have Controller set to true. Found "true" in references for ReplicaSet/web and ReplicaSet/b`,
+  ]);
+  for (const apiVersion of ["a/", "a/b/c"]) equal(errorsOf({ ownerReferences: [{ ...owner, apiVersion }] }).length, 1, apiVersion);
+});
+
+test("finalizers are qualified names, and one cannot both orphan and wait", () => {
+  deepEqual(errorsOf({ finalizers: ["a b"] }), [`metadata.finalizers: Invalid value: "a b": ${validateQualifiedName("a b")[0]}`]);
+  deepEqual(errorsOf({ finalizers: ["orphan", "foregroundDeletion"] }), [
+    'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',
+  ]);
+});
+
+test("managed fields say what they are", () => {
+  const entries = [
+    { operation: "Guess", fieldsType: "FieldsV2" } as unknown as ManagedFieldsEntry,
+    { operation: "Update", manager: "m".repeat(129), subresource: "s".repeat(257) } as const,
+  ];
+  deepEqual(errorsOf({ managedFields: entries }), [
+    'metadata.managedFields[0].operation: Invalid value: "Guess": must be `Apply` or `Update`',
+    'metadata.managedFields[0].fieldsType: Invalid value: "FieldsV2": must be `FieldsV1`',
+    "metadata.managedFields[1].manager: Too long: may not be more than 128 bytes",
+    "metadata.managedFields[1].subresource: Too long: may not be more than 256 bytes",
+  ]);
+});
+
+test("a field manager can be printed", () => {
+  deepEqual([...validateFieldManager("é kubectl\t", "fieldManager")].map(describeFieldError), [
+    'fieldManager: Invalid value: "é kubectl\\t": invalid character U+0009 (at position 10)',
+  ]);
+});
+
+test("an update changes nothing of what an object is", () => {
+  deepEqual(
+    updateErrorsOf({
+      name: "b",
+      namespace: "",
+      uid: "u2",
+      creationTimestamp: "2025-01-01T00:00:00Z",
+      deletionTimestamp: "2025-01-01T00:00:00Z",
+      deletionGracePeriodSeconds: 30,
+    }),
+    [
+      'metadata.name: Invalid value: "b": field is immutable',
+      'metadata.namespace: Invalid value: "": field is immutable',
+      'metadata.uid: Invalid value: "u2": field is immutable',
+      'metadata.creationTimestamp: Invalid value: "2025-01-01T00:00:00Z": field is immutable',
+      'metadata.deletionTimestamp: Invalid value: "2025-01-01T00:00:00Z": field is immutable',
+      "metadata.deletionGracePeriodSeconds: Invalid value: 30: field is immutable",
+    ],
+  );
+});
+
+test("an update names the version that it changes, and no lower generation", () => {
+  deepEqual(updateErrorsOf({ resourceVersion: "", generation: 1 }), [
+    'metadata.resourceVersion: Invalid value: "": must be specified for an update',
+    "metadata.generation: Invalid value: 1: must not be decremented",
+  ]);
+});
+
+test("an object that is being deleted gets no new finalizers, but may lose some", () => {
+  const deleting = { deletionTimestamp: "2025-01-01T00:00:00Z", finalizers: ["a", "b"] };
+  deepEqual(updateErrorsOf({ finalizers: ["b"] }, deleting), []);
+  deepEqual(updateErrorsOf({ finalizers: ["b", "d", "c"] }, deleting), [
+    'metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"c", "d"}',
+  ]);
+  deepEqual(updateErrorsOf({ finalizers: ["c"] }), []);
+});
+
+test("an update also checks what may be changed", () => {
+  const errors = updateErrorsOf({
+    labels: { a: "-" },
+    annotations: { "a b": "" },
+    ownerReferences: [{ ...owner, uid: "" }],
+    managedFields: [{ operation: "Update", manager: "m".repeat(129) }],
+  });
+  deepEqual(
+    errors.map((error) => error.split(":")[0]),
+    ["metadata.labels", "metadata.annotations", "metadata.ownerReferences.uid", "metadata.managedFields[0].manager"],
+  );
+});

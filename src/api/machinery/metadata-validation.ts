@@ -1,0 +1,189 @@
+/**
+ * The rules for `metadata` that hold for objects of every kind, on create and on update, in upstream's words.
+ * Not here: what a kind's own names look like (its `validateName`), and who fills in uid, timestamps and generation.
+ */
+import { child, element, forbidden, immutable, invalid, required, tooLong, type FieldError } from "./field-error.ts";
+import {
+  byteLength,
+  isLongerThan,
+  maskTrailingDash,
+  validateDnsLabel,
+  validateDnsSubdomain,
+  validateLabelValue,
+  validateQualifiedName,
+  type NameValidator,
+} from "./names.ts";
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./object.ts";
+
+/** All keys and values together, in bytes: they are sent with every object of every list. */
+export const ANNOTATIONS_SIZE_MAX_BYTES = 256 * 1024;
+const FIELD_MANAGER_LENGTH_MAX_BYTES = 128;
+const SUBRESOURCE_LENGTH_MAX_BYTES = 256;
+const ORPHAN_FINALIZER = "orphan";
+const FOREGROUND_FINALIZER = "foregroundDeletion";
+
+export interface MetadataRules {
+  readonly namespaced: boolean;
+  /** What the kind's names must look like. Default: a DNS subdomain. */
+  readonly validateName?: NameValidator | undefined;
+  /** Where the metadata stands. Default: "metadata". */
+  readonly at?: string;
+}
+
+/** What must be true of the metadata of every object that is written. */
+export function* validateObjectMeta(meta: ObjectMeta, { namespaced, validateName, at = "metadata" }: MetadataRules): Iterable<FieldError> {
+  yield* validateNames(meta, validateName ?? validateDnsSubdomain, at);
+  yield* validateNamespace(meta.namespace ?? "", namespaced, child(at, "namespace"));
+  if ((meta.generation ?? 0) < 0) yield invalid(child(at, "generation"), meta.generation, "must be greater than or equal to 0");
+  yield* validateLabels(meta.labels, child(at, "labels"));
+  yield* validateAnnotations(meta.annotations, child(at, "annotations"));
+  yield* validateOwnerReferences(meta.ownerReferences ?? [], child(at, "ownerReferences"));
+  yield* validateFinalizers(meta.finalizers ?? [], child(at, "finalizers"));
+  yield* validateManagedFields(meta.managedFields ?? [], child(at, "managedFields"));
+}
+
+/** What may not change, and what must be true of what did. */
+export function* validateObjectMetaUpdate(next: ObjectMeta, previous: ObjectMeta, at = "metadata"): Iterable<FieldError> {
+  if (previous.deletionTimestamp !== undefined)
+    yield* validateNoNewFinalizers(next.finalizers, previous.finalizers, child(at, "finalizers"));
+  if ((next.resourceVersion ?? "") === "") yield invalid(child(at, "resourceVersion"), "", "must be specified for an update");
+  if ((next.generation ?? 0) < (previous.generation ?? 0)) {
+    yield invalid(child(at, "generation"), next.generation ?? 0, "must not be decremented");
+  }
+  for (const field of ["name", "namespace", "uid"] as const) {
+    if ((next[field] ?? "") !== (previous[field] ?? "")) yield immutable(child(at, field), next[field] ?? "");
+  }
+  for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if (next[field] !== previous[field]) yield immutable(child(at, field), next[field]);
+  }
+  yield* validateLabels(next.labels, child(at, "labels"));
+  yield* validateAnnotations(next.annotations, child(at, "annotations"));
+  yield* validateOwnerReferences(next.ownerReferences ?? [], child(at, "ownerReferences"));
+  yield* validateManagedFields(next.managedFields ?? [], child(at, "managedFields"));
+}
+
+function* validateNames(
+  { name = "", generateName = "" }: Partial<ObjectMeta>,
+  validateName: NameValidator,
+  at: string,
+): Iterable<FieldError> {
+  if (generateName !== "") {
+    for (const wrong of validateName(maskTrailingDash(generateName))) yield invalid(child(at, "generateName"), generateName, wrong);
+  }
+  if (name === "") yield required(child(at, "name"), "name or generateName is required");
+  else for (const wrong of validateName(name)) yield invalid(child(at, "name"), name, wrong);
+}
+
+function* validateNamespace(namespace: string, namespaced: boolean, at: string): Iterable<FieldError> {
+  if (!namespaced) {
+    if (namespace !== "") yield forbidden(at, "not allowed on this type");
+    return;
+  }
+  if (namespace === "") yield required(at);
+  else for (const wrong of validateDnsLabel(namespace)) yield invalid(at, namespace, wrong);
+}
+
+/** A key of a label, wherever it is used. */
+export function* validateLabelName(name: string, at: string): Iterable<FieldError> {
+  for (const wrong of validateQualifiedName(name)) yield invalid(at, name, wrong);
+}
+
+/** Errors stand at the map itself, as upstream's do. */
+export function* validateLabels(labels: Readonly<Record<string, string>> | undefined, at: string): Iterable<FieldError> {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    yield* validateLabelName(key, at);
+    for (const wrong of validateLabelValue(value)) yield invalid(at, value, wrong);
+  }
+}
+
+export function* validateAnnotations(annotations: Readonly<Record<string, string>> | undefined, at: string): Iterable<FieldError> {
+  let sizeBytes = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    // Unlike those of labels, their prefixes may have capital letters.
+    for (const wrong of validateQualifiedName(key.toLowerCase())) yield invalid(at, key, wrong);
+    sizeBytes += byteLength(key) + byteLength(value);
+  }
+  if (sizeBytes > ANNOTATIONS_SIZE_MAX_BYTES) yield tooLong(at, ANNOTATIONS_SIZE_MAX_BYTES);
+}
+
+export function* validateOwnerReferences(references: readonly OwnerReference[], at: string): Iterable<FieldError> {
+  let controller: string | undefined;
+  for (const reference of references) {
+    yield* validateOwnerReference(reference, at);
+    if (reference.controller !== true) continue;
+    const title = `${reference.kind}/${reference.name}`;
+    if (controller !== undefined) {
+      yield invalid(
+        at,
+        references,
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${title}`,
+      );
+    }
+    controller ??= title;
+  }
+}
+
+/** A client may leave out anything. */
+function* validateOwnerReference(reference: Partial<OwnerReference>, at: string): Iterable<FieldError> {
+  const { apiVersion = "", kind = "", name = "", uid = "" } = reference;
+  const parts = apiVersion.split("/");
+  // Upstream takes an apiVersion with more than one slash for one without a version.
+  if (parts.length > 2 || parts.at(-1) === "") yield invalid(child(at, "apiVersion"), apiVersion, "version must not be empty");
+  if (kind === "") yield invalid(child(at, "kind"), kind, "must not be empty");
+  if (name === "") yield invalid(child(at, "name"), name, "must not be empty");
+  if (uid === "") yield invalid(child(at, "uid"), uid, "must not be empty");
+  // Events come and go by themselves; what they owned would be collected for no reason.
+  if (apiVersion === "v1" && kind === "Event") yield invalid(at, reference, "/v1, Kind=Event is disallowed from being an owner");
+}
+
+export function* validateFinalizers(finalizers: readonly string[], at: string): Iterable<FieldError> {
+  for (const finalizer of finalizers) yield* validateLabelName(finalizer, at);
+  if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
+    yield invalid(at, finalizers, `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`);
+  }
+}
+
+function* validateNoNewFinalizers(next: readonly string[] = [], previous: readonly string[] = [], at: string): Iterable<FieldError> {
+  const known = new Set(previous);
+  const added = [...new Set(next.filter((finalizer) => !known.has(finalizer)))].toSorted();
+  if (added.length === 0) return;
+  // As Go prints a list of texts.
+  const list = `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  yield forbidden(at, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`);
+}
+
+function* validateManagedFields(entries: readonly ManagedFieldsEntry[], at: string): Iterable<FieldError> {
+  for (const [index, entry] of entries.entries()) {
+    const here = element(at, index);
+    // A client may send anything, whatever the type says.
+    const operation: string = entry.operation ?? "";
+    const fieldsType: string = entry.fieldsType ?? "";
+    if (operation !== "Apply" && operation !== "Update") yield invalid(child(here, "operation"), operation, "must be `Apply` or `Update`");
+    if (fieldsType !== "" && fieldsType !== "FieldsV1") {
+      yield invalid(child(here, "fieldsType"), fieldsType, "must be `FieldsV1`");
+    }
+    yield* validateFieldManager(entry.manager ?? "", child(here, "manager"));
+    if (isLongerThan(entry.subresource ?? "", SUBRESOURCE_LENGTH_MAX_BYTES))
+      yield tooLong(child(here, "subresource"), SUBRESOURCE_LENGTH_MAX_BYTES);
+  }
+}
+
+/** Who writes, as it is said in managedFields and in the query parameter `fieldManager`. */
+export function* validateFieldManager(manager: string, at: string): Iterable<FieldError> {
+  if (isLongerThan(manager, FIELD_MANAGER_LENGTH_MAX_BYTES)) yield tooLong(at, FIELD_MANAGER_LENGTH_MAX_BYTES);
+  let position = 0;
+  for (const character of manager) {
+    if (!isPrintable(character)) yield invalid(at, manager, `invalid character ${goCharacter(character)} (at position ${position})`);
+    position += byteLength(character);
+  }
+}
+
+/** What Go's unicode.IsPrint takes: letters, marks, numbers, punctuation, symbols, and of white space only the blank. */
+function isPrintable(character: string): boolean {
+  return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
+}
+
+/** "U+0007": as Go prints a character that it cannot show. */
+function goCharacter(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}

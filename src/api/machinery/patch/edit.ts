@@ -1,0 +1,78 @@
+/**
+ * Changing JSON without touching it: an edit copies an object when the first member really changes, and hands back the very
+ * original when none did. Everything a patch leaves alone therefore keeps its identity, and frozen inputs are fine.
+ * A member called `__proto__` is a member like any other. A member that is undefined counts as absent.
+ */
+import type { Json, JsonObject } from "../object.ts";
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `Array.isArray` does not narrow readonly arrays. */
+export function isJsonList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The object's own member: never what every object inherits, such as `constructor`. */
+export function memberOf(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** What is really there, in order. */
+export function membersOf(object: JsonObject): [name: string, value: Json][] {
+  return Object.entries(object).filter((member): member is [string, Json] => member[1] !== undefined);
+}
+
+export class ObjectEdit {
+  readonly #original: JsonObject;
+  /** All members, once one has changed. A Map, because its names may be any. */
+  #changed: Map<string, Json> | undefined;
+
+  constructor(original: JsonObject) {
+    this.#original = original;
+  }
+
+  get(name: string): Json | undefined {
+    return this.#changed === undefined ? memberOf(this.#original, name) : this.#changed.get(name);
+  }
+
+  names(): string[] {
+    return this.#changed === undefined ? membersOf(this.#original).map(([name]) => name) : [...this.#changed.keys()];
+  }
+
+  /** An existing member keeps its place, a new one comes last. */
+  set(name: string, value: Json): void {
+    if (this.get(name) !== value) this.#toChange().set(name, value);
+  }
+
+  delete(name: string): void {
+    if (this.get(name) !== undefined) this.#toChange().delete(name);
+  }
+
+  result(): JsonObject {
+    return this.#changed === undefined ? this.#original : Object.fromEntries(this.#changed);
+  }
+
+  #toChange(): Map<string, Json> {
+    this.#changed ??= new Map(membersOf(this.#original));
+    return this.#changed;
+  }
+}
+
+/** `list` itself if `candidate` has the very same items. */
+export function sameOr(list: readonly Json[], candidate: readonly Json[]): readonly Json[] {
+  return list.length === candidate.length && candidate.every((item, index) => item === list[index]) ? list : candidate;
+}
+
+/** The value without members that are null, at any depth and in lists too. Items of lists that are null stay. */
+export function withoutNulls(value: Json): Json {
+  if (isJsonList(value)) return sameOr(value, value.map(withoutNulls));
+  if (!isJsonObject(value)) return value;
+  const edit = new ObjectEdit(value);
+  for (const [name, member] of membersOf(value)) {
+    if (member === null) edit.delete(name);
+    else edit.set(name, withoutNulls(member));
+  }
+  return edit.result();
+}

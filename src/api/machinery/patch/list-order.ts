@@ -1,0 +1,82 @@
+/**
+ * The order of merged lists. What the patch names stands in the patch's order; what only the server has keeps the server's order; where
+ * the two meet, the server's old order decides, and something new goes before what only the server has.
+ */
+import type { Json } from "../object.ts";
+import { isJsonObject, memberOf } from "./edit.ts";
+import { noMergeKey, wrongArgument } from "./patch-error.ts";
+
+/** How an item is told from others: by its merge key, or a scalar by itself. */
+export type KeyOf = (item: Json) => Json | undefined;
+
+export function keyBy(mergeKey: string | undefined): KeyOf {
+  if (mergeKey === undefined) return (item) => item;
+  return (item) => (isJsonObject(item) ? memberOf(item, mergeKey) : undefined);
+}
+
+/** Every item must be an object that has its merge key. */
+export function requireKeys(list: readonly Json[], mergeKey: string): void {
+  for (const item of list) {
+    if (!isJsonObject(item)) throw wrongArgument("map", item);
+    if (memberOf(item, mergeKey) === undefined) throw noMergeKey(item, mergeKey);
+  }
+}
+
+export interface Orders {
+  /** What the patch names, in its order. */
+  readonly patchOrder: readonly Json[];
+  /** What the server had. */
+  readonly serverOrder: readonly Json[];
+  readonly keyOf: KeyOf;
+}
+
+export function inOrder(items: readonly Json[], { patchOrder, serverOrder, keyOf }: Orders): readonly Json[] {
+  const patchRank = ranks(patchOrder, keyOf);
+  const serverRank = ranks(serverOrder, keyOf);
+  const patched: Json[] = [];
+  const serverOnly: Json[] = [];
+  for (const item of items) (patchRank.has(keyOf(item)) ? patched : serverOnly).push(item);
+  return interleave({
+    patched: sortedBy(patchRank, patched, keyOf),
+    serverOnly: sortedBy(serverRank, serverOnly, keyOf),
+    rankOf: (item) => serverRank.get(keyOf(item)),
+  });
+}
+
+type Ranks = ReadonlyMap<Json | undefined, number>;
+
+/** If a key occurs twice, its first place counts: hence from the end. */
+function ranks(list: readonly Json[], keyOf: KeyOf): Ranks {
+  const places = new Map<Json | undefined, number>();
+  for (let place = list.length - 1; place >= 0; place--) places.set(keyOf(list[place] as Json), place);
+  return places;
+}
+
+/** Items without a rank come first: upstream's comparison contradicts itself for them, so that any order is as good. */
+function sortedBy(rank: Ranks, items: readonly Json[], keyOf: KeyOf): readonly Json[] {
+  return items.toSorted((a, b) => (rank.get(keyOf(a)) ?? -1) - (rank.get(keyOf(b)) ?? -1));
+}
+
+interface Halves {
+  readonly serverOnly: readonly Json[];
+  readonly patched: readonly Json[];
+  /** The item's old place on the server. */
+  rankOf(item: Json): number | undefined;
+}
+
+/** Both halves keep their order. An item that only the server has goes first where it stood before the patched one that is next. */
+function interleave({ serverOnly, patched, rankOf }: Halves): readonly Json[] {
+  const result: Json[] = [];
+  let next = 0;
+  for (const item of patched) {
+    const rank = rankOf(item);
+    for (; rank !== undefined && next < serverOnly.length; next++) {
+      const candidate = serverOnly[next] as Json;
+      const candidateRank = rankOf(candidate);
+      if (candidateRank === undefined || candidateRank >= rank) break;
+      result.push(candidate);
+    }
+    result.push(item);
+  }
+  return [...result, ...serverOnly.slice(next)];
+}

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { deepEqual as isSame, deepFreeze } from "../../../base/deep.ts";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
+import type { Json, JsonObject } from "../object.ts";
+import { isJsonObject, memberOf } from "./edit.ts";
+import { applyMergePatch, mergePatchOf } from "./merge-patch.ts";
+import { anyJson, anyJsonObject } from "./testing/any-json.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 10_000 }) };
+
+/** RFC 7386, appendix A, then cases of our own. */
+const rows: readonly (readonly [document: string, patch: string, result: string])[] = [
+  ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+  ['{"a":"b"}', '{"a":null}', "{}"],
+  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+  ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+  ['["a","b"]', '["c","d"]', '["c","d"]'],
+  ['{"a":"b"}', '["c"]', '["c"]'],
+  ['{"a":"foo"}', "null", "null"],
+  ['{"a":"foo"}', '"bar"', '"bar"'],
+  ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+  ["[1,2]", '{"a":"b","c":null}', '{"a":"b"}'],
+  ["{}", '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+  ["{}", '{"a":[{"b":null,"c":1},null]}', '{"a":[{"c":1},null]}'],
+  ['{"a":{"x":1}}', '{"a":[{"b":null}]}', '{"a":[{}]}'],
+  ["{}", '{"__proto__":{"x":1},"constructor":null}', '{"__proto__":{"x":1}}'],
+  ['{"__proto__":{"x":1}}', '{"__proto__":{"y":2}}', '{"__proto__":{"x":1,"y":2}}'],
+];
+
+for (const [document, patch, result] of rows) {
+  test(`merge patch: ${document} and ${patch} make ${result}`, () => {
+    const merged = applyMergePatch(deepFreeze(JSON.parse(document) as Json), deepFreeze(JSON.parse(patch) as Json));
+
+    // As text: the order of members is part of the claim.
+    equal(JSON.stringify(merged), result);
+  });
+}
+
+test("a body that is no object is a bad request in upstream's words", () => {
+  deepEqual(mergePatchOf({ a: 1 }), { a: 1 });
+  throws(() => mergePatchOf(null), { reason: "BadRequest", message: "Invalid JSON Patch" });
+  throws(() => mergePatchOf([]), {
+    reason: "BadRequest",
+    message: "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+  });
+});
+
+test("a merge patch applied twice is a merge patch applied once", () => {
+  fc.assert(
+    fc.property(anyJson, anyJson, (document, patch) => {
+      deepFreeze([document, patch]);
+      const once = applyMergePatch(document, patch);
+
+      deepEqual(applyMergePatch(once, patch), once);
+    }),
+    settings,
+  );
+});
+
+test("the difference of two objects, applied to the first, makes the second", () => {
+  fc.assert(
+    fc.property(anyJsonObject, anyJsonObject, (from, to) => {
+      const target = applyMergePatch({}, to) as JsonObject; // Without nulls, which no merge patch can make.
+
+      deepEqual(applyMergePatch(deepFreeze(from), difference(from, target)), target);
+    }),
+    settings,
+  );
+});
+
+/** The smallest merge patch from one object to another. */
+function difference(from: JsonObject, to: JsonObject): JsonObject {
+  const members: [string, Json][] = [];
+  for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
+    const [before, after] = [memberOf(from, name), memberOf(to, name)];
+    if (after === undefined) members.push([name, null]);
+    else if (isJsonObject(before) && isJsonObject(after)) members.push([name, difference(before, after)]);
+    else if (before === undefined || !isSame(before, after)) members.push([name, after]);
+  }
+  return Object.fromEntries(members);
+}
+
+test("what a merge patch does not touch, and a document that it does not change, stay the very same", () => {
+  const document = deepFreeze({ a: { x: 1 }, b: { y: [1] }, c: { d: { e: 1 } } });
+
+  const changed = applyMergePatch(document, { a: { x: 2 } }) as typeof document;
+
+  equal(changed.b, document.b);
+  equal(changed.c, document.c);
+  equal(applyMergePatch(document, { a: { x: 1, z: null }, c: { d: {} } }), document);
+});

@@ -1,0 +1,71 @@
+/**
+ * What strategic merge asks of a schema: the type of a member, and how its field wants to be patched. Asked only where the object and
+ * the patch both have an object or a list, so unknown fields that are new pass and are the decoder's matter.
+ * The refusals are upstream's, which speaks of Go's types.
+ */
+import type { Field, Schema } from "../schema.ts";
+import { cannotMerge } from "./patch-error.ts";
+
+/** How the items of a list are merged. */
+export interface ListRule {
+  readonly items: Schema;
+  readonly isMerged: boolean;
+  /** The member that names an item. Absent for lists of scalars. */
+  readonly mergeKey: string | undefined;
+}
+
+/** How an object in the member `name` is merged. */
+export function objectRule(schema: Schema, name: string): { readonly schema: Schema; readonly isReplaced: boolean } {
+  const field = fieldOf(schema, name);
+  return { schema: field.schema, isReplaced: field.patchStrategy?.includes("replace") ?? false };
+}
+
+/** How a list in the member `name` is merged. */
+export function listRule(schema: Schema, name: string): ListRule {
+  const field = fieldOf(schema, name);
+  const isMerged = field.patchStrategy?.includes("merge") ?? false;
+  return { items: itemsOf(field, schema), isMerged, mergeKey: field.patchMergeKey };
+}
+
+function fieldOf(schema: Schema, name: string): Field {
+  const field = schema.type === "object" ? schema.fields.get(name) : undefined;
+  if (field !== undefined) return field;
+  if (schema.type === "object" || schema.type === "any") {
+    throw cannotMerge(`unable to find api field in struct ${structName(schema)} for the json field ${JSON.stringify(name)}`);
+  }
+  throw cannotMerge(`merging an object in json but data type is not struct, instead is: ${goKind(schema)}`);
+}
+
+function itemsOf({ schema }: Field, parent: Schema): Schema {
+  if (schema.type === "any") return schema;
+  if (schema.type !== "list") throw cannotMerge(`expected slice or array type, but got: ${goKind(parent)}`);
+  if (schema.items.type === "list") throw cannotMerge("unexpected slice of slice");
+  return schema.items;
+}
+
+const ANY_STRUCTS = { "raw-extension": "RawExtension", "fields-v1": "FieldsV1", json: "JSON" } as const;
+
+/** "io.k8s.api.core.v1.PodSpec" → "PodSpec". */
+function structName(schema: Extract<Schema, { type: "object" | "any" }>): string {
+  if (schema.type === "any") return ANY_STRUCTS[schema.format];
+  return schema.name?.split(".").at(-1) ?? "";
+}
+
+/** The kind of the Go type that upstream has for this schema. */
+export function goKind(schema: Schema): string {
+  switch (schema.type) {
+    case "object":
+    case "any":
+      return "struct";
+    case "list":
+      return "slice";
+    case "integer":
+      return schema.format === "int32" ? "int32" : "int64";
+    case "number":
+      return "float64";
+    case "boolean":
+      return "bool";
+    default:
+      return schema.type;
+  }
+}

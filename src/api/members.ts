@@ -1,0 +1,19 @@
+/**
+ * Objects with members left out: what conversions between versions and write rules build. Beside core/v1/pod/changes.ts, which sets members.
+ */
+
+/** The members that are not undefined, as one writes them in a literal. A member that is null stays: some absent values are written so. */
+export function defined<T extends object>(members: { readonly [Name in keyof T]: T[Name] | undefined }): T {
+  // From entries, so that a member called `__proto__` is one.
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** The object without one member that may be missing; itself if it has none of that name. */
+export function without<T extends object, Name extends OptionalName<T>>(object: T, name: Name): T {
+  if (!Object.hasOwn(object, name)) return object;
+  const { [name]: _, ...rest } = object;
+  // Only a member that the type lets be missing can be named, so what is left is still a T.
+  return rest as unknown as T;
+}
+
+type OptionalName<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? Name : never }[keyof T];

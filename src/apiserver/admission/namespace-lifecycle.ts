@@ -1,0 +1,49 @@
+/**
+ * Nothing is created in a namespace that does not exist or is going, and the namespaces that every cluster has are not deleted.
+ * As upstream's plugin of this name, but exact: it asks the storage itself and not a cache that may be behind.
+ */
+import { forbiddenError, notFound, StatusError } from "../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../admission.ts";
+
+const IMMORTAL = ["default", "kube-system", "kube-public"];
+
+const NAMESPACES = { group: "", plural: "namespaces" };
+
+export function namespaceLifecycle({ endpoints }: AdmissionDependencies): AdmissionPlugin {
+  return {
+    name: "NamespaceLifecycle",
+
+    async validate(request) {
+      if (isNamespace(request)) return protectImmortal(request);
+      if (request.operation !== "CREATE" || request.namespace === "" || isReview(request)) return;
+      const storage = endpoints.stored("", "namespaces")?.storage;
+      if (storage === undefined) return;
+      // The cache is enough where this process owns the store, and saves a round trip where it does not.
+      const name = { namespace: "", name: request.namespace };
+      const namespace = (await storage.getCached(name)) ?? (await storage.get(name));
+      if (namespace === undefined) throw notFound(NAMESPACES, request.namespace);
+      if (namespace.object.metadata.deletionTimestamp !== undefined) throw terminating(request);
+    },
+  };
+}
+
+function isNamespace({ endpoint }: AdmissionRequest): boolean {
+  return endpoint.name.group === "" && endpoint.name.plural === "namespaces";
+}
+
+/** Reviews are answered and not stored; asking about a namespace does not need the namespace. */
+function isReview({ endpoint }: AdmissionRequest): boolean {
+  return !endpoint.resource.stored;
+}
+
+function protectImmortal({ operation, name, subresource }: AdmissionRequest): void {
+  if (operation !== "DELETE" || subresource !== "" || !IMMORTAL.includes(name)) return;
+  throw forbiddenError(NAMESPACES, name, "this namespace may not be deleted");
+}
+
+function terminating({ endpoint, name, namespace }: AdmissionRequest): StatusError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { message, details } = forbiddenError(endpoint.name, name, why);
+  const cause = { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" };
+  return new StatusError("Forbidden", message, { details: { ...details, causes: [cause] } });
+}

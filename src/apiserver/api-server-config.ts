@@ -1,0 +1,28 @@
+/** Everything about the API server that can be set, with its default in one place. Flags and files are read at the door (main). */
+
+export interface ApiServerConfig {
+  /** Requests that did not say how long they may take are given up after this long (upstream: --request-timeout). */
+  readonly requestTimeoutMs: number;
+  /** A watch that did not say how long it may take ends after this long or up to twice as long (--min-request-timeout). */
+  readonly minRequestTimeoutMs: number;
+  /** Reading requests that may be worked on at once; the next gets 429. Watches count only until they stream (--max-requests-inflight). */
+  readonly maxRequestsInFlight: number;
+  /** The same for writing requests (--max-mutating-requests-inflight). */
+  readonly maxMutatingRequestsInFlight: number;
+  /** From which Services get their cluster addresses (--service-cluster-ip-range). One range, or one of each family with a comma. */
+  readonly serviceClusterIpRange: string;
+  /** From which Services get their node ports, both ends included (--service-node-port-range). */
+  readonly serviceNodePortRange: { readonly first: number; readonly last: number };
+  /** Whether what is read is frozen: finds whoever changes a shared object, and costs 10 to 20 µs per write. */
+  readonly freezeObjects: boolean;
+}
+
+export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
+  requestTimeoutMs: 60_000,
+  minRequestTimeoutMs: 1_800_000,
+  maxRequestsInFlight: 400,
+  maxMutatingRequestsInFlight: 200,
+  serviceClusterIpRange: "10.96.0.0/12",
+  serviceNodePortRange: { first: 30_000, last: 32_767 },
+  freezeObjects: false,
+};

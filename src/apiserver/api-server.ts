@@ -1,0 +1,122 @@
+/**
+ * The API server's core: everything between an HTTP exchange or an in-process call and the store. Pure: the store, the clock, chance and
+ * the log are arguments, so it runs under virtual time and from a seed as well as behind HTTPS (apiserver/http).
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { Descriptions } from "../api/descriptions.ts";
+import type { Resource } from "../api/machinery/resource.ts";
+import type { SchemaSet } from "../api/machinery/schema.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Store } from "../store/store.ts";
+import { AdmissionChain } from "./admission.ts";
+import { all as admissionPlugins } from "./admission/all.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
+import type { Authenticator } from "./authentication.ts";
+import { mastersOnly, type Authorizer } from "./authorization.ts";
+import { makeDefaultNamespaces } from "./bootstrap.ts";
+import { all as documentFactories } from "./documents/all.ts";
+import type { Readiness } from "./document.ts";
+import { Endpoints } from "./endpoints.ts";
+import type { Exchange } from "./exchange.ts";
+import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
+import { Metrics } from "./metrics.ts";
+import { Pipeline } from "./pipeline.ts";
+import { all as extensionFactories } from "./resources/all.ts";
+import type { ResourceExtension } from "./extension.ts";
+import { Deadlines } from "./rest/deadlines.ts";
+import { restExchange } from "./rest/rest-exchange.ts";
+import type { ServerContext } from "./server-context.ts";
+import { Verbs } from "./verbs/verbs.ts";
+import { WatchKeeper } from "./watch/watch-keeper.ts";
+
+export interface ApiServerOptions {
+  readonly store: Store;
+  readonly resources: readonly Resource[];
+  readonly schemas: SchemaSet;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly authenticator: Authenticator;
+  readonly loadDescriptions: () => Promise<Descriptions>;
+  readonly config?: Partial<ApiServerConfig>;
+}
+
+export interface ApiServer {
+  /** For the room that has sockets. */
+  readonly exchange: Exchange;
+  /** What is served; resources can be added and removed. */
+  readonly endpoints: Endpoints;
+  /** For parts of this process. */
+  transport(options: InProcessOptions): Transport;
+  /** Ends the watches and lets go of the store, which stays open. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const metrics = new Metrics();
+  const server = contextOf(options, mastersOnly);
+  const { clock, endpoints, config } = server;
+  const keeper = new WatchKeeper(clock, {
+    started: (endpoint) => metrics.watchStarted(endpoint),
+    ended: (endpoint) => metrics.watchEnded(endpoint),
+    event: (endpoint) => metrics.watchEvent(endpoint),
+  });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
+  const deadlines = new Deadlines(clock, config.requestTimeoutMs);
+  const state = { isReady: false, isStopping: false };
+  const documents = documentFactories.map((make) =>
+    make({ server, endpoints, metrics, readiness: () => readinessOf(state), loadDescriptions: options.loadDescriptions }),
+  );
+  await makeDefaultNamespaces(pipeline);
+  state.isReady = true;
+  return {
+    exchange: restExchange({ server, pipeline, authenticator: options.authenticator, documents, deadlines }),
+    endpoints,
+    transport: (inProcess) => inProcessTransport(pipeline, inProcess),
+    async close() {
+      state.isStopping = true;
+      keeper.close();
+      deadlines.close();
+      endpoints.close();
+    },
+  };
+}
+
+function contextOf(options: ApiServerOptions, authorizer: Authorizer): ServerContext {
+  const { store, schemas, clock, random, log } = options;
+  const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
+  const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
+  const extensions = new Map<string, ResourceExtension>();
+  const server: ServerContext = {
+    store,
+    endpoints,
+    schemas,
+    admission: new AdmissionChain(admissionPlugins.map((make) => make({ endpoints }))),
+    authorizer,
+    config,
+    clock,
+    random,
+    log,
+    extension: (group, plural) => extensions.get(`${group}/${plural}`),
+  };
+  for (const make of extensionFactories) {
+    const extension = make(server);
+    extensions.set(`${extension.group}/${extension.plural}`, extension);
+  }
+  for (const resource of options.resources) endpoints.add(resource);
+  return server;
+}
+
+function readinessOf({ isReady, isStopping }: { readonly isReady: boolean; readonly isStopping: boolean }): Readiness {
+  return {
+    isReady: isReady && !isStopping,
+    checks: [
+      { name: "ping", ok: true },
+      { name: "log", ok: true },
+      { name: "poststarthook/bootstrap-namespaces", ok: isReady, ...(isReady ? {} : { reason: "not finished" }) },
+      { name: "shutdown", ok: !isStopping, ...(isStopping ? { reason: "process is shutting down" } : {}) },
+    ],
+  };
+}

@@ -1,0 +1,4 @@
+/** Order is the order of asking; no two answer the same path. */
+import type { DocumentFactory } from "../document.ts";
+
+export const all: readonly DocumentFactory[] = [];

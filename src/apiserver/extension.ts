@@ -1,0 +1,50 @@
+/**
+ * The contract of what a kind needs and cannot be pure: addresses and ports that must be unique, answers that are not stored,
+ * subresources that make something happen. One folder per kind, strangers to each other; all.ts lists them. The rest of the API server
+ * knows no kind by name.
+ */
+import type { KubeObject } from "../api/machinery/object.ts";
+import type { Endpoint } from "./endpoints.ts";
+import type { Outcome } from "./outcome.ts";
+import type { ApiRequest } from "./request.ts";
+import type { ServerContext } from "./server-context.ts";
+
+export interface ResourceExtension {
+  readonly group: string;
+  readonly plural: string;
+  /** Called for each create and update, after the kind's own write rules and before validation. In the storage version. */
+  allocate?(write: AllocatedWrite): Promise<Allocation> | Allocation;
+  /** The object has been deleted. */
+  released?(object: KubeObject): void;
+  /** Answers a create of a kind that is not stored. The object is valid. */
+  answer?(request: ApiRequest, object: KubeObject): Promise<KubeObject> | KubeObject;
+  /** Subresources of: "action", by name. */
+  readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
+}
+
+export interface AllocatedWrite {
+  readonly object: KubeObject;
+  /** Absent: it is a create. */
+  readonly previous?: KubeObject;
+  readonly dryRun: boolean;
+}
+
+export interface Allocation {
+  readonly object: KubeObject;
+  /** Called exactly once, when it is known whether the write happened; what it did not need is given back. */
+  settle(written: boolean): void;
+}
+
+export interface ActionCall {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
+  /** What was sent, decoded and checked by its schema. */
+  readonly object: KubeObject;
+}
+
+export type ExtensionFactory = (server: ServerContext) => ResourceExtension;
+
+/** Nothing to allocate. */
+export function unallocated(object: KubeObject): Allocation {
+  return { object, settle() {} };
+}

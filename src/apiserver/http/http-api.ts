@@ -1,0 +1,97 @@
+/**
+ * The API server's door: an Exchange served over HTTPS. It moves bytes and keeps limits; what a client can see of a request's meaning
+ * is decided behind the Exchange. The machine's part is host/http; here is what is particular to the API: the sentence for a body that
+ * is too large, which answers are compressed, and watches over WebSockets.
+ */
+import { tooLarge } from "../../api/machinery/status-error.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { HttpReply, HttpRequest, WebSocketOffer } from "../../host/http/contract.ts";
+import type { HttpLimits } from "../../host/http/limits.ts";
+import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
+import type { Exchange, ExchangeAnswer, WholeAnswer } from "../exchange.ts";
+import { isToBeCompressed, withVary } from "./compression.ts";
+import type { UpgradeHandler, UpgradeVerdict } from "./upgrade.ts";
+import { protocolOf, streamToWebSocket } from "./watch-web-socket.ts";
+
+/** A request's body: upstream's limit, twice what a store takes for one object. */
+export const BODY_BYTES_MAX = 3 * 1024 * 1024;
+
+export interface HttpApiOptions {
+  readonly exchange: Exchange;
+  /** Without: WebSockets are for watches only. */
+  readonly upgrade?: UpgradeHandler;
+  /** An address of this machine. */
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly tls: HttpsServerTls;
+  readonly limits?: Partial<HttpLimits>;
+  readonly log: Logger;
+}
+
+export function startHttpApi({ exchange, upgrade = passAll, log, ...options }: HttpApiOptions): Promise<HttpsServer> {
+  const api = new HttpApi(exchange, upgrade, log);
+  return startHttpsServer({
+    host: options.host,
+    port: options.port,
+    tls: options.tls,
+    limits: { bodyBytesMax: BODY_BYTES_MAX, ...options.limits },
+    bodyTooLarge: (limitBytes) => tooLarge(`limit is ${limitBytes}`),
+    handler: (request, reply, offer) => api.serve(request, reply, offer),
+    log,
+  });
+}
+
+const passAll: UpgradeHandler = () => Promise.resolve({ kind: "pass" });
+
+class HttpApi {
+  readonly #exchange: Exchange;
+  readonly #upgrade: UpgradeHandler;
+  readonly #log: Logger;
+
+  constructor(exchange: Exchange, upgrade: UpgradeHandler, log: Logger) {
+    this.#exchange = exchange;
+    this.#upgrade = upgrade;
+    this.#log = log;
+  }
+
+  serve(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer | undefined): void {
+    const served =
+      offer === undefined
+        ? this.#exchange(request).then((answer) => give(request, reply, answer))
+        : this.#serveUpgrade(request, reply, offer);
+    served.catch((error: unknown) => this.#failed(request, reply, error));
+  }
+
+  async #serveUpgrade(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer): Promise<void> {
+    const verdict: UpgradeVerdict = await this.#upgrade(request, offer.protocols);
+    switch (verdict.kind) {
+      case "accept":
+        return verdict.run(await offer.accept(verdict.protocol));
+      case "refuse":
+        return give(request, reply, verdict.answer);
+      case "pass": {
+        const answer = await this.#exchange(request);
+        if (!("stream" in answer)) return give(request, reply, answer);
+        return streamToWebSocket(answer, await offer.accept(protocolOf(offer.protocols)));
+      }
+    }
+  }
+
+  /** Neither the exchange nor a header it gives should ever fail. If one does, this client alone is to feel it. */
+  #failed(request: HttpRequest, reply: HttpReply, error: unknown): void {
+    if (request.signal.aborted) return;
+    this.#log.error("Cannot answer a request", { method: request.method, path: request.path, error });
+    reply.abort();
+  }
+}
+
+function give(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
+  if ("stream" in answer) answer.stream(reply.stream(answer));
+  else giveWhole(request, reply, answer);
+}
+
+function giveWhole(request: HttpRequest, reply: HttpReply, answer: WholeAnswer): void {
+  if (isToBeCompressed(request, answer)) reply.send({ code: answer.code, headers: withVary(answer.headers) }, answer.body, { gzip: true });
+  else reply.send(answer, answer.body);
+}

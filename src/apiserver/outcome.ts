@@ -1,0 +1,30 @@
+/**
+ * What a verb leads to, before anybody decides how it is written: HTTP answers make bytes of it in the form that the client accepts,
+ * the in-process transport hands over the objects themselves.
+ */
+import type { JsonObject } from "../api/machinery/object.ts";
+import type { Endpoint } from "./endpoints.ts";
+import type { StoredObject } from "./storage/stored-object.ts";
+import type { WatchStart } from "./watch/watch-start.ts";
+
+export type Outcome =
+  | { readonly is: "object"; readonly code: 200 | 201; readonly endpoint: Endpoint; readonly object: StoredObject }
+  | { readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList }
+  | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
+  /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
+  | { readonly is: "value"; readonly code: 200 | 201; readonly schema: string; readonly value: JsonObject };
+
+export interface ObjectList {
+  readonly objects: readonly StoredObject[];
+  readonly revision: number;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+
+/** "It is done", for actions that have nothing else to show. */
+export function success(code: 200 | 201): Outcome {
+  const value: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code };
+  return { is: "value", code, schema: STATUS_SCHEMA, value };
+}

@@ -1,0 +1,107 @@
+/**
+ * The road of every request, over HTTP or from this process, as named steps: room (are too many under way?), may they, then the verb,
+ * which calls admission and the registry on its own way down. "Who" comes before: a transport says who its user is.
+ * Later parts of the server fill these seams; none goes around them.
+ */
+import { onAbort } from "../base/abort.ts";
+import { forbiddenError, isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
+import { groupResourceOf } from "../api/machinery/object.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Outcome } from "./outcome.ts";
+import type { ApiRequest, User } from "./request.ts";
+import type { ServerContext } from "./server-context.ts";
+import type { Verbs } from "./verbs/verbs.ts";
+
+/** When a client that was refused for lack of room may come back. */
+const RETRY_AFTER_SECONDS = 1;
+
+export type PipelineStep = "room" | "may they" | "verb";
+
+export class Pipeline {
+  readonly #server: ServerContext;
+  readonly #verbs: Verbs;
+  readonly #metrics: Metrics;
+
+  constructor(server: ServerContext, verbs: Verbs, metrics: Metrics) {
+    this.#server = server;
+    this.#verbs = verbs;
+    this.#metrics = metrics;
+  }
+
+  /** Rejects with a StatusError, whatever went wrong. */
+  async run(request: ApiRequest): Promise<Outcome> {
+    const started = this.#server.clock.monotonic();
+    let step: PipelineStep = "room";
+    let room: { leave(): void } | undefined;
+    try {
+      room = this.#takeRoom(request);
+      step = "may they";
+      this.#authorize(request);
+      step = "verb";
+      const outcome = await orAborted(request.context.signal, this.#verbs.handle(request));
+      this.#metrics.request(request, "code" in outcome ? outcome.code : 200, this.#server.clock.monotonic() - started);
+      return outcome;
+    } catch (error) {
+      const status = this.#statusOf(error, request, step);
+      this.#metrics.request(request, status.code, this.#server.clock.monotonic() - started);
+      throw status;
+    } finally {
+      room?.leave();
+    }
+  }
+
+  #takeRoom({ verb }: ApiRequest): { leave(): void } {
+    const { config } = this.#server;
+    const kind = verb === "get" || verb === "list" || verb === "watch" ? "readOnly" : "mutating";
+    const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;
+    const { inFlight } = this.#metrics;
+    if (inFlight[kind] >= max) {
+      this.#metrics.rejected++;
+      throw tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
+    }
+    inFlight[kind]++;
+    return { leave: () => void inFlight[kind]-- };
+  }
+
+  #authorize(request: ApiRequest): void {
+    const { user } = request.context;
+    const { group, version, plural, subresource, namespace, name, verb } = request;
+    const decision = this.#server.authorizer.authorize({ user, verb, resource: { group, version, plural, subresource, namespace, name }, path: "" });
+    if (!decision.allowed) throw refusal(request, decision.reason ?? "");
+  }
+
+  #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {
+    if (isStatusError(error)) return error;
+    const { signal, traceparent, cause } = request.context;
+    if (signal?.aborted === true) return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
+    const { verb, group, plural, namespace, name } = request;
+    this.#server.log.error("A request failed in a way nobody foresaw", { step, verb, group, plural, namespace, name, traceparent, cause, error });
+    return internalError(error);
+  }
+}
+
+/** The answer, or the reason why nobody waits for it. What was begun comes to its own end: the signal decides until the commit, never after. */
+function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  if (signal.aborted) {
+    void work.catch(() => undefined); // Somebody is told already.
+    return Promise.reject(signal.reason as Error);
+  }
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => reject(signal.reason as Error));
+    work.then(resolve, reject).finally(stop);
+  });
+}
+
+export function describeUser({ name }: User): string {
+  return JSON.stringify(name);
+}
+
+/** Upstream's sentence, which kubectl shows. */
+function refusal(request: ApiRequest, reason: string): StatusError {
+  const { verb, group, plural, subresource, namespace, name, context } = request;
+  const what = subresource === "" ? plural : `${plural}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `User ${describeUser(context.user)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  return forbiddenError({ group, plural: groupResourceOf("", plural) }, name, reason === "" ? why : `${why}: ${reason}`);
+}

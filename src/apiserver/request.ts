@@ -1,0 +1,56 @@
+/**
+ * One request for an object or a list of them, as plain values: what is left of an HTTP request once its path and query are
+ * understood, and what an in-process client hands over as it is. Everything after this point is the same for both.
+ */
+import type { Json, JsonObject } from "../api/machinery/object.ts";
+import type { Verb } from "../api/machinery/resource.ts";
+import type { PatchType, RequestOptions } from "../api/machinery/transport.ts";
+
+export interface User {
+  readonly name: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+export type RequestBody =
+  /** As it came over the wire; what it is, its media type says. */
+  | { readonly form: "bytes"; readonly bytes: Uint8Array; readonly contentType: string }
+  /** From this process: frozen, not serialised. */
+  | { readonly form: "object"; readonly object: JsonObject }
+  | { readonly form: "patch"; readonly type: PatchType; readonly patch: Json };
+
+export interface ApiRequest {
+  readonly verb: Verb;
+  readonly group: string;
+  readonly version: string;
+  /** The resource in the path. */
+  readonly plural: string;
+  /** "" if the object itself is meant. */
+  readonly subresource: string;
+  /** "" for all namespaces and for what is not in one. */
+  readonly namespace: string;
+  /** "" for a collection. */
+  readonly name: string;
+  readonly options: RequestOptions;
+  readonly body?: RequestBody;
+  readonly context: RequestContext;
+}
+
+export interface RequestContext {
+  readonly user: User;
+  /** Aborted when nobody waits for the answer any more. Looked at until the commit, never after. */
+  readonly signal?: AbortSignal;
+  /** Names the field manager if the request does not. */
+  readonly userAgent: string;
+  /** W3C trace context, carried along to whoever is called because of this request. */
+  readonly traceparent?: string;
+  /** Why the caller asks: the object and decision that made it (header `k8ts-cause`). */
+  readonly cause?: string;
+  /** Sentences for the `Warning` header. Adds one, in the order of being found. */
+  warn(sentence: string): void;
+}
+
+export function isDryRun({ dryRun = [] }: RequestOptions): boolean {
+  return dryRun.length > 0;
+}

@@ -1,0 +1,16 @@
+/** What Pods need beyond their description: being bound to a node, being evicted. */
+import type { ServerContext } from "../../server-context.ts";
+import type { ResourceExtension } from "../../extension.ts";
+import { bind } from "./binding.ts";
+import { evict } from "./eviction.ts";
+
+export function podExtension(server: ServerContext): ResourceExtension {
+  return {
+    group: "",
+    plural: "pods",
+    actions: {
+      binding: (call) => bind(server, call),
+      eviction: (call) => evict(server, call),
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * How long requests may take. Nearly all have the same time, so they stand in one queue in the order of coming, and one timer watches the
+ * oldest: a request costs an entry and no timer of its own. What is late is aborted; whether it was still in time is for the commit to say.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { Fifo } from "../../base/fifo.ts";
+import { timeoutError, type StatusError } from "../../api/machinery/status-error.ts";
+
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** The request is done; nothing will be aborted. */
+  clear(): void;
+}
+
+interface Waiting {
+  readonly dueMs: number;
+  readonly controller: AbortController;
+  isDone: boolean;
+}
+
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #defaultMs: number;
+  readonly #queue = new Fifo<Waiting>();
+  readonly #stop = new AbortController();
+  #isWatching = false;
+
+  constructor(clock: Clock, defaultMs: number) {
+    this.#clock = clock;
+    this.#defaultMs = defaultMs;
+  }
+
+  /** `timeoutMs`: as the client asked; never more than the server's own. */
+  start(timeoutMs: number | undefined, controller: AbortController): Deadline {
+    if (timeoutMs !== undefined && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, controller);
+    const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, controller, isDone: false };
+    this.#queue.push(waiting);
+    if (!this.#isWatching) void this.#watch();
+    return {
+      signal: controller.signal,
+      clear() {
+        waiting.isDone = true;
+      },
+    };
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  #startAlone(timeoutMs: number, controller: AbortController): Deadline {
+    const timer = new AbortController();
+    void this.#clock.sleep(timeoutMs, timer.signal).then(
+      () => controller.abort(tooLate()),
+      () => undefined, // It was done in time.
+    );
+    return { signal: controller.signal, clear: () => timer.abort() };
+  }
+
+  /** Looks at the oldest only, and not at all while there is none. */
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    for (let oldest = this.#queue.peek(); oldest !== undefined; oldest = this.#queue.peek()) {
+      const leftMs = oldest.dueMs - this.#clock.monotonic();
+      if (oldest.isDone || leftMs <= 0) {
+        this.#queue.shift();
+        if (!oldest.isDone) oldest.controller.abort(tooLate());
+        continue;
+      }
+      try {
+        await this.#clock.sleep(leftMs, this.#stop.signal);
+      } catch {
+        break; // The server stops.
+      }
+    }
+    this.#isWatching = false;
+  }
+}
+
+export function tooLate(): StatusError {
+  return timeoutError("request did not complete within the allotted timeout");
+}

@@ -1,0 +1,193 @@
+/**
+ * Outcomes as bytes, in the form that was negotiated. JSON of whole objects is the fast way, made of stored bytes (wire-bytes.ts);
+ * everything else goes by way of values: tables, metadata alone, YAML, protobuf.
+ */
+import { writeJson } from "../../api/machinery/codec/json.ts";
+import { PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
+import { encodeEnvelope, encodeProtobuf, encodeWatchFrame } from "../../api/machinery/codec/protobuf.ts";
+import { writeYaml } from "../../api/machinery/codec/write-yaml.ts";
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
+import { internalError } from "../../api/machinery/status-error.ts";
+import { partialObjectMetadata, tableHead, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ObjectList } from "../outcome.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+import type { WatchEvent } from "../watch/watch-start.ts";
+import type { AnswerForm } from "./negotiation.ts";
+import { eventBytes, listMetaOf, listPieces, objectPieces } from "./wire-bytes.ts";
+
+const encoder = new TextEncoder();
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+
+export interface EncoderOptions {
+  readonly form: AnswerForm;
+  readonly schemas: SchemaSet;
+  readonly includeObject: IncludeObject;
+  readonly pretty: boolean;
+  nowMs(): number;
+}
+
+export class Encoder {
+  readonly #options: EncoderOptions;
+  /** Streams that share this can share frames, too. Ages in tables are of one moment, so tables are not shared. */
+  readonly #shareKey: string | undefined;
+  #hasSentHeaders = false;
+
+  constructor(options: EncoderOptions) {
+    const { form } = options;
+    this.#options = options;
+    this.#shareKey = form.as === "Table" ? undefined : `${form.mediaType} ${form.as} ${form.metaVersion}`;
+  }
+
+  get contentType(): string {
+    return this.#options.form.mediaType;
+  }
+
+  /** As upstream: a stream is named as one if it was asked for by name, and always in protobuf. */
+  get streamType(): string {
+    const { mediaType, isStreamNamed } = this.#options.form;
+    return isStreamNamed || mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType;
+  }
+
+  object(endpoint: Endpoint, object: StoredObject): readonly Uint8Array[] {
+    if (this.#isPlainJson) return objectPieces(endpoint, object);
+    return [this.#write(this.#valueOf(endpoint, object), this.#schemaOf(endpoint))];
+  }
+
+  list(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
+    if (this.#isPlainJson) return listPieces(endpoint, list);
+    return [this.#write(this.#listValue(endpoint, list), this.#listSchemaOf(endpoint))];
+  }
+
+  /** A Status, a Scale, a review. */
+  value(value: JsonObject, schema: string): readonly Uint8Array[] {
+    return [this.#write(value, this.#named(schema))];
+  }
+
+  /** One frame of a watch; made once for all watchers of one change who get the same. */
+  event(endpoint: Endpoint, event: WatchEvent): Uint8Array {
+    const shared = event.type === "BOOKMARK" || event.type === "ERROR" ? undefined : event.shared;
+    if (shared === undefined || this.#shareKey === undefined) return this.#frame(endpoint, event);
+    const key = `${event.type} ${endpoint.apiVersion} ${this.#shareKey}`;
+    const known = shared.get(key) as Uint8Array | undefined;
+    if (known !== undefined) return known;
+    const made = this.#frame(endpoint, event);
+    shared.set(key, made);
+    return made;
+  }
+
+  get #isPlainJson(): boolean {
+    const { form, pretty } = this.#options;
+    return form.as === "object" && form.mediaType !== YAML_TYPE && form.mediaType !== PROTOBUF_TYPE && !pretty;
+  }
+
+  #frame(endpoint: Endpoint, event: WatchEvent): Uint8Array {
+    if (event.type === "ERROR") return this.#frameOf("ERROR", event.error.toStatus() as unknown as JsonObject, this.#named(`${META}.Status`));
+    if (event.type === "BOOKMARK") {
+      return this.#frameOf("BOOKMARK", this.#bookmark(endpoint, event), this.#schemaOf(endpoint));
+    }
+    if (this.#isPlainJson) return eventBytes(endpoint, event.type, event.object);
+    return this.#frameOf(event.type, this.#valueOf(endpoint, event.object), this.#schemaOf(endpoint));
+  }
+
+  #frameOf(type: string, object: JsonObject, schema: ObjectSchema): Uint8Array {
+    if (this.#options.form.mediaType === PROTOBUF_TYPE) return encodeWatchFrame(type, this.#protobuf(object, schema));
+    return encoder.encode(`{"type":"${type}","object":${writeJson(object)}}\n`);
+  }
+
+  /** Bookmarks carry nothing but a version, and the mark that the first events are complete. */
+  #bookmark({ resource, apiVersion }: Endpoint, event: Extract<WatchEvent, { type: "BOOKMARK" }>): JsonObject {
+    const mark = event.initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
+    const object = { kind: resource.kind, apiVersion, metadata: { resourceVersion: String(event.revision), name: "", ...mark } };
+    const { name: _name, ...metadata } = object.metadata;
+    const { form } = this.#options;
+    if (form.as === "object") return { ...object, metadata };
+    if (form.as === "PartialObjectMetadata") return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion) as unknown as JsonObject;
+    return { ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }), rows: [] } as unknown as JsonObject;
+  }
+
+  #valueOf(endpoint: Endpoint, object: StoredObject): JsonObject {
+    const { form } = this.#options;
+    if (form.as === "Table") return this.#tableOf(endpoint, object);
+    const whole = withManagedFields(endpoint, object);
+    return (form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion)) as unknown as JsonObject;
+  }
+
+  /** The columns are named in the first table of a stream only. */
+  #tableOf(endpoint: Endpoint, object: StoredObject): JsonObject {
+    const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
+    this.#hasSentHeaders = true;
+    const row = { ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) };
+    return { ...tableHead(object.object, options), rows: [row] } as unknown as JsonObject;
+  }
+
+  #listValue(endpoint: Endpoint, list: ObjectList): JsonObject {
+    const { form } = this.#options;
+    const metadata = listMetaOf(list);
+    if (form.as === "Table") {
+      const options = { ...this.#tableOptions(endpoint), list: metadata };
+      const rows = list.objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
+      return { ...tableHead(undefined, options), rows } as unknown as JsonObject;
+    }
+    const objects = list.objects.map((object) => withManagedFields(endpoint, object));
+    if (form.as === "object") {
+      const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item);
+      return { kind: endpoint.listKind, apiVersion: endpoint.apiVersion, metadata, items } as unknown as JsonObject;
+    }
+    const items = objects.map((object) => partialObjectMetadata(object, form.metaVersion));
+    return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items } as unknown as JsonObject;
+  }
+
+  /** What of the object stands in its row, with its managedFields. */
+  #rowObject(endpoint: Endpoint, object: StoredObject): { readonly object: KubeObject | null } {
+    const { includeObject, form } = this.#options;
+    if (includeObject === "None") return { object: null };
+    const whole = withManagedFields(endpoint, object);
+    return { object: includeObject === "Object" ? whole : partialObjectMetadata(whole, form.metaVersion) };
+  }
+
+  #tableOptions({ resource }: Endpoint): TableOptions<KubeObject> {
+    return { resource, nowMs: this.#options.nowMs(), includeObject: "None", metaVersion: this.#options.form.metaVersion };
+  }
+
+  #write(value: JsonObject, schema: ObjectSchema): Uint8Array {
+    const { form, pretty } = this.#options;
+    if (form.mediaType === PROTOBUF_TYPE) return this.#protobuf(value, schema);
+    if (form.mediaType === YAML_TYPE) return encoder.encode(writeYaml(value));
+    return encoder.encode(pretty ? `${JSON.stringify(value, withoutBigints, 2)}\n` : `${writeJson(value)}\n`);
+  }
+
+  #protobuf(value: JsonObject, schema: ObjectSchema): Uint8Array {
+    const raw = encodeProtobuf(value, schema);
+    return encodeEnvelope({ apiVersion: String(value["apiVersion"] ?? ""), kind: String(value["kind"] ?? ""), raw });
+  }
+
+  #schemaOf(endpoint: Endpoint): ObjectSchema {
+    const { as } = this.#options.form;
+    return as === "object" ? endpoint.schema : this.#named(`${META}.${as}`);
+  }
+
+  #listSchemaOf({ served }: Endpoint): ObjectSchema {
+    const { as } = this.#options.form;
+    if (as === "object") return this.#named(`${served.schema}List`);
+    return this.#named(as === "Table" ? `${META}.Table` : `${META}.PartialObjectMetadataList`);
+  }
+
+  #named(name: string): ObjectSchema {
+    const schema = this.#options.schemas.get(name);
+    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
+    return schema;
+  }
+}
+
+/** For people to read: a number of many digits as text is better than no answer. */
+function withoutBigints(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
+}
+
+function withManagedFields({ served }: Endpoint, object: StoredObject): KubeObject {
+  const shown = object.in(served);
+  const managedFields = object.managed().entries();
+  return managedFields.length === 0 ? shown : { ...shown, metadata: { ...shown.metadata, managedFields } };
+}

@@ -1,0 +1,62 @@
+/**
+ * In which form a client gets its answer. JSON is what this server has ready, so a client that accepts it gets it, whatever else it
+ * accepts; protobuf is made for those who accept nothing else. Headers repeat, so what they mean is kept.
+ */
+import { Lru } from "../../base/lru.ts";
+import {
+  BUILT_IN_TYPES,
+  JSON_TYPE,
+  negotiate,
+  notAcceptable,
+  PROTOBUF_TYPE,
+  streamTypes,
+  YAML_TYPE,
+  type NegotiatedType,
+} from "../../api/machinery/codec/media-type.ts";
+
+export interface AnswerForm {
+  readonly mediaType: string;
+  readonly as: "object" | "Table" | "PartialObjectMetadata";
+  /** Of meta.k8s.io. */
+  readonly metaVersion: "v1" | "v1beta1";
+  /** "watch" was asked for by name. */
+  readonly isStreamNamed: boolean;
+}
+
+/** What is asked for decides which conversions there are. */
+export type AskedFor = "object" | "list" | "watch" | "value";
+
+/** Different Accept headers that are remembered; real clients have a handful. */
+const HEADERS_MAX = 256;
+
+const known = new Lru<string, AnswerForm>({ max: HEADERS_MAX });
+
+/** Throws NotAcceptable. */
+export function answerForm(accept: string | undefined, asked: AskedFor): AnswerForm {
+  const key = `${asked} ${accept ?? ""}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const isAcceptable = (candidate: NegotiatedType) => formOf(candidate, asked) !== undefined;
+  const found = negotiate(accept, [JSON_TYPE, YAML_TYPE], isAcceptable) ?? negotiate(accept, [PROTOBUF_TYPE], isAcceptable);
+  const form = found === undefined ? undefined : formOf(found, asked);
+  if (form === undefined) throw notAcceptable(asked === "watch" ? streamTypes([JSON_TYPE, PROTOBUF_TYPE]) : BUILT_IN_TYPES);
+  known.set(key, form);
+  return form;
+}
+
+function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor): AnswerForm | undefined {
+  if (stream !== undefined && (stream !== "watch" || asked !== "watch")) return undefined;
+  // A stream of YAML documents is not a thing that upstream has.
+  if (asked === "watch" && mediaType === YAML_TYPE) return undefined;
+  const isStreamNamed = stream === "watch";
+  if (convert === undefined) return { mediaType, as: "object", metaVersion: "v1", isStreamNamed };
+  const { group, version, kind } = convert;
+  if (asked === "value" || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
+  const wanted = kind === "PartialObjectMetadataList" ? "PartialObjectMetadata" : kind;
+  const isList = asked === "list";
+  if (wanted === "Table") return { mediaType, as: "Table", metaVersion: version, isStreamNamed };
+  if (wanted !== "PartialObjectMetadata") return undefined;
+  // A list is asked for as a list of them, an object as one.
+  if (isList !== (kind === "PartialObjectMetadataList")) return undefined;
+  return { mediaType, as: "PartialObjectMetadata", metaVersion: version, isStreamNamed };
+}

@@ -1,0 +1,84 @@
+/** The query of a request as options. Numbers and booleans are read as upstream reads them; what is not known is ignored. */
+import { durationToMs, parseDuration } from "../../api/machinery/duration.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
+import type { RequestOptions } from "../../api/machinery/transport.ts";
+
+export interface ParsedQuery {
+  readonly options: RequestOptions;
+  readonly isWatch: boolean;
+  /** `?timeout=`: how long the client is ready to wait. */
+  readonly timeoutMs: number | undefined;
+  /** For tables: what of each object stands in its row. */
+  readonly includeObject: string;
+  readonly pretty: boolean;
+  readonly parameters: URLSearchParams;
+}
+
+const NO_PARAMETERS = new URLSearchParams();
+
+const EMPTY: ParsedQuery = {
+  options: {},
+  isWatch: false,
+  timeoutMs: undefined,
+  includeObject: "Metadata",
+  pretty: false,
+  parameters: NO_PARAMETERS,
+};
+
+const TEXTS = ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch", "continue", "fieldManager", "fieldValidation", "propagationPolicy"] as const;
+const NUMBERS = ["limit", "timeoutSeconds", "gracePeriodSeconds"] as const;
+const BOOLEANS = ["allowWatchBookmarks", "sendInitialEvents", "force", "orphanDependents", "ignoreStoreReadErrorWithClusterBreakingPotential"] as const;
+
+export function parseQuery(query: string): ParsedQuery {
+  if (query === "") return EMPTY;
+  const parameters = new URLSearchParams(query);
+  const options: Record<string, unknown> = {};
+  for (const name of TEXTS) {
+    const value = parameters.get(name);
+    if (value !== null) options[name] = value;
+  }
+  for (const name of NUMBERS) {
+    const value = parameters.get(name);
+    if (value !== null && value !== "") options[name] = wholeNumber(name, value);
+  }
+  for (const name of BOOLEANS) {
+    const value = parameters.get(name);
+    if (value !== null) options[name] = isTrue(value);
+  }
+  const dryRun = parameters.getAll("dryRun").filter((value) => value !== "");
+  if (dryRun.length > 0) options["dryRun"] = dryRun;
+  return {
+    options: options as RequestOptions,
+    isWatch: isTrueParameter(parameters, "watch"),
+    timeoutMs: timeoutOf(parameters.get("timeout")),
+    includeObject: parameters.get("includeObject") ?? "Metadata",
+    pretty: isTrueParameter(parameters, "pretty"),
+    parameters,
+  };
+}
+
+/** As upstream: only "0" and "false" mean no. */
+function isTrue(value: string): boolean {
+  return value !== "0" && value.toLowerCase() !== "false";
+}
+
+function isTrueParameter(parameters: URLSearchParams, name: string): boolean {
+  const value = parameters.get(name);
+  return value !== null && isTrue(value);
+}
+
+function wholeNumber(name: string, value: string): number {
+  if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(Number(value))) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax (parameter ${name})`);
+  }
+  return Number(value);
+}
+
+function timeoutOf(value: string | null): number | undefined {
+  if (value === null || value === "") return undefined;
+  try {
+    return durationToMs(parseDuration(value));
+  } catch (error) {
+    throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`, error);
+  }
+}

@@ -1,0 +1,220 @@
+/**
+ * The API over HTTP: from an exchange to a request, through the pipeline, and from its outcome to an answer. Whatever goes wrong is a
+ * Status with the code that its reason has.
+ */
+import { badRequest, internalError, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { describeFieldError } from "../../api/machinery/field-error.ts";
+import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
+import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import { ANONYMOUS, type Authenticator } from "../authentication.ts";
+import type { Document } from "../document.ts";
+import type { Exchange, ExchangeAnswer, ExchangeRequest, WholeAnswer } from "../exchange.ts";
+import type { Outcome } from "../outcome.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { ApiRequest, RequestBody, User } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import { newUid } from "../write/identifiers.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { Encoder } from "./encoder.ts";
+import { answerForm, type AskedFor } from "./negotiation.ts";
+import { parseQuery, type ParsedQuery } from "./request-options.ts";
+import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
+import { warningHeaders } from "./warnings.ts";
+import { streamWatch } from "./watch-stream.ts";
+
+export interface RestDependencies {
+  readonly server: ServerContext;
+  readonly pipeline: Pipeline;
+  readonly authenticator: Authenticator;
+  readonly documents: readonly Document[];
+  readonly deadlines: Deadlines;
+}
+
+type Headers = Record<string, string | readonly string[]>;
+
+const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+
+export function restExchange(dependencies: RestDependencies): Exchange {
+  return async (request) => {
+    try {
+      return await answer(dependencies, request);
+    } catch (error) {
+      const status = isStatusError(error) ? error : internalError(error);
+      if (status.reason === "InternalError" && !isStatusError(error)) {
+        dependencies.server.log.error("A request failed in a way nobody foresaw", { method: request.method, path: request.path, error });
+      }
+      return failure(dependencies, request, status);
+    }
+  };
+}
+
+async function answer(dependencies: RestDependencies, request: ExchangeRequest): Promise<ExchangeAnswer> {
+  const user = authenticate(dependencies, request);
+  const path = parsePath(request.path);
+  return path.is === "document" ? answerDocument(dependencies, request, user, path) : answerResource(dependencies, request, user, path);
+}
+
+/** Who shows nothing is nobody in particular; who shows something that is not known is refused. */
+function authenticate({ authenticator }: RestDependencies, request: ExchangeRequest): User {
+  const user = authenticator.authenticate(request);
+  if (user !== undefined) return user;
+  if (request.header("authorization") === undefined) return ANONYMOUS;
+  throw new StatusError("Unauthorized", "Unauthorized");
+}
+
+async function answerDocument(
+  { server, documents }: RestDependencies,
+  request: ExchangeRequest,
+  user: User,
+  { path }: DocumentPath,
+): Promise<ExchangeAnswer> {
+  const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
+  if (!server.authorizer.authorize({ user, verb, path }).allowed) throw documentRefusal(user, verb, path);
+  const document = documents.find((candidate) => candidate.answers(path));
+  if (document === undefined) throw noSuchPath();
+  if (verb !== "get") throw new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
+  return document.answer(request, path);
+}
+
+function documentRefusal(user: User, verb: string, path: string): StatusError {
+  if (user === ANONYMOUS) return new StatusError("Unauthorized", "Unauthorized");
+  return new StatusError("Forbidden", `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`, { details: {} });
+}
+
+async function answerResource(dependencies: RestDependencies, request: ExchangeRequest, user: User, path: ResourcePath): Promise<ExchangeAnswer> {
+  const { server, pipeline, deadlines } = dependencies;
+  if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
+  const query = parseQuery(request.query);
+  const verb = verbOf(request.method, path, query.isWatch);
+  if (verb === undefined) throw methodNotAllowed();
+  const asked = askedFor(server, path, verb);
+  const form = answerForm(request.header("accept"), asked);
+  const includeObject = includeObjectOf(query);
+  const warnings: string[] = [];
+  const isLongRunning = verb === "watch";
+  const abort = new AbortController();
+  const deadline = isLongRunning || verb === "get" || verb === "list" ? undefined : deadlines.start(query.timeoutMs, abort);
+  const body = hasBody(verb) ? await bodyOf(request) : undefined;
+  const api: ApiRequest = {
+    verb,
+    group: path.group,
+    version: path.version,
+    plural: path.plural,
+    subresource: path.subresource,
+    namespace: path.namespace,
+    name: path.name,
+    options: query.options,
+    ...(body === undefined ? {} : { body }),
+    context: {
+      user,
+      ...(deadline === undefined ? {} : { signal: deadline.signal }),
+      userAgent: request.header("user-agent") ?? "",
+      ...carried(request, "traceparent", "traceparent"),
+      ...carried(request, "k8ts-cause", "cause"),
+      warn: (sentence) => void warnings.push(sentence),
+    },
+  };
+  try {
+    const outcome = await pipeline.run(api);
+    const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
+    return present(server, outcome, { encoder, warnings, request });
+  } catch (error) {
+    return failure(dependencies, request, isStatusError(error) ? error : internalError(error), warnings);
+  } finally {
+    deadline?.clear();
+  }
+}
+
+function carried(request: ExchangeRequest, header: string, field: "traceparent" | "cause") {
+  const value = request.header(header);
+  return value === undefined ? {} : { [field]: value.slice(0, CARRIED_LENGTH_MAX) };
+}
+
+/** Of headers that are handed on as they are. */
+const CARRIED_LENGTH_MAX = 1_024;
+
+function askedFor({ endpoints }: ServerContext, path: ResourcePath, verb: string): AskedFor {
+  const endpoint = endpoints.find(path.group, path.version, path.plural);
+  if (endpoint !== undefined && !endpoint.resource.stored) return "value";
+  if (verb === "watch" || verb === "list") return verb;
+  return verb === "deletecollection" ? "list" : "object";
+}
+
+function hasBody(verb: string): boolean {
+  return verb !== "get" && verb !== "list" && verb !== "watch";
+}
+
+async function bodyOf(request: ExchangeRequest): Promise<RequestBody> {
+  return { form: "bytes", bytes: await request.body(), contentType: request.header("content-type") ?? JSON_TYPE };
+}
+
+function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {
+  const read = readIncludeObject(parameters.get("includeObject") ?? undefined);
+  if (typeof read !== "string") throw badRequest(describeFieldError(read));
+  return read;
+}
+
+interface Presentation {
+  readonly encoder: Encoder;
+  readonly warnings: readonly string[];
+  readonly request: ExchangeRequest;
+}
+
+function present(server: ServerContext, outcome: Outcome, { encoder, warnings, request }: Presentation): ExchangeAnswer {
+  const headers = { ...commonHeaders(server, request), "content-type": encoder.contentType, ...warningHeaders(warnings) };
+  switch (outcome.is) {
+    case "object":
+      return { code: outcome.code, headers, body: encoder.object(outcome.endpoint, outcome.object) };
+    case "list":
+      return { code: 200, headers, body: encoder.list(outcome.endpoint, outcome.list) };
+    case "value":
+      return { code: outcome.code, headers, body: encoder.value(outcome.value, outcome.schema) };
+    case "watch":
+      return {
+        code: 200,
+        headers: { ...headers, "content-type": encoder.streamType },
+        stream: (sink) => streamWatch(outcome, encoder, sink),
+      };
+  }
+}
+
+function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Headers {
+  return { "audit-id": request.header("audit-id") ?? newUid(random), "cache-control": "no-cache, private" };
+}
+
+function failure(dependencies: RestDependencies, request: ExchangeRequest, error: StatusError, warnings: readonly string[] = []): WholeAnswer {
+  const { server } = dependencies;
+  const encoder = new Encoder({
+    form: formOfFailure(request),
+    schemas: server.schemas,
+    includeObject: "None",
+    pretty: false,
+    nowMs: () => server.clock.now(),
+  });
+  const retryAfter = error.details?.retryAfterSeconds;
+  return {
+    code: error.code,
+    headers: {
+      ...commonHeaders(server, request),
+      "content-type": encoder.contentType,
+      ...(error.reason === "Unauthorized" ? { "www-authenticate": "Bearer" } : {}),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+      ...warningHeaders(warnings),
+    },
+    body: encoder.value(error.toStatus() as unknown as JsonObject, STATUS_SCHEMA),
+  };
+}
+
+/** A failure is always told, in JSON if the client did not ask for something that there is. */
+function formOfFailure(request: ExchangeRequest) {
+  try {
+    return { ...answerForm(request.header("accept"), "object"), as: "object" as const };
+  } catch {
+    return answerForm(undefined, "object");
+  }
+}
+
+function methodNotAllowed(): StatusError {
+  return new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
+}

@@ -1,0 +1,50 @@
+/** A watch on its way to a client. A client that does not read is let go before what waits for it becomes too much. */
+import type { SharedBytes, Sink } from "../exchange.ts";
+import type { Outcome } from "../outcome.ts";
+import type { WatchEvent } from "../watch/watch-start.ts";
+import type { Encoder } from "./encoder.ts";
+
+/** Above this, what is read from history or shown at the start waits until the client has taken what it has. */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+/** Above this a client that gets live events is too slow. Its connection is closed; it comes back and lists anew. */
+const WAITING_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Frames of shared events, framed once for the connections that need it. */
+const frames = new WeakMap<Uint8Array, SharedBytes>();
+
+export function streamWatch({ endpoint, watch }: Extract<Outcome, { is: "watch" }>, encoder: Encoder, sink: Sink): void {
+  let resume: (() => void) | undefined;
+  let isAborted = false;
+  const running = watch.start({
+    event(event) {
+      if (isAborted) return undefined;
+      const waiting = sink.write(chunkOf(encoder.event(endpoint, event), event));
+      if (waiting > WAITING_BYTES_MAX) {
+        isAborted = true;
+        sink.abort();
+        return undefined;
+      }
+      if (waiting <= HIGH_WATER_BYTES) return undefined;
+      return new Promise((resolve) => {
+        resume = resolve;
+      });
+    },
+    ended: () => sink.end(),
+  });
+  sink.onDrained(() => resume?.());
+  sink.onClosed(() => {
+    resume?.();
+    running.stop();
+  });
+}
+
+/** One object per buffer, so that the framing that is kept with it serves all. */
+function chunkOf(bytes: Uint8Array, event: WatchEvent): SharedBytes {
+  if (!("shared" in event) || event.shared === undefined) return { bytes };
+  const known = frames.get(bytes);
+  if (known !== undefined) return known;
+  const made: SharedBytes = { bytes };
+  frames.set(bytes, made);
+  return made;
+}

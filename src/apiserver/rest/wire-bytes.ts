@@ -1,0 +1,102 @@
+/** Objects as JSON bytes for answers: the stored bytes where they are in the version that is asked for, made once where not. */
+import type { Endpoint } from "../endpoints.ts";
+import type { ObjectList } from "../outcome.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+
+const encoder = new TextEncoder();
+const NEWLINE = encoder.encode("\n");
+const COMMA = 0x2c;
+
+/** Versions other than the stored one, as long as the object lives. */
+const converted = new WeakMap<StoredObject, Map<string, Uint8Array>>();
+
+/** Everything after the head (ObjectFormat.headAt). */
+function tailOf({ served, format }: Endpoint, object: StoredObject): Uint8Array {
+  if (served.fromStorage === undefined) return object.bytes().subarray(format.headLength);
+  const known = converted.get(object)?.get(format.apiVersion);
+  if (known !== undefined) return known;
+  const tail = format.write(object.in(served), object.managed().text()).subarray(format.headLength);
+  const versions = converted.get(object) ?? new Map<string, Uint8Array>();
+  converted.set(object, versions.set(format.apiVersion, tail));
+  return tail;
+}
+
+/** One object, as a few pieces of which the large one is shared. */
+export function objectPieces(endpoint: Endpoint, object: StoredObject): readonly Uint8Array[] {
+  return [encoder.encode(endpoint.format.headAt(object.revision)), tailOf(endpoint, object), NEWLINE];
+}
+
+/** A watch event, in one piece that all watchers of this version share. */
+export function eventBytes(endpoint: Endpoint, type: string, object: StoredObject): Uint8Array {
+  return joined(`{"type":"${type}","object":${endpoint.format.headAt(object.revision)}`, tailOf(endpoint, object), "}\n");
+}
+
+function joined(before: string, middle: Uint8Array, after: string): Uint8Array {
+  const bytes = new Uint8Array(before.length + middle.length + after.length);
+  encoder.encodeInto(before, bytes);
+  bytes.set(middle, before.length);
+  encoder.encodeInto(after, bytes.subarray(before.length + middle.length));
+  return bytes;
+}
+
+/** Lists longer than this are sent in several pieces, so that no single buffer becomes too large. */
+const PIECE_BYTES = 1 << 20;
+
+/** A typed list: a concatenation of what is there; nothing is parsed and nothing is written anew. */
+export function listPieces(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
+  const { format, listKind } = endpoint;
+  const metadata = JSON.stringify(listMetaOf(list));
+  const pieces = new Pieces();
+  pieces.text(`{"kind":"${listKind}","apiVersion":"${format.apiVersion}","metadata":${metadata},"items":[`);
+  list.objects.forEach((object, index) => {
+    if (index > 0) pieces.byte(COMMA);
+    pieces.text(format.itemHeadAt(object.revision));
+    pieces.bytes(tailOf(endpoint, object));
+  });
+  pieces.text("]}\n");
+  return pieces.finish();
+}
+
+export function listMetaOf({ revision, continue: token, remainingItemCount }: ObjectList) {
+  return {
+    resourceVersion: String(revision),
+    ...(token === undefined ? {} : { continue: token }),
+    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  };
+}
+
+/** Collects bytes in pieces of about PIECE_BYTES. Texts must be ASCII. */
+class Pieces {
+  readonly #done: Uint8Array[] = [];
+  #current = new Uint8Array(PIECE_BYTES);
+  #length = 0;
+
+  text(text: string): void {
+    this.#makeRoom(text.length);
+    encoder.encodeInto(text, this.#current.subarray(this.#length));
+    this.#length += text.length;
+  }
+
+  byte(byte: number): void {
+    this.#makeRoom(1);
+    this.#current[this.#length++] = byte;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length);
+    this.#current.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  finish(): readonly Uint8Array[] {
+    this.#done.push(this.#current.subarray(0, this.#length));
+    return this.#done;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#length + bytes <= this.#current.length) return;
+    this.#done.push(this.#current.subarray(0, this.#length));
+    this.#current = new Uint8Array(Math.max(PIECE_BYTES, bytes));
+    this.#length = 0;
+  }
+}

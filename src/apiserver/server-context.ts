@@ -1,0 +1,25 @@
+/** What every part of the API server's core may use; made once, in api-server.ts. */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { SchemaSet } from "../api/machinery/schema.ts";
+import type { Store } from "../store/store.ts";
+import type { AdmissionChain } from "./admission.ts";
+import type { ApiServerConfig } from "./api-server-config.ts";
+import type { Authorizer } from "./authorization.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { ResourceExtension } from "./extension.ts";
+
+export interface ServerContext {
+  readonly store: Store;
+  readonly endpoints: Endpoints;
+  readonly schemas: SchemaSet;
+  readonly admission: AdmissionChain;
+  readonly authorizer: Authorizer;
+  readonly config: ApiServerConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** What a kind needs beyond its description, if it needs anything. */
+  extension(group: string, plural: string): ResourceExtension | undefined;
+}

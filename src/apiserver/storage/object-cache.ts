@@ -1,0 +1,267 @@
+/**
+ * All objects of one resource, in memory and in order, fed by one watch of the store; and the place where watchers join.
+ * On stores that this process owns (memory, embedded) it has seen a write before the write is answered, so reading from it is always
+ * exact. On a shared store (etcd) a consistent read first asks for the newest revision and waits until the cache has reached it; where
+ * the store cannot tell that (`capabilities.progress` is false), consistent reads go to the store itself.
+ *
+ * Loaded when first asked for. If the feeding watch breaks, the watchers are ended (they come back and list), and it is loaded anew.
+ */
+import { exponentialDelayMs } from "../../base/backoff.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { SortedMap } from "../../base/sorted-map.ts";
+import { orderAfterPrefix, orderOf } from "../../store/key.ts";
+import type { Change, Store, Watch, WatchEnd } from "../../store/store.ts";
+import { objectName } from "./object-key.ts";
+import { StoredObject, type ObjectFamily } from "./stored-object.ts";
+import { WatchIndex, type ChangeListener, type FieldReaders, type ObjectChange } from "./watch-index.ts";
+
+/** Entries read at a time while loading, so that a large resource does not hold the loop (or etcd's message limit). */
+const LOAD_PAGE = 10_000;
+
+/** Between attempts to read a resource whose watch broke: soon at first, and often enough to notice when etcd is back. */
+const RELOAD_DELAY = { minMs: 100, maxMs: 5_000 };
+
+export interface ObjectCacheOptions {
+  readonly store: Store;
+  /** `/<group>/<plural>/`. */
+  readonly prefix: string;
+  readonly family: ObjectFamily;
+  readonly indexed: FieldReaders;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Someone who hears of changes until `ended` is called or it leaves. */
+export interface CacheListener extends ChangeListener {
+  /** The feed broke: nothing more comes. */
+  ended(): void;
+}
+
+/** Keys are orders (store/key.ts); what it holds never changes. */
+export type Snapshot = SortedMap<string, StoredObject>;
+
+export class ObjectCache {
+  readonly #options: ObjectCacheOptions;
+  readonly #listeners: WatchIndex;
+  readonly #indexes = new Map<string, FieldIndex>();
+  #objects: Snapshot = new SortedMap();
+  /** The revision of the newest change of this resource, or of the load. */
+  #lastChange = 0;
+  /** Everything up to this revision is known to have been seen; at least #lastChange. */
+  #synced = 0;
+  #loading: Promise<void> | undefined;
+  #isLoaded = false;
+  #isClosed = false;
+  #feed: Watch | undefined;
+  #waiters: { readonly revision: number; resolve(): void }[] = [];
+
+  constructor(options: ObjectCacheOptions) {
+    this.#options = options;
+    this.#listeners = new WatchIndex(options.indexed);
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  get lastChange(): number {
+    return this.#lastChange;
+  }
+
+  get watchers(): number {
+    return this.#listeners.size;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Resolves when it can be read from. Rejects if the store cannot be read. */
+  load(): Promise<void> {
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  /** The newest revision that is known, at least as new as every write acknowledged before the call; undefined: ask the store itself. */
+  async freshRevision(): Promise<number | undefined> {
+    const { store } = this.#options;
+    const revision = await store.currentRevision();
+    // A store of our own has shown us everything before it told anybody.
+    if (!store.capabilities.shared) return Math.max(revision, this.#lastChange);
+    if (this.#synced >= revision) return this.#synced;
+    if (!store.capabilities.progress) return undefined;
+    this.#feed?.requestProgress();
+    await new Promise<void>((resolve) => this.#waiters.push({ revision, resolve }));
+    return this.#synced;
+  }
+
+  /** What is certainly known now, without asking. */
+  knownRevision(): number {
+    return this.#synced;
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(orderOf(key));
+  }
+
+  /** What there is now; later changes do not show in it. Costs nothing. */
+  snapshot(): Snapshot {
+    return this.#objects.clone();
+  }
+
+  /** Objects whose indexed field has this value, in order; undefined if there is no such index. */
+  withField(path: string, value: string): Iterable<readonly [string, StoredObject]> | undefined {
+    const read = Object.hasOwn(this.#options.indexed, path) ? this.#options.indexed[path] : undefined;
+    if (read === undefined) return undefined;
+    let index = this.#indexes.get(path);
+    if (index === undefined) {
+      index = new FieldIndex(read);
+      for (const [order, object] of this.#objects.entries()) index.put(order, object, undefined);
+      this.#indexes.set(path, index);
+    }
+    return index.get(value);
+  }
+
+  join(listener: CacheListener): void {
+    this.#listeners.add(listener);
+  }
+
+  leave(listener: CacheListener): void {
+    this.#listeners.remove(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#feed?.close();
+  }
+
+  async #load(): Promise<void> {
+    const { store, prefix, family } = this.#options;
+    const objects: Snapshot = new SortedMap();
+    let revision: number | undefined;
+    let startAfter: string | undefined;
+    for (;;) {
+      const page = await store.list(prefix, {
+        limit: LOAD_PAGE,
+        countRemaining: false,
+        ...(revision === undefined ? {} : { revision }),
+        ...(startAfter === undefined ? {} : { startAfter }),
+      });
+      for (const entry of page.entries) objects.set(orderOf(entry.key), StoredObject.of(family, entry));
+      revision = page.revision;
+      startAfter = page.entries.at(-1)?.key;
+      if (page.remaining === 0) break;
+    }
+    if (this.#isClosed) return;
+    this.#objects = objects;
+    this.#indexes.clear();
+    this.#lastChange = revision;
+    this.#follow(revision);
+    this.#isLoaded = true;
+    this.#reach(revision);
+  }
+
+  #follow(after: number): void {
+    const { store, prefix } = this.#options;
+    this.#feed = store.watch(
+      prefix,
+      { after },
+      {
+        changes: (changes) => {
+          for (const change of changes) this.#take(change);
+        },
+        progress: (revision) => this.#reach(revision),
+        ended: (end) => this.#broke(end),
+      },
+    );
+  }
+
+  #take(change: Change): void {
+    const { prefix, family } = this.#options;
+    const order = orderOf(change.key);
+    // What we hold is what was there; the store's own copy would be a second one, perhaps not parsed yet.
+    const held = this.#objects.get(order);
+    const previous = change.previous === undefined ? undefined : (held ?? StoredObject.of(family, change.previous));
+    const object =
+      change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
+    if (change.type === "put") this.#objects.set(order, object);
+    else this.#objects.delete(order);
+    for (const index of this.#indexes.values()) index.put(order, change.type === "put" ? object : undefined, previous);
+    this.#lastChange = change.revision;
+    const { namespace, name } = objectName(prefix, change.key);
+    const told: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
+    this.#listeners.tell(told);
+    this.#reach(change.revision);
+  }
+
+  #reach(revision: number): void {
+    if (revision <= this.#synced) return;
+    this.#synced = revision;
+    if (this.#waiters.length === 0) return;
+    const due = this.#waiters.filter((waiter) => waiter.revision <= revision);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.revision > revision);
+    for (const { resolve } of due) resolve();
+  }
+
+  #broke(end: WatchEnd): void {
+    if (this.#isClosed) return;
+    const { log, prefix } = this.#options;
+    log.warn("Lost the watch of a resource; listing it anew", { prefix, reason: end.reason, ...("error" in end ? { error: end.error } : {}) });
+    this.#isLoaded = false;
+    for (const listener of this.#listeners.all()) (listener as CacheListener).ended();
+    this.#loading = this.#reload();
+  }
+
+  /** Tries until it works or the cache is closed; requests that need it wait. */
+  async #reload(): Promise<void> {
+    const { clock, log, prefix } = this.#options;
+    for (let attempt = 0; !this.#isClosed; attempt++) {
+      try {
+        await this.#load();
+        return;
+      } catch (error) {
+        log.warn("Cannot list a resource; trying again", { prefix, error });
+        await clock.sleep(exponentialDelayMs(RELOAD_DELAY, attempt));
+      }
+    }
+  }
+}
+
+/** Objects by the value of one field. */
+class FieldIndex {
+  readonly #read: FieldReaders[string];
+  readonly #byValue = new Map<string, SortedMap<string, StoredObject>>();
+
+  constructor(read: FieldReaders[string]) {
+    this.#read = read;
+  }
+
+  get(value: string): Iterable<readonly [string, StoredObject]> {
+    return this.#byValue.get(value)?.entries() ?? [];
+  }
+
+  put(order: string, object: StoredObject | undefined, previous: StoredObject | undefined): void {
+    const before = previous === undefined ? undefined : this.#read(previous.object);
+    const now = object === undefined ? undefined : this.#read(object.object);
+    if (before !== undefined && before !== now) this.#drop(before, order);
+    if (object === undefined || now === undefined) return;
+    let objects = this.#byValue.get(now);
+    if (objects === undefined) this.#byValue.set(now, (objects = new SortedMap()));
+    objects.set(order, object);
+  }
+
+  #drop(value: string, order: string): void {
+    const objects = this.#byValue.get(value);
+    if (objects?.delete(order) === true && objects.size === 0) this.#byValue.delete(value);
+  }
+}
+
+/** The range of orders of all keys that begin with `prefix`. */
+export function rangeOf(prefix: string): { readonly from: string; readonly before?: string } {
+  const before = orderAfterPrefix(prefix);
+  return { from: orderOf(prefix), ...(before === undefined ? {} : { before }) };
+}

@@ -1,0 +1,149 @@
+/**
+ * How objects of one resource are written as JSON: `{"kind":…,"apiVersion":…,"metadata":{` and then the rest, always in this order.
+ * So the place at which a resourceVersion is put in on the way out, and the part that a typed list leaves out (kind and apiVersion),
+ * are known without looking: an answer is a few small pieces and a slice of the stored bytes. managedFields come last in metadata;
+ * they are cut out before parsing, since hardly anybody reads them.
+ */
+import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const MANAGED_FIELDS = ',"managedFields":[';
+
+export interface ParsedObject {
+  /** Without managedFields. */
+  readonly object: KubeObject;
+  /** The JSON text of managedFields; "" if there are none. */
+  readonly managedFields: string;
+}
+
+export class ObjectFormat {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly #head: string;
+  /** All of it is ASCII, so this is also the number of bytes. */
+  readonly headLength: number;
+
+  constructor({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
+    this.apiVersion = apiVersion;
+    this.kind = kind;
+    this.#head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`;
+    this.headLength = this.#head.length;
+  }
+
+  /** The stored form: without resourceVersion. */
+  write(object: KubeObject, managedFields: string): Uint8Array {
+    return encoder.encode(this.writeText(object, managedFields));
+  }
+
+  writeText(object: KubeObject, managedFields: string): string {
+    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+    const fields = writeJson(rest);
+    const owned = managedFields === "" ? "" : `,"managedFields":${managedFields}`;
+    return `${this.#head}${writeMetadata(metadata)}${owned}}${fields === "{}" ? "" : `,${fields.slice(1, -1)}`}}`;
+  }
+
+  /** Reads what `write` wrote; anything else of the same meaning, too, but slower. */
+  read(bytes: Uint8Array): ParsedObject {
+    const text = decoder.decode(bytes);
+    const start = text.startsWith(this.#head) ? managedFieldsIn(text, this.headLength) : -1;
+    if (start === -1) return splitManagedFields(parse(text));
+    const open = start + MANAGED_FIELDS.length - 1;
+    const end = endOfArray(text, open);
+    const cut = text.slice(0, start) + text.slice(end);
+    return { object: parse(cut) as unknown as KubeObject, managedFields: text.slice(open, end) };
+  }
+
+  /** Bytes in the layout of `write`, whoever wrote them. */
+  normalise(bytes: Uint8Array): Uint8Array {
+    for (let index = 0; index < this.headLength; index++) {
+      if (bytes[index] !== this.#head.charCodeAt(index)) {
+        const { object, managedFields } = this.read(bytes);
+        return this.write(object, managedFields);
+      }
+    }
+    return bytes;
+  }
+
+  /** What stands before the bytes after `headLength` in a whole object. Revision 0: it has none (a dry run). */
+  headAt(revision: number): string {
+    return revision === 0 ? this.#head : `${this.#head}"resourceVersion":"${revision}",`;
+  }
+
+  /** The same for an item of a typed list, which has no kind and apiVersion of its own. */
+  itemHeadAt(revision: number): string {
+    return revision === 0 ? `{"metadata":{` : `{"metadata":{"resourceVersion":"${revision}",`;
+  }
+}
+
+/** The inside of the braces. resourceVersion is not stored: it is the revision of the write. */
+function writeMetadata(metadata: ObjectMeta): string {
+  const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...kept } = metadata;
+  return writeJson(kept).slice(1, -1);
+}
+
+/**
+ * Where `,"managedFields":[` begins in metadata, or -1. A quote inside of a string is escaped, so these characters cannot be part of one;
+ * and before the end of metadata no other member of this name has an array (labels and annotations are texts).
+ */
+function managedFieldsIn(text: string, from: number): number {
+  const at = text.indexOf(MANAGED_FIELDS, from);
+  if (at === -1) return -1;
+  // A type that has such a member somewhere else must not be mistaken: metadata may not be closed before.
+  return isInsideMetadata(text, from, at) ? at : -1;
+}
+
+function isInsideMetadata(text: string, from: number, to: number): boolean {
+  let depth = 1;
+  for (let index = from; index < to; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = endOfString(text, index);
+    else if (unit === OPEN_BRACE) depth++;
+    else if (unit === CLOSE_BRACE && --depth === 0) return false;
+  }
+  return depth === 1;
+}
+
+function endOfArray(text: string, open: number): number {
+  let depth = 0;
+  for (let index = open; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = endOfString(text, index);
+    else if (unit === OPEN_BRACKET) depth++;
+    else if (unit === CLOSE_BRACKET && --depth === 0) return index + 1;
+  }
+  return text.length;
+}
+
+/** The index of the closing quote of the string that opens at `open`. */
+function endOfString(text: string, open: number): number {
+  for (let index = open + 1; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === BACKSLASH) index++;
+    else if (unit === QUOTE) return index;
+  }
+  return text.length;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** What was written by `writeJson` has no duplicate keys and no great depth; only whole numbers beyond 2^53 need the exact parser. */
+const LONG_NUMBER = /\d{16}/;
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  return (LONG_NUMBER.test(text) ? parseJson(encoder.encode(text)).value : JSON.parse(text)) as Readonly<Record<string, unknown>>;
+}
+
+function splitManagedFields(value: Readonly<Record<string, unknown>>): ParsedObject {
+  const object = value as unknown as KubeObject;
+  const { managedFields, ...metadata } = object.metadata;
+  if (managedFields === undefined) return { object, managedFields: "" };
+  return { object: { ...object, metadata }, managedFields: writeJson(managedFields) };
+}

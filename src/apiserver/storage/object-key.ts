@@ -1,0 +1,24 @@
+/** Between keys of the store and the names of objects: `/<group or core>/<plural>/[<namespace>/]<name>`. */
+
+export interface ObjectName {
+  /** "" for objects of the cluster. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The key under `prefix`, which is that of the resource. */
+export function objectKey(prefix: string, { namespace, name }: ObjectName): string {
+  return namespace === "" ? `${prefix}${name}` : `${prefix}${namespace}/${name}`;
+}
+
+/** The prefix of all objects of a namespace; "" means all of them. */
+export function namespacePrefix(prefix: string, namespace: string): string {
+  return namespace === "" ? prefix : `${prefix}${namespace}/`;
+}
+
+export function objectName(prefix: string, key: string): ObjectName {
+  const slash = key.indexOf("/", prefix.length);
+  return slash === -1
+    ? { namespace: "", name: key.slice(prefix.length) }
+    : { namespace: key.slice(prefix.length, slash), name: key.slice(slash + 1) };
+}

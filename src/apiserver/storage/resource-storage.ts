@@ -1,0 +1,174 @@
+/**
+ * One resource in the store: reading from its cache, writing with preconditions. The only place that knows keys and commits; failures
+ * of the store become StatusErrors here, once. Not here: what may be written (write/), and who is told (watch/).
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { Lru } from "../../base/lru.ts";
+import { SortedMap } from "../../base/sorted-map.ts";
+import { expired, internalError, StatusError, tooLarge, type ResourceName } from "../../api/machinery/status-error.ts";
+import { apiVersionOf } from "../../api/machinery/object.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
+import { resourcePrefix } from "../../store/key.ts";
+import type { CommitResult, Entry, Operation, Store } from "../../store/store.ts";
+import { StoreError } from "../../store/store-error.ts";
+import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
+import { ObjectFormat } from "./object-format.ts";
+import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
+import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import type { FieldReaders } from "./watch-index.ts";
+
+/** Paged lists of one resource that can be under way at once without reading history anew. */
+const PAGED_MOMENTS_MAX = 8;
+
+export interface StorageContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly freezes: boolean;
+}
+
+export type WriteResult = { readonly written: true } | { readonly written: false; readonly found: StoredObject | undefined };
+
+export class ResourceStorage {
+  readonly resource: Resource;
+  readonly name: ResourceName;
+  readonly prefix: string;
+  readonly family: ObjectFamily;
+  readonly cache: ObjectCache;
+  readonly store: Store;
+  /** Moments that are being read in pages. Each shares with the others all that did not change between them. */
+  readonly moments = new Lru<number, Snapshot>({ max: PAGED_MOMENTS_MAX });
+  readonly #clock: Clock;
+
+  constructor(resource: Resource, { store, clock, log, freezes }: StorageContext) {
+    const { group } = resource.storage;
+    this.resource = resource;
+    this.name = { group, plural: resource.plural };
+    this.prefix = resourcePrefix(group, resource.plural);
+    this.store = store;
+    this.#clock = clock;
+    const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind });
+    this.family = new ObjectFamily(format, { freezes });
+    this.cache = new ObjectCache({ store, prefix: this.prefix, family: this.family, indexed: indexedReaders(resource), clock, log });
+  }
+
+  /** The newest state of one object, at least as new as every write acknowledged before the call. */
+  async get(name: ObjectName): Promise<StoredObject | undefined> {
+    const key = objectKey(this.prefix, name);
+    if (this.store.capabilities.shared) return this.#getFromStore(key);
+    if (!this.cache.isLoaded) await this.cache.load();
+    return this.cache.get(key);
+  }
+
+  /** What the cache has, which may be a little old on a shared store. */
+  async getCached(name: ObjectName): Promise<StoredObject | undefined> {
+    if (!this.cache.isLoaded) await this.cache.load();
+    return this.cache.get(objectKey(this.prefix, name));
+  }
+
+  async #getFromStore(key: string): Promise<StoredObject | undefined> {
+    const entry = await translated(() => this.store.get(key));
+    return entry === undefined ? undefined : this.fromEntry(entry);
+  }
+
+  create(name: ObjectName, object: StoredObject, signal: AbortSignal | undefined): Promise<WriteResult> {
+    return this.#put(name, object, { is: "absent" }, signal);
+  }
+
+  /** Only if it is still at `previous`. */
+  update(name: ObjectName, object: StoredObject, previous: StoredObject, signal: AbortSignal | undefined): Promise<WriteResult> {
+    return this.#put(name, object, { is: "at", revision: previous.revision }, signal);
+  }
+
+  async #put(
+    name: ObjectName,
+    object: StoredObject,
+    precondition: { readonly is: "absent" } | { readonly is: "at"; readonly revision: number },
+    signal: AbortSignal | undefined,
+  ): Promise<WriteResult> {
+    const { secondsToLive } = this.resource;
+    const expiry = secondsToLive === undefined ? {} : { expiresAtMs: this.#clock.now() + secondsToLive * 1_000 };
+    const put: Operation = { type: "put", key: objectKey(this.prefix, name), value: object.value(), precondition, ...expiry };
+    const result = await this.#commit(put, signal);
+    if (result.committed) object.arriveAt(result.revision);
+    return this.#resultOf(result);
+  }
+
+  /** Only if it is still at `previous`. Returns the revision of the deletion. */
+  async delete(
+    name: ObjectName,
+    previous: StoredObject,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly written: true; readonly revision: number } | Extract<WriteResult, { written: false }>> {
+    const key = objectKey(this.prefix, name);
+    const result = await this.#commit({ type: "delete", key, precondition: { is: "at", revision: previous.revision } }, signal);
+    if (result.committed) return { written: true, revision: result.revision };
+    return this.#resultOf(result) as Extract<WriteResult, { written: false }>;
+  }
+
+  #commit(operation: Operation, signal: AbortSignal | undefined): Promise<CommitResult> {
+    return translated(() => this.store.commit([operation], signal === undefined ? {} : { signal }));
+  }
+
+  #resultOf(result: CommitResult): WriteResult {
+    if (result.committed) return { written: true };
+    const found = result.failed[0]?.found;
+    return { written: false, found: found === undefined ? undefined : StoredObject.of(this.family, found) };
+  }
+
+  /** The orders of all objects of a namespace; "" for all of them. */
+  rangeOf(namespace: string): { readonly from: string; readonly before?: string } {
+    return rangeOf(namespacePrefix(this.prefix, namespace));
+  }
+
+  nameOf(key: string): ObjectName {
+    return objectName(this.prefix, key);
+  }
+
+  emptySnapshot(): Snapshot {
+    return new SortedMap();
+  }
+
+  /** The object of an entry; the cache's own if it is the same. */
+  fromEntry(entry: Entry): StoredObject {
+    const cached = this.cache.get(entry.key);
+    return cached?.revision === entry.revision ? cached : StoredObject.of(this.family, entry);
+  }
+
+  close(): void {
+    this.cache.close();
+  }
+}
+
+function indexedReaders({ indexedFields = [], selectableFields }: Resource): FieldReaders {
+  const wanted = Object.entries(selectableFields).filter(([path]) => indexedFields.includes(path));
+  return Object.fromEntries(wanted);
+}
+
+/** Runs something of the store; its errors come out as what a client sees. */
+export async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StoreError ? statusOf(error) : error;
+  }
+}
+
+function statusOf(error: StoreError): StatusError {
+  switch (error.reason) {
+    case "TooLarge":
+      return tooLarge(error.message);
+    case "Compacted":
+      return expired("The resourceVersion for the provided list is too old.");
+    case "Invalid":
+      return new StatusError("BadRequest", error.message, { cause: error });
+    case "Unavailable":
+    case "Closed":
+      return new StatusError("ServiceUnavailable", error.message, { details: { retryAfterSeconds: 1 }, cause: error });
+    case "Uncertain":
+      return new StatusError("Timeout", error.message, { cause: error });
+    default:
+      return internalError(error);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * One object at one revision, as this process holds it: one copy that everybody shares. It has bytes, or the parsed object, or both;
+ * each is made from the other when it is first needed, and then kept. It is the memo that the store hands back, so nobody parses what
+ * this process wrote, and at start nothing is parsed.
+ *
+ * managedFields are not part of the shared object: who needs them asks, and they are kept only for objects that were written lately.
+ */
+import { deepFreeze } from "../../base/deep.ts";
+import { jsonByteLength } from "../../base/json-size.ts";
+import { Lru } from "../../base/lru.ts";
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { ServedVersion } from "../../api/machinery/resource.ts";
+import type { Entry, Value } from "../../store/store.ts";
+import { bytesValue, lazyValue } from "../../store/value.ts";
+import type { ObjectFormat } from "./object-format.ts";
+
+/** Objects whose managedFields stay parsed: those that are written again and again (status, leases, labels). */
+const PARSED_MANAGED_FIELDS_MAX = 2_048;
+
+/** What all objects of one resource have in common. */
+export class ObjectFamily {
+  readonly format: ObjectFormat;
+  /** Whether what is read is frozen: in tests and development, since freezing a Pod costs more than validating it. */
+  readonly freezes: boolean;
+  readonly managed = new Lru<StoredObject, ManagedFields>({ max: PARSED_MANAGED_FIELDS_MAX });
+
+  constructor(format: ObjectFormat, options: { readonly freezes: boolean }) {
+    this.format = format;
+    this.freezes = options.freezes;
+  }
+}
+
+export class StoredObject {
+  readonly #family: ObjectFamily;
+  /** 0: it was never written (a dry run), or is on its way. */
+  #revision: number;
+  #bytes: Uint8Array | undefined;
+  /** With resourceVersion, without managedFields. */
+  #object: KubeObject | undefined;
+  /** Kept here as long as there are no bytes from which it could be read. */
+  #managed: ManagedFields | undefined;
+  /** This object in other versions than the stored one. */
+  #forms: Map<ServedVersion, KubeObject> | undefined;
+
+  private constructor(family: ObjectFamily, revision: number) {
+    this.#family = family;
+    this.#revision = revision;
+  }
+
+  /** An object that is to be written. Its revision is told when it is known. `revision`: that of a dry run's result. */
+  static fromObject(family: ObjectFamily, object: KubeObject, managed: ManagedFields, revision = 0): StoredObject {
+    const made = new StoredObject(family, 0);
+    made.#object = object;
+    made.#managed = managed;
+    family.managed.set(made, managed);
+    if (revision !== 0) made.arriveAt(revision);
+    return made;
+  }
+
+  static fromBytes(family: ObjectFamily, bytes: Uint8Array, revision: number): StoredObject {
+    const made = new StoredObject(family, revision);
+    made.#bytes = family.format.normalise(bytes);
+    return made;
+  }
+
+  /** What the store has under a key: what this process wrote, or bytes. */
+  static of(family: ObjectFamily, { value, revision }: Pick<Entry, "value" | "revision">): StoredObject {
+    if (value.memo instanceof StoredObject) {
+      value.memo.arriveAt(revision);
+      return value.memo;
+    }
+    return StoredObject.fromBytes(family, value.bytes(), revision);
+  }
+
+  /** The same content at another revision: how a deleted object is shown. */
+  at(revision: number): StoredObject {
+    const made = new StoredObject(this.#family, 0);
+    made.#bytes = this.#bytes;
+    made.#object = this.#object;
+    made.#managed = this.#managed;
+    made.arriveAt(revision);
+    return made;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The commit has given it a revision. Said again, it changes nothing. */
+  arriveAt(revision: number): void {
+    if (this.#revision === revision) return;
+    this.#revision = revision;
+    this.#forms = undefined;
+    if (this.#object !== undefined) this.#object = this.#finish(this.#object);
+  }
+
+  /** Frozen by type, and in tests and development in fact. In the storage version. */
+  get object(): KubeObject {
+    this.#object ??= this.#finish(this.#family.format.read(this.bytes()).object);
+    return this.#object;
+  }
+
+  /** This object in a served version. */
+  in(version: ServedVersion): KubeObject {
+    if (version.fromStorage === undefined) return this.object;
+    const known = this.#forms?.get(version);
+    if (known !== undefined) return known;
+    const form = this.#finish(version.fromStorage(this.object));
+    this.#forms ??= new Map();
+    this.#forms.set(version, form);
+    return form;
+  }
+
+  managed(): ManagedFields {
+    if (this.#managed !== undefined) return this.#managed;
+    const known = this.#family.managed.get(this);
+    if (known !== undefined) return known;
+    const text = this.#family.format.read(this.bytes()).managedFields;
+    const managed = text === "" ? ManagedFields.none : ManagedFields.fromText(text);
+    this.#family.managed.set(this, managed);
+    return managed;
+  }
+
+  /** The stored form. */
+  bytes(): Uint8Array {
+    if (this.#bytes === undefined) {
+      this.#bytes = this.#family.format.write(this.#object as KubeObject, (this.#managed as ManagedFields).text());
+      this.#managed = undefined; // From now on it can be read from the bytes.
+    }
+    return this.#bytes;
+  }
+
+  /** For the store. Drivers that keep what they are given never ask for the bytes. */
+  value(): Value {
+    if (this.#bytes !== undefined) return bytesValue(this.#bytes, this);
+    return lazyValue({ memo: this, makeBytes: () => this.bytes(), sizeBytes: () => this.#estimateBytes() });
+  }
+
+  /** Exactly the bytes if they exist; otherwise counted, without the few that the layout and the resourceVersion differ by. */
+  #estimateBytes(): number {
+    if (this.#bytes !== undefined) return this.#bytes.length;
+    const managed = (this.#managed as ManagedFields).text();
+    return jsonByteLength(this.#object) + (managed === "" ? 0 : managed.length + ',"managedFields":'.length);
+  }
+
+  #finish(object: KubeObject): KubeObject {
+    const finished =
+      this.#revision === 0 ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
+    return this.#family.freezes ? deepFreeze(finished) : finished;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Who must hear of a change. Every watcher stands in the one narrowest group that its request allows: one object, one value of an
+ * indexed field (the pods of a node), one namespace, or everything; so a change costs nothing to watchers that it does not concern.
+ */
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { StoredObject } from "./stored-object.ts";
+
+/** What a watcher asks for, as far as groups are made of it. */
+export interface WatchScope {
+  /** "" for all, and for objects of the cluster. */
+  readonly namespace: string;
+  /** Only the object of this name. */
+  readonly name?: string;
+  /** Only objects whose indexed field has this value. */
+  readonly field?: { readonly path: string; readonly value: string };
+}
+
+export interface ObjectChange {
+  readonly type: "put" | "delete";
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  /** After a delete: the last that was there, at the revision of the delete. */
+  readonly object: StoredObject;
+  /** Absent: it is new. */
+  readonly previous: StoredObject | undefined;
+  /** What was made of this change for one kind of reader and can be given to all of them: frames, by a key of the maker's. */
+  readonly shared: Map<unknown, unknown>;
+}
+
+export interface ChangeListener {
+  readonly scope: WatchScope;
+  changed(change: ObjectChange): void;
+}
+
+export type FieldReaders = Readonly<Record<string, { read(object: KubeObject): string }["read"]>>;
+
+type Group = Set<ChangeListener>;
+
+export class WatchIndex {
+  readonly #readers: FieldReaders;
+  readonly #everything: Group = new Set();
+  readonly #byNamespace = new Map<string, Group>();
+  readonly #byName = new Map<string, Group>();
+  /** Field path → value → group. */
+  readonly #byField = new Map<string, Map<string, Group>>();
+  #size = 0;
+
+  constructor(readers: FieldReaders) {
+    this.#readers = readers;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(listener: ChangeListener): void {
+    const [groups, key] = this.#placeOf(listener.scope);
+    const group = groups === undefined ? this.#everything : (groups.get(key) ?? newGroup(groups, key));
+    group.add(listener);
+    this.#size++;
+  }
+
+  remove(listener: ChangeListener): void {
+    const [groups, key] = this.#placeOf(listener.scope);
+    const group = groups === undefined ? this.#everything : groups.get(key);
+    if (group?.delete(listener) !== true) return;
+    this.#size--;
+    if (group.size === 0) groups?.delete(key);
+  }
+
+  /** Tells those whom it may concern. Each decides by its own selectors. */
+  tell(change: ObjectChange): void {
+    tellGroup(this.#everything, change);
+    if (change.namespace !== "" && this.#byNamespace.size > 0) tellGroup(this.#byNamespace.get(change.namespace), change);
+    if (this.#byName.size > 0) {
+      tellGroup(this.#byName.get(`${change.namespace}/${change.name}`), change);
+      if (change.namespace !== "") tellGroup(this.#byName.get(`/${change.name}`), change);
+    }
+    for (const [path, groups] of this.#byField) this.#tellByField(path, groups, change);
+  }
+
+  all(): ChangeListener[] {
+    const groups = [this.#byNamespace, this.#byName, ...this.#byField.values()].flatMap((some) => [...some.values()]);
+    return [this.#everything, ...groups].flatMap((group) => [...group]);
+  }
+
+  /** An object that leaves a value concerns those who watch the old value as much as those who watch the new one. */
+  #tellByField(path: string, groups: Map<string, Group>, change: ObjectChange): void {
+    const read = this.#readers[path];
+    if (groups.size === 0 || read === undefined) return;
+    const now = read(change.object.object);
+    const before = change.previous === undefined ? now : read(change.previous.object);
+    tellGroup(groups.get(now), change);
+    if (before !== now) tellGroup(groups.get(before), change);
+  }
+
+  #placeOf({ namespace, name, field }: WatchScope): [Map<string, Group> | undefined, string] {
+    if (name !== undefined) return [this.#byName, `${namespace}/${name}`];
+    if (field !== undefined && Object.hasOwn(this.#readers, field.path)) return [this.#fieldGroups(field.path), field.value];
+    return namespace === "" ? [undefined, ""] : [this.#byNamespace, namespace];
+  }
+
+  #fieldGroups(path: string): Map<string, Group> {
+    const known = this.#byField.get(path);
+    if (known !== undefined) return known;
+    const made = new Map<string, Group>();
+    this.#byField.set(path, made);
+    return made;
+  }
+}
+
+function newGroup(groups: Map<string, Group>, key: string): Group {
+  const group: Group = new Set();
+  groups.set(key, group);
+  return group;
+}
+
+function tellGroup(group: Group | undefined, change: ObjectChange): void {
+  if (group === undefined) return;
+  for (const listener of group) listener.changed(change);
+}

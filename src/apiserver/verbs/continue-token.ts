@@ -1,0 +1,55 @@
+/**
+ * Where a paged list goes on: the revision of its first page, and the key after which the next one starts. Opaque to clients; the form
+ * is upstream's (base64 of JSON), so a token's size is what clients expect.
+ */
+import { badRequest } from "../../api/machinery/status-error.ts";
+
+export interface ContinueToken {
+  /** undefined: at the newest revision, since the first page's is gone. */
+  readonly revision: number | undefined;
+  /** Relative to the prefix of the resource: `<namespace>/<name>` or `<name>`. */
+  readonly startAfter: string;
+}
+
+const VERSION = "meta.k8s.io/v1";
+
+/** Stands for "the newest" where the revision of the first page can no longer be read. */
+const INCONSISTENT = -1;
+
+export function writeContinueToken({ revision, startAfter }: ContinueToken): string {
+  const text = JSON.stringify({ v: VERSION, rv: revision ?? INCONSISTENT, start: `${startAfter}\0` });
+  const bytes = new TextEncoder().encode(text);
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+}
+
+export function readContinueToken(token: string): ContinueToken {
+  const value = parse(token);
+  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version "${String(value.v)}"`);
+  const { rv, start } = value;
+  if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < INCONSISTENT) {
+    throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (typeof start !== "string" || start === "" || start.startsWith("/") || start.split("/").includes("..")) {
+    throw invalid("invalid start key");
+  }
+  return { revision: rv === INCONSISTENT ? undefined : rv, startAfter: start.endsWith("\0") ? start.slice(0, -1) : start };
+}
+
+function parse(token: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {
+  try {
+    const binary = atob(token.replaceAll("-", "+").replaceAll("_", "/"));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(binary, (character) => character.charCodeAt(0)));
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Whatever it is, it is not one of ours: said below, in the same words for all of them.
+  }
+  throw invalid("illegal base64 data or JSON");
+}
+
+function invalid(why: string) {
+  return badRequest(`continue key is not valid: ${why}`);
+}

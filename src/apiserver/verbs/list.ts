@@ -1,0 +1,161 @@
+/**
+ * A list: one moment of the resource, in pages if the client wants. All pages of one list show the same moment; when its history is
+ * gone the client gets 410 and a token with which it can go on at the newest revision.
+ */
+import { expired, StatusError } from "../../api/machinery/status-error.ts";
+import { orderOf } from "../../store/key.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ObjectList } from "../outcome.ts";
+import type { ApiRequest } from "../request.ts";
+import type { Snapshot } from "../storage/object-cache.ts";
+import type { ResourceStorage } from "../storage/resource-storage.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { selectionOf, type Selection } from "../watch/selection.ts";
+import { readContinueToken, writeContinueToken, type ContinueToken } from "./continue-token.ts";
+import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
+
+/** Upstream's own sentence: clients and people know it. */
+const PAGE_EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+export async function listObjects(endpoint: Endpoint, request: ApiRequest): Promise<ObjectList> {
+  const { options } = request;
+  checkListOptions(options, { isWatch: false });
+  const selection = selectionOf(endpoint, request);
+  const token = options.continue === undefined || options.continue === "" ? undefined : readContinueToken(options.continue);
+  if (token !== undefined && (options.resourceVersion ?? "") !== "" && options.resourceVersion !== "0") {
+    throw new StatusError("BadRequest", "specifying resource version is not allowed when using continue");
+  }
+  const moment = await momentOf(endpoint, request, token);
+  return pageOf(endpoint.storage, selection, { moment, token, limit: options.limit ?? 0 });
+}
+
+/** The objects of one moment. */
+interface Moment {
+  readonly revision: number;
+  readonly objects: Snapshot;
+  /** It is what the cache has now, so that its indexes can be used. */
+  readonly isNow: boolean;
+}
+
+async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: ContinueToken | undefined): Promise<Moment> {
+  if (!storage.cache.isLoaded) await storage.cache.load();
+  if (token?.revision !== undefined) return momentAt(storage, token.revision, token);
+  const wanted = revisionOf(options);
+  if (wanted !== undefined && wanted !== 0 && (options.resourceVersionMatch === "Exact" || isExactByLimit(options))) {
+    return momentAt(storage, wanted, undefined);
+  }
+  if (wanted === 0) return now(storage, storage.cache.knownRevision());
+  const fresh = await storage.cache.freshRevision();
+  if (wanted !== undefined && fresh !== undefined && wanted > fresh) throw tooLargeRevision(wanted, fresh);
+  return fresh === undefined ? fromStore(storage, undefined) : now(storage, fresh);
+}
+
+/** A limit with a version and without a match means "exactly at it", as it did before there were matches. */
+function isExactByLimit({ resourceVersionMatch = "", limit = 0 }: ApiRequest["options"]): boolean {
+  return resourceVersionMatch === "" && limit > 0;
+}
+
+function now({ cache }: ResourceStorage, revision: number): Moment {
+  return { revision: Math.max(revision, cache.lastChange), objects: cache.snapshot(), isNow: true };
+}
+
+async function momentAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<Moment> {
+  const { cache } = storage;
+  // Nothing has changed since: what there is now is what there was.
+  if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
+  const kept = storage.moments.get(revision);
+  if (kept !== undefined) return { revision, objects: kept, isNow: false };
+  try {
+    return await fromStore(storage, revision);
+  } catch (error) {
+    if (isStoreError(error, "FutureRevision")) throw tooLargeRevision(revision, cache.knownRevision());
+    if (!isStoreError(error, "Compacted")) throw error;
+    if (token === undefined) throw expired("The resourceVersion for the provided list is too old.");
+    throw expired(PAGE_EXPIRED, writeContinueToken({ revision: undefined, startAfter: token.startAfter }));
+  }
+}
+
+async function fromStore(storage: ResourceStorage, revision: number | undefined): Promise<Moment> {
+  const found = await storage.store.list(storage.prefix, { ...(revision === undefined ? {} : { revision }), countRemaining: false });
+  const objects = storage.emptySnapshot();
+  for (const entry of found.entries) objects.set(orderOf(entry.key), storage.fromEntry(entry));
+  storage.moments.set(found.revision, objects);
+  return { revision: found.revision, objects, isNow: false };
+}
+
+interface Page {
+  readonly moment: Moment;
+  readonly token: ContinueToken | undefined;
+  /** 0: everything. */
+  readonly limit: number;
+}
+
+function pageOf(storage: ResourceStorage, selection: Selection, { moment, token, limit }: Page): ObjectList {
+  const range = rangeAfter(storage, selection, token);
+  const candidates = moment.isNow && token === undefined ? indexed(storage, selection) : undefined;
+  if (candidates !== undefined) return wholeList(moment, candidates.filter((object) => selection.matches(object)), limit, storage);
+  const objects: StoredObject[] = [];
+  let isCut = false;
+  let lastOrder = "";
+  moment.objects.forEach((order, object) => {
+    if (selection.isFiltered && !selection.matches(object)) return;
+    if (limit > 0 && objects.length === limit) {
+      isCut = true;
+      return false;
+    }
+    objects.push(object);
+    lastOrder = order;
+    return;
+  }, range);
+  if (!isCut) return { objects, revision: moment.revision };
+  storage.moments.set(moment.revision, moment.objects);
+  const before = range.before === undefined ? {} : { before: range.before };
+  return {
+    objects,
+    revision: moment.revision,
+    continue: writeContinueToken({ revision: moment.revision, startAfter: relativeName(objects.at(-1) as StoredObject) }),
+    ...(selection.isFiltered ? {} : { remainingItemCount: moment.objects.count({ after: lastOrder, ...before }) }),
+  };
+}
+
+/** What an index found, if it fits into one page; otherwise the pages are made without it. */
+function wholeList(moment: Moment, objects: readonly StoredObject[], limit: number, storage: ResourceStorage): ObjectList {
+  if (limit === 0 || objects.length <= limit) return { objects, revision: moment.revision };
+  storage.moments.set(moment.revision, moment.objects);
+  const page = objects.slice(0, limit);
+  const startAfter = relativeName(page.at(-1) as StoredObject);
+  return { objects: page, revision: moment.revision, continue: writeContinueToken({ revision: moment.revision, startAfter }) };
+}
+
+function indexed({ cache, prefix }: ResourceStorage, { scope }: Selection): StoredObject[] | undefined {
+  if (scope.name !== undefined && scope.namespace !== "") {
+    const one = cache.get(`${prefix}${scope.namespace}/${scope.name}`);
+    return one === undefined ? [] : [one];
+  }
+  if (scope.field === undefined) return undefined;
+  const found = cache.withField(scope.field.path, scope.field.value);
+  if (found === undefined) return undefined;
+  return Array.from(found, ([, object]) => object).filter(
+    ({ object }) => scope.namespace === "" || object.metadata.namespace === scope.namespace,
+  );
+}
+
+function rangeAfter(
+  storage: ResourceStorage,
+  { scope }: Selection,
+  token: ContinueToken | undefined,
+): { readonly from?: string; readonly after?: string; readonly before?: string } {
+  const range = storage.rangeOf(scope.namespace);
+  if (token === undefined) return range;
+  const after = orderOf(storage.prefix + token.startAfter);
+  // A token of another namespace must not lead out of this one.
+  if (after < range.from) return range;
+  return { after, ...(range.before === undefined ? {} : { before: range.before }) };
+}
+
+function relativeName({ object }: StoredObject): string {
+  const { namespace = "", name } = object.metadata;
+  return namespace === "" ? name : `${namespace}/${name}`;
+}

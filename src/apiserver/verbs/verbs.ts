@@ -1,0 +1,191 @@
+/**
+ * From a request that is allowed to its outcome: finds the endpoint, and does what the verb says to the object, a subresource of it or
+ * the collection.
+ */
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { validatePathSegmentName } from "../../api/machinery/names.ts";
+import type { Subresource } from "../../api/machinery/resource.ts";
+import { badRequest, invalidObject, methodNotSupported, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+import type { WatchKeeper } from "../watch/watch-keeper.ts";
+import { createObject } from "../write/create.ts";
+import { decodeBody, type SentObject } from "../write/decode-body.ts";
+import { dryRunErrors } from "../write/deletion.ts";
+import { inNamespace, named } from "../write/metadata.ts";
+import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
+import { updateObject } from "../write/update.ts";
+import { validateCreate } from "../write/validation.ts";
+import { deleteCollection, deleteOne } from "./delete.ts";
+import { listObjects } from "./list.ts";
+import { handleScale } from "./scale.ts";
+import { tooLargeRevision, revisionOf } from "./list-options.ts";
+import { watchObjects } from "./watch.ts";
+
+export class Verbs {
+  readonly #server: ServerContext;
+  readonly #keeper: WatchKeeper;
+
+  constructor(server: ServerContext, keeper: WatchKeeper) {
+    this.#server = server;
+    this.#keeper = keeper;
+  }
+
+  /** Throws a StatusError. */
+  async handle(request: ApiRequest): Promise<Outcome> {
+    const endpoint = this.#server.endpoints.find(request.group, request.version, request.plural);
+    if (endpoint === undefined) throw noSuchPath();
+    checkPlace(endpoint, request);
+    if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
+    if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotSupported(endpoint.name, request.verb);
+    switch (request.verb) {
+      case "get":
+        return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
+      case "list":
+        return { is: "list", endpoint, list: await listObjects(endpoint, request) };
+      case "watch":
+        return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#keeper, { endpoint, request }) };
+      case "create":
+        return this.#create(endpoint, request);
+      case "update":
+        return this.#update(endpoint, request);
+      case "patch":
+        return this.#patch(endpoint, request);
+      case "delete":
+        return deleteOne(this.#server, endpoint, request);
+      case "deletecollection":
+        return deleteCollection(this.#server, endpoint, request);
+    }
+  }
+
+  async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
+    if (request.name !== "") throw methodNotSupported(endpoint.name, "POST");
+    checkWriteOptions(request, "CreateOptions");
+    const sent = placed(endpoint, request, decode(endpoint, request));
+    if (!endpoint.resource.stored) return this.#answer(endpoint, request, sent.object);
+    return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
+  }
+
+  /** Of a kind that is answered and not stored. */
+  async #answer(endpoint: Endpoint, request: ApiRequest, object: KubeObject): Promise<Outcome> {
+    const extension = this.#server.extension(endpoint.name.group, endpoint.name.plural);
+    if (extension?.answer === undefined) throw noSuchPath();
+    validateCreate(endpoint, object, request.context);
+    const answer = await extension.answer(request, object);
+    return { is: "value", code: 201, schema: endpoint.served.schema, value: answer as unknown as JsonObject };
+  }
+
+  async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
+    checkWriteOptions(request, "UpdateOptions");
+    const sent = placed(endpoint, request, decode(endpoint, request));
+    const object = named(sent.object, request.name);
+    const resourceVersion = object.metadata.resourceVersion ?? "";
+    const { created, object: stored } = await updateObject(this.#server, {
+      endpoint,
+      request,
+      ...(subresource === undefined ? {} : { subresource }),
+      next: () => ({ ...sent, object, resourceVersion }),
+      createsIfAbsent: subresource === undefined && endpoint.resource.createOnUpdate,
+    });
+    return { is: "object", code: created ? 201 : 200, endpoint, object: stored };
+  }
+
+  async #patch(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
+    checkWriteOptions(request, "PatchOptions");
+    const patch = readPatch(request.body);
+    checkPatchOptions(patch, request);
+    const { created, object } = await updateObject(this.#server, {
+      endpoint,
+      request,
+      ...(subresource === undefined ? {} : { subresource }),
+      next: (current) => {
+        const next = patchedObject(this.#server, { endpoint, request, patch }, current);
+        return { ...next, object: named(inNamespace(next.object, namespaceOf(endpoint, request)), request.name) };
+      },
+      createsIfAbsent: subresource === undefined && patch.type === "apply",
+    });
+    return { is: "object", code: created ? 201 : 200, endpoint, object };
+  }
+
+  async #handleSubresource(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
+    const { subresources } = endpoint.resource;
+    const subresource = Object.hasOwn(subresources, request.subresource) ? subresources[request.subresource] : undefined;
+    if (subresource === undefined) throw noSuchPath();
+    if (!subresource.verbs.includes(request.verb)) throw methodNotSupported(endpoint.name, request.verb);
+    switch (subresource.of) {
+      case "scale":
+        return handleScale(this.#server, { endpoint, request, subresource });
+      case "action":
+        return this.#act(endpoint, request, subresource);
+      case "object":
+        if (request.verb === "get") return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
+        return request.verb === "patch" ? this.#patch(endpoint, request, subresource) : this.#update(endpoint, request, subresource);
+    }
+  }
+
+  async #act(endpoint: Endpoint, request: ApiRequest, { takes }: Extract<Subresource, { of: "action" }>): Promise<Outcome> {
+    const action = this.#server.extension(endpoint.name.group, endpoint.name.plural)?.actions?.[request.subresource];
+    const schema = this.#server.schemas.get(takes.schema);
+    if (action === undefined || schema?.type !== "object") throw noSuchPath();
+    checkWriteOptions(request, "CreateOptions");
+    const { object } = decodeBody({ kind: takes, schema }, request.body, request);
+    return action({ endpoint, request, object: inNamespace(object, request.namespace) });
+  }
+}
+
+type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
+
+export async function getObject(endpoint: Endpoint, request: ApiRequest): Promise<StoredObject> {
+  const name = { namespace: request.namespace, name: request.name };
+  const wanted = revisionOf(request.options);
+  // A named version means "at least this old": what the cache has is enough, if it has come that far.
+  const object = wanted === undefined ? await endpoint.storage.get(name) : await endpoint.storage.getCached(name);
+  if (wanted !== undefined && wanted > endpoint.storage.cache.knownRevision()) await waitFor(endpoint, wanted);
+  if (object === undefined) throw notFound(endpoint.name, request.name);
+  return object;
+}
+
+async function waitFor({ storage }: Endpoint, wanted: number): Promise<void> {
+  const fresh = (await storage.cache.freshRevision()) ?? storage.cache.knownRevision();
+  if (wanted > fresh) throw tooLargeRevision(wanted, fresh);
+}
+
+function decode(endpoint: Endpoint, request: ApiRequest): SentObject {
+  const { served, resource, schema } = endpoint;
+  const kind = { group: served.group, version: served.version, kind: resource.kind };
+  return decodeBody({ kind, schema }, request.body, request);
+}
+
+/** In the namespace of the path, with its defaults. */
+function placed(endpoint: Endpoint, request: ApiRequest, sent: SentObject): SentObject {
+  const object = inNamespace(sent.object, namespaceOf(endpoint, request));
+  return { ...sent, object: endpoint.served.defaults?.(object) ?? object };
+}
+
+function namespaceOf({ resource }: Endpoint, { namespace }: ApiRequest): string {
+  return resource.scope === "Namespaced" ? namespace : "";
+}
+
+/** The path must fit the scope of the resource, and its names must be names. */
+function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespace, name }: ApiRequest): void {
+  if (resource.scope === "Cluster" && namespace !== "") throw noSuchPath();
+  for (const [label, segment] of [["Namespace", namespace], ["Name", name]] as const) {
+    const [problem] = segment === "" ? [] : validatePathSegmentName(segment);
+    if (problem !== undefined) throw badRequest(`${label} parameter invalid: ${JSON.stringify(segment)}: ${problem}`);
+    if (UNSTORABLE.test(segment) || !segment.isWellFormed()) throw notFound(resourceName, segment.toWellFormed());
+  }
+  if (resource.scope !== "Namespaced" || namespace !== "" || verb === "list" || verb === "watch") return;
+  // Only lists and watches span all namespaces.
+  throw verb === "create" || name !== "" ? noSuchPath() : methodNotSupported(resourceName, verb);
+}
+
+/** Characters that no key may have, and so no object's name. */
+const UNSTORABLE = /\0/;
+
+function checkWriteOptions({ options }: ApiRequest, kind: string): void {
+  const errors = [...dryRunErrors(options.dryRun ?? [])];
+  if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", errors);
+}

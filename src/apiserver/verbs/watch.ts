@@ -1,0 +1,56 @@
+/** Where a watch begins: at a version, at what there is now, or with what there is now as its first events. */
+import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { ResourceStorage } from "../storage/resource-storage.ts";
+import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";
+import { selectionOf } from "../watch/selection.ts";
+import type { WatchKeeper } from "../watch/watch-keeper.ts";
+import type { WatchStart } from "../watch/watch-start.ts";
+import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
+
+export async function watchObjects(
+  server: ServerContext,
+  keeper: WatchKeeper,
+  { endpoint, request }: { readonly endpoint: Endpoint; readonly request: ApiRequest },
+): Promise<WatchStart> {
+  const { options } = request;
+  checkListOptions(options, { isWatch: true });
+  const selection = selectionOf(endpoint, request);
+  const { storage } = endpoint;
+  if (!storage.cache.isLoaded) await storage.cache.load();
+  const beginning = await beginningOf(storage, request);
+  const settings: ObjectWatchOptions = {
+    storage,
+    selection,
+    ...beginning,
+    marksInitialEnd: options.sendInitialEvents === true && options.allowWatchBookmarks === true,
+    wantsBookmarks: options.allowWatchBookmarks === true,
+  };
+  return {
+    start(receiver) {
+      const watch = new ObjectWatch(settings, keeper.counted(endpoint, receiver));
+      keeper.keep(watch, { endpoint, timeoutMs: timeoutMsOf(server, request) });
+      return watch;
+    },
+  };
+}
+
+async function beginningOf(storage: ResourceStorage, { options }: ApiRequest): Promise<Pick<ObjectWatchOptions, "after" | "initial">> {
+  const { cache } = storage;
+  const wanted = revisionOf(options);
+  const wantsInitial = options.sendInitialEvents ?? (wanted === undefined || wanted === 0);
+  if (wanted !== undefined && wanted !== 0 && !wantsInitial && wanted <= cache.knownRevision()) return { after: wanted };
+  // Asking for version 0 means "any": what the cache has is good enough.
+  const fresh = wanted === 0 ? cache.knownRevision() : ((await cache.freshRevision()) ?? cache.knownRevision());
+  const current = Math.max(fresh, cache.lastChange);
+  if (wanted !== undefined && wanted > current) throw tooLargeRevision(wanted, current);
+  if (wantsInitial) return { after: current, initial: cache.snapshot() };
+  return { after: wanted === undefined || wanted === 0 ? current : wanted };
+}
+
+/** As asked for, or by chance between the minimum and twice as long, so that watches do not all come back at once. */
+function timeoutMsOf({ config, random }: ServerContext, { options }: ApiRequest): number {
+  const { timeoutSeconds = 0 } = options;
+  return timeoutSeconds > 0 ? timeoutSeconds * 1_000 : config.minRequestTimeoutMs * (1 + random.fraction());
+}

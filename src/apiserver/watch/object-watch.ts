@@ -1,0 +1,183 @@
+/**
+ * One watch, from its first event to its end: first what there is (if it asks for that), then what happened since, read from the
+ * store's history as fast as the reader takes it, then what happens now. It changes from history to live in one turn of the loop, in
+ * which it is up to date, so nothing is lost, doubled or merged in between.
+ */
+import { expired, type StatusError } from "../../api/machinery/status-error.ts";
+import type { Change, Watch, WatchEnd } from "../../store/store.ts";
+import type { CacheListener, Snapshot } from "../storage/object-cache.ts";
+import type { ResourceStorage } from "../storage/resource-storage.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import type { ObjectChange, WatchScope } from "../storage/watch-index.ts";
+import type { Selection } from "./selection.ts";
+import type { RunningWatch, WatchEvent, WatchReceiver } from "./watch-start.ts";
+
+export interface ObjectWatchOptions {
+  readonly storage: ResourceStorage;
+  readonly selection: Selection;
+  /** Only changes after this revision. */
+  readonly after: number;
+  /** What there was at `after`, to be shown first as added. */
+  readonly initial?: Snapshot;
+  /** After the initial objects a bookmark says that they are complete. */
+  readonly marksInitialEnd: boolean;
+  readonly wantsBookmarks: boolean;
+}
+
+export class ObjectWatch implements RunningWatch, CacheListener {
+  readonly scope: WatchScope;
+  readonly #options: ObjectWatchOptions;
+  readonly #receiver: WatchReceiver;
+  /** Everything up to this revision has been handed over, or does not concern this watch. */
+  #reached: number;
+  #isLive = false;
+  #isOver = false;
+  #onOver: () => void = () => {};
+  #history: Watch | undefined;
+
+  constructor(options: ObjectWatchOptions, receiver: WatchReceiver) {
+    this.scope = options.selection.scope;
+    this.#options = options;
+    this.#receiver = receiver;
+    this.#reached = options.after;
+  }
+
+  get wantsBookmarks(): boolean {
+    return this.#options.wantsBookmarks && this.#isLive;
+  }
+
+  /** `listener` is called once when the watch is over. */
+  onOver(listener: () => void): void {
+    this.#onOver = listener;
+  }
+
+  /** Resolves when the watch is live or over. */
+  async begin(): Promise<void> {
+    const { initial, marksInitialEnd } = this.#options;
+    if (initial !== undefined) await this.#show(initial);
+    if (marksInitialEnd) await this.#give({ type: "BOOKMARK", revision: this.#options.after, initialEventsEnd: true });
+    this.#catchUp();
+  }
+
+  /** How far it is, for a reader whom nothing concerned for a while. */
+  bookmark(revision: number): void {
+    if (!this.wantsBookmarks || this.#isOver) return;
+    this.#reached = Math.max(this.#reached, revision);
+    void this.#receiver.event({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
+  }
+
+  changed(change: ObjectChange): void {
+    if (change.revision <= this.#reached) return;
+    this.#reached = change.revision;
+    const event = this.#eventOf(change);
+    if (event !== undefined) void this.#receiver.event(event);
+  }
+
+  /** The cache lost its feed. Clients come back at the last version that they saw. */
+  ended(): void {
+    this.stop();
+  }
+
+  stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.storage.cache.leave(this);
+    this.#history?.close();
+    this.#onOver();
+    this.#receiver.ended();
+  }
+
+  async #show(initial: Snapshot): Promise<void> {
+    const { selection, storage } = this.#options;
+    const { namespace } = this.scope;
+    for (const [, object] of initial.entries(storage.rangeOf(namespace))) {
+      if (this.#isOver) return;
+      if (!selection.matches(object)) continue;
+      const wait = this.#give({ type: "ADDED", object });
+      if (wait !== undefined) await wait;
+    }
+  }
+
+  #give(event: WatchEvent): void | Promise<void> {
+    return this.#isOver ? undefined : this.#receiver.event(event);
+  }
+
+  /** Live if nothing was missed; otherwise from history until nothing is. */
+  #catchUp(): void {
+    if (this.#isOver) return;
+    const { cache, store, prefix } = this.#options.storage;
+    if (this.#reached >= cache.lastChange) return this.#goLive();
+    const history = store.watch(
+      prefix,
+      { after: this.#reached },
+      {
+        changes: async (changes) => {
+          for (const change of changes) await this.#replay(change);
+          if (this.#isOver || this.#reached < cache.lastChange) return;
+          this.#goLive();
+          history.close();
+        },
+        ended: (end) => this.#historyEnded(end),
+      },
+    );
+    this.#history = history;
+  }
+
+  async #replay(change: Change): Promise<void> {
+    if (this.#isOver || change.revision <= this.#reached) return;
+    const { family } = this.#options.storage;
+    const { namespace, name } = this.#options.storage.nameOf(change.key);
+    const previous = change.previous === undefined ? undefined : StoredObject.of(family, change.previous);
+    const object = change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
+    const past: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
+    this.#reached = change.revision;
+    const event = this.#isInScope(past) ? this.#eventOf(past) : undefined;
+    if (event !== undefined) await this.#give(event);
+  }
+
+  #goLive(): void {
+    this.#isLive = true;
+    this.#options.storage.cache.join(this);
+  }
+
+  #historyEnded(end: WatchEnd): void {
+    if (this.#isLive || this.#isOver) return;
+    // It read more slowly than changes came: history goes on where it stopped.
+    if (end.reason === "slow") return this.#catchUp();
+    if (end.reason === "compacted") void this.#give({ type: "ERROR", error: tooOld(this.#reached, end.compactedRevision) });
+    this.stop();
+  }
+
+  /** Live changes come only to those in whose group they are; those of history must be asked. */
+  #isInScope({ namespace, name }: ObjectChange): boolean {
+    if (this.scope.namespace !== "" && namespace !== this.scope.namespace) return false;
+    return this.scope.name === undefined || name === this.scope.name;
+  }
+
+  #eventOf(change: ObjectChange): WatchEvent | undefined {
+    const { selection } = this.#options;
+    // A group by field or name does not look at the namespace.
+    if (this.scope.namespace !== "" && change.namespace !== this.scope.namespace) return undefined;
+    const { object, previous, shared } = change;
+    const matches = change.type === "put" && selection.matches(object);
+    const matched = previous !== undefined && (selection.isFiltered ? selection.matches(previous) : true);
+    if (matches) return { type: matched ? "MODIFIED" : "ADDED", object, shared };
+    if (!matched) return undefined;
+    return { type: "DELETED", object: change.type === "delete" ? object : lastSeen(change), shared };
+  }
+}
+
+/** An object that a selector no longer matches is shown as it was, at the revision at which it left. */
+function lastSeen({ shared, previous, revision }: ObjectChange): StoredObject {
+  const known = shared.get(LAST_SEEN);
+  if (known !== undefined) return known as StoredObject;
+  const made = (previous as StoredObject).at(revision);
+  shared.set(LAST_SEEN, made);
+  return made;
+}
+
+const LAST_SEEN = Symbol("last seen");
+
+export function tooOld(wanted: number, oldest: number): StatusError {
+  return expired(`too old resource version: ${wanted} (${oldest})`);
+}

@@ -1,0 +1,135 @@
+/**
+ * How an object comes into being: defaults, admission, what the server itself decides, the kind's rules, the commit.
+ * The order is upstream's: fields are claimed for the writer before the server adds its own, so nobody owns what they did not send
+ * (apart from defaults, which count as sent).
+ */
+import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import { alreadyExists, badRequest, conflict } from "../../api/machinery/status-error.ts";
+import type { AdmissionRequest } from "../admission.ts";
+import type { Endpoint } from "../endpoints.ts";
+import { isDryRun, type ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { unallocated } from "../extension.ts";
+import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import { generateName } from "./identifiers.ts";
+import { metadataForCreate } from "./metadata.ts";
+import { validateCreate } from "./validation.ts";
+
+/** Tries with another random end before a client is told that the generated name exists. */
+const GENERATED_NAME_ATTEMPTS_MAX = 8;
+
+export interface NewObject {
+  /** In the version of the request, decoded and defaulted, without managedFields. */
+  readonly object: KubeObject;
+  /** managedFields as the client sent them, if it did. */
+  readonly sentManagedFields?: readonly ManagedFieldsEntry[];
+  /** Given by server-side apply, which has worked them out already. */
+  readonly managed?: ManagedFields;
+}
+
+export async function createObject(
+  server: ServerContext,
+  { endpoint, request }: { readonly endpoint: Endpoint; readonly request: ApiRequest },
+  sent: NewObject,
+): Promise<StoredObject> {
+  for (let attempt = 1; ; attempt++) {
+    const made = await tryToCreate(server, endpoint, request, sent);
+    if (made.created) return made.object;
+    const isGenerated = (sent.object.metadata.name ?? "") === "";
+    if (isGenerated && attempt < GENERATED_NAME_ATTEMPTS_MAX) continue;
+    throw alreadyExists(endpoint.name, made.name);
+  }
+}
+
+type Attempt = { readonly created: true; readonly object: StoredObject } | { readonly created: false; readonly name: string };
+
+async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
+  const { resource, served, storage } = endpoint;
+  refuseSystemFields(endpoint, sent.object);
+  const admission = admissionOf(endpoint, request, sent.object);
+  const admitted = redefault(endpoint, sent.object, await server.admission.mutate(admission, sent.object));
+  const managed = sent.managed ?? claimFields(server, endpoint, request, admitted, sent.sentManagedFields);
+
+  const stored = served.toStorage?.(admitted) ?? admitted;
+  const prepared = prepare(server, endpoint, stored);
+  const dryRun = isDryRun(request.options);
+  const extension = server.extension(resource.storage.group, resource.plural);
+  const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
+  let written = false;
+  try {
+    const object = allocation.object;
+    validateCreate(endpoint, object, request.context);
+    await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
+    const result = StoredObject.fromObject(storage.family, object, managed);
+    const name = { namespace: request.namespace, name: object.metadata.name };
+    request.context.signal?.throwIfAborted();
+    if (dryRun) return (await storage.get(name)) === undefined ? { created: true, object: result } : { created: false, name: name.name };
+    written = (await storage.create(name, result, request.context.signal)).written;
+    return written ? { created: true, object: result } : { created: false, name: name.name };
+  } finally {
+    allocation.settle(written);
+  }
+}
+
+function refuseSystemFields({ name }: Endpoint, { metadata }: KubeObject): void {
+  if ((metadata.resourceVersion ?? "") !== "") throw badRequest("resourceVersion should not be set on objects to be created");
+  if ((metadata.uid ?? "") === "") return;
+  // A uid is a precondition on what exists, and nothing does.
+  throw conflict(name, metadata.name ?? "", `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: `);
+}
+
+function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject): AdmissionRequest {
+  const { namespace, subresource, options, context } = request;
+  return {
+    operation: "CREATE",
+    endpoint,
+    subresource,
+    namespace: namespaceOf(endpoint, namespace, object),
+    name: object.metadata.name ?? "",
+    object,
+    dryRun: isDryRun(options),
+    context,
+  };
+}
+
+/** Admission sees a namespace as being in itself, as upstream has it. */
+function namespaceOf({ resource, name }: Endpoint, namespace: string, object: KubeObject): string {
+  return resource.scope === "Cluster" && name.plural === "namespaces" && name.group === "" ? (object.metadata.name ?? "") : namespace;
+}
+
+/** What admission added gets its defaults, too. */
+export function redefault({ served }: Endpoint, before: KubeObject, after: KubeObject): KubeObject {
+  return before === after ? after : (served.defaults?.(after) ?? after);
+}
+
+function claimFields(
+  server: ServerContext,
+  endpoint: Endpoint,
+  request: ApiRequest,
+  object: KubeObject,
+  sent: readonly ManagedFieldsEntry[] | undefined,
+): ManagedFields {
+  return trackUpdate({
+    schema: endpoint.schema,
+    previous: undefined,
+    previousManaged: ManagedFields.none,
+    next: object as unknown as JsonObject,
+    ...(sent === undefined ? {} : { sent }),
+    writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
+    ignore: ignoredFields(endpoint, request.subresource),
+  });
+}
+
+function prepare(server: ServerContext, { resource }: Endpoint, object: KubeObject): KubeObject {
+  const name = (object.metadata.name ?? "") !== "" ? object.metadata.name : nameFor(server, object);
+  const hasGeneration = resource.changesGeneration !== undefined;
+  const withMetadata = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
+  return resource.prepareForCreate?.(withMetadata) ?? withMetadata;
+}
+
+function nameFor({ random }: ServerContext, { metadata }: KubeObject): string {
+  return (metadata.generateName ?? "") === "" ? "" : generateName(metadata.generateName as string, random);
+}

@@ -1,0 +1,149 @@
+/**
+ * From a body to an object of the expected kind: by media type to JSON, checked against the schema, normalised, defaulted.
+ * What is unknown or given twice becomes a refusal, warnings or nothing, as the client asked (fieldValidation).
+ */
+import { cannotBeHandled, completeKind, readTypeMeta, noTypeMeta, unrecognized } from "../../api/machinery/codec/body-error.ts";
+import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
+import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
+import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
+import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
+import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
+import { mistakeSentences, strictDecodingSentence, strictWarnings, type FieldValidation } from "../../api/machinery/codec/strict.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import { notSupported } from "../../api/machinery/field-error.ts";
+import { apiVersionOf, type GroupVersionKind, type Json, type JsonObject, type KubeObject, type ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { ObjectSchema } from "../../api/machinery/schema.ts";
+import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
+import type { RequestOptions } from "../../api/machinery/transport.ts";
+import type { RequestBody, RequestContext } from "../request.ts";
+
+/** What a path expects. */
+export interface ExpectedType {
+  readonly kind: GroupVersionKind;
+  readonly schema: ObjectSchema;
+  /** Other apiVersions under which the same type may be sent. */
+  readonly alsoAccepts?: readonly string[];
+}
+
+export interface SentObject {
+  /** Without managedFields. */
+  readonly object: KubeObject;
+  /** Present if the client sent any, also an empty list, which takes all claims away. */
+  readonly sentManagedFields?: readonly ManagedFieldsEntry[];
+}
+
+export function decodeBody(
+  expected: ExpectedType,
+  body: RequestBody | undefined,
+  { options, context }: { readonly options: RequestOptions; readonly context: RequestContext },
+): SentObject {
+  const validation = fieldValidationOf(options);
+  if (body === undefined) throw unrecognized(expected.kind.kind, "EOF", new Uint8Array());
+  if (body.form === "patch") throw badRequest("a patch cannot be sent in place of an object");
+  const parsed = body.form === "object" ? decodeObject(expected, body.object) : decodeBytes(expected, body, validation);
+  const sentences = parsed.mistakes();
+  if (sentences.length > 0 && validation === "Strict") throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));
+  if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
+  return splitManagedFields(parsed.object);
+}
+
+export function fieldValidationOf({ fieldValidation = "" }: RequestOptions): FieldValidation {
+  if (fieldValidation === "" || fieldValidation === "Warn") return "Warn";
+  if (fieldValidation === "Strict" || fieldValidation === "Ignore") return fieldValidation;
+  const error = notSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]);
+  throw invalidObject({ group: "meta.k8s.io", kind: "CreateOptions" }, "", [error]);
+}
+
+interface Parsed {
+  readonly object: JsonObject;
+  mistakes(): readonly string[];
+}
+
+const NO_MISTAKES = () => [];
+
+function decodeObject({ schema, kind }: ExpectedType, object: JsonObject): Parsed {
+  const decoded = decodeAs({ schema, kind }, object, kind);
+  return { object: decoded.object, mistakes: NO_MISTAKES };
+}
+
+function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: "bytes" }>, validation: FieldValidation): Parsed {
+  const mediaType = negotiateContentType(body.contentType, BUILT_IN_TYPES);
+  if (mediaType === PROTOBUF_TYPE) return { object: fromProtobuf(expected, body.bytes), mistakes: NO_MISTAKES };
+  const source = mediaType === YAML_TYPE ? fromYaml(expected, body.bytes) : fromJson(expected, body.bytes, validation);
+  const found = typeOf(expected, source.value, body.bytes);
+  const { object, unknownFields } = decodeAs(expected, source.value, found);
+  return { object, mistakes: () => mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }) };
+}
+
+function fromJson({ kind }: ExpectedType, bytes: Uint8Array, validation: FieldValidation): { readonly value: Json; readonly duplicates: readonly string[] } {
+  try {
+    return parseJson(bytes, { duplicates: validation !== "Ignore" });
+  } catch (error) {
+    if (!isJsonSyntaxError(error)) throw error;
+    throw unrecognized(kind.kind, noTypeMeta(error.message), bytes);
+  }
+}
+
+function fromYaml({ kind }: ExpectedType, bytes: Uint8Array): { readonly value: Json; readonly yamlDuplicates: readonly string[] } {
+  try {
+    const { value, duplicates } = parseYaml(bytes);
+    return { value, yamlDuplicates: duplicates };
+  } catch (error) {
+    throw unrecognized(kind.kind, error as Error, bytes);
+  }
+}
+
+function fromProtobuf(expected: ExpectedType, bytes: Uint8Array): JsonObject {
+  const envelope = decodeEnvelope(bytes);
+  const found = completeKind(envelope, expected.kind);
+  checkKind(expected, found);
+  const object = decodeProtobuf(envelope.raw, expected.schema);
+  return { ...object, apiVersion: apiVersionOf(found), kind: found.kind };
+}
+
+function typeOf(expected: ExpectedType, value: Json, bytes: Uint8Array): GroupVersionKind {
+  try {
+    return completeKind(readTypeMeta(value), expected.kind);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw unrecognized(expected.kind.kind, error, bytes);
+  }
+}
+
+function decodeAs(expected: ExpectedType, value: Json, found: GroupVersionKind): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
+  checkKind(expected, found);
+  try {
+    const { object, unknownFields } = decodeBySchema(value, expected.schema);
+    return { object: typed(object as JsonObject, found), unknownFields };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw cannotBeHandled(found, expected.kind.kind, error);
+  }
+}
+
+/** With the kind and version that the path implies, if the body leaves them out. */
+function typed(object: JsonObject, { group, version, kind }: GroupVersionKind): JsonObject {
+  const apiVersion = apiVersionOf({ group, version });
+  const metadata = object["metadata"] ?? {};
+  if (object["kind"] === kind && object["apiVersion"] === apiVersion && object["metadata"] === metadata) return object;
+  return { ...object, kind, apiVersion, metadata };
+}
+
+function checkKind({ kind, alsoAccepts = [] }: ExpectedType, found: GroupVersionKind): void {
+  const { group, version } = kind;
+  const isExpected = (found.group === group && found.version === version) || alsoAccepts.includes(apiVersionOf(found));
+  if (!isExpected) {
+    const expected = apiVersionOf(kind);
+    throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
+  }
+  if (found.kind === kind.kind) return;
+  throw cannotBeHandled(found, kind.kind, `converting (${version}.${found.kind}) to (${group === "" ? "core" : group}.${kind.kind}): unknown conversion`);
+}
+
+function splitManagedFields(object: JsonObject): SentObject {
+  const sent = object as unknown as KubeObject;
+  const { managedFields } = sent.metadata;
+  if (managedFields === undefined) return { object: sent };
+  const { managedFields: _managedFields, ...metadata } = sent.metadata;
+  return { object: { ...sent, metadata }, sentManagedFields: managedFields };
+}

@@ -1,0 +1,92 @@
+/** Carries out what deletion.ts decides, again if somebody else changed the object meanwhile. */
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { conflict, notFound, type ResourceName } from "../../api/machinery/status-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { ObjectName } from "../storage/object-key.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { planDeletion, type DeleteOptions } from "./deletion.ts";
+
+const DELETE_ATTEMPTS_MAX = 16;
+
+export interface DeleteResult {
+  /** False: it stays until a grace period is over or finalizers are gone. */
+  readonly gone: boolean;
+  readonly object: StoredObject;
+}
+
+export interface ObjectDeletion {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
+  readonly name: ObjectName;
+  readonly options: DeleteOptions;
+}
+
+export async function deleteObject(server: ServerContext, deletion: ObjectDeletion): Promise<DeleteResult> {
+  const { endpoint, name } = deletion;
+  let current = await endpoint.storage.get(name);
+  for (let attempt = 1; current !== undefined; attempt++) {
+    const result = await tryToDelete(server, deletion, current);
+    if ("gone" in result) return result;
+    if (attempt >= DELETE_ATTEMPTS_MAX) throw conflict(endpoint.name, name.name);
+    current = result.found;
+  }
+  throw notFound(endpoint.name, name.name);
+}
+
+async function tryToDelete(
+  server: ServerContext,
+  { endpoint, request, name, options }: ObjectDeletion,
+  current: StoredObject,
+): Promise<DeleteResult | { readonly found: StoredObject | undefined }> {
+  const { resource, served, storage } = endpoint;
+  checkPreconditions(endpoint.name, name.name, options, current);
+  const dryRun = (options.dryRun ?? []).length > 0;
+  await server.admission.validate({
+    operation: "DELETE",
+    endpoint,
+    subresource: request.subresource,
+    namespace: name.namespace,
+    name: name.name,
+    oldObject: current.in(served),
+    dryRun,
+    context: request.context,
+  });
+  const plan = planDeletion(resource, current.object, options, server.clock.now());
+  if (plan.then === "wait") return { gone: false, object: current };
+  const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
+  if (dryRun) return { gone: plan.then === "remove", object: last };
+  const { signal } = request.context;
+  signal?.throwIfAborted();
+  if (plan.then === "write") {
+    const done = await storage.update(name, last, current, signal);
+    return done.written ? { gone: false, object: last } : done;
+  }
+  const done = await storage.delete(name, current, signal);
+  if (!done.written) return done;
+  server.extension(resource.storage.group, resource.plural)?.released?.(current.object);
+  return { gone: true, object: last.at(done.revision) };
+}
+
+function changed({ storage }: Endpoint, object: KubeObject, current: StoredObject): StoredObject {
+  return StoredObject.fromObject(storage.family, object, current.managed(), current.revision);
+}
+
+function checkPreconditions(resource: ResourceName, name: string, { preconditions }: DeleteOptions, current: StoredObject): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const found = current.object.metadata;
+  if (uid !== undefined && uid !== found.uid) {
+    throw conflict(
+      resource,
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${found.uid ?? ""}). The object might have been deleted and then recreated`,
+    );
+  }
+  if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
+  throw conflict(
+    resource,
+    name,
+    `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.revision}). The object might have been modified`,
+  );
+}

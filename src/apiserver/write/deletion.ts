@@ -1,0 +1,131 @@
+/**
+ * What a delete does to an object, decided from the object and the options alone: go at once, or stay for a while and show that it is
+ * going. As upstream's BeforeDelete and its finalizers for dependents.
+ */
+import { invalid, notSupported, type FieldError } from "../../api/machinery/field-error.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
+import { formatTime, parseTime } from "../../api/machinery/time.ts";
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly orphanDependents?: boolean;
+  readonly propagationPolicy?: string;
+  readonly dryRun?: readonly string[];
+}
+
+export type Deletion =
+  /** Remove it. `object`: as it is when it goes. */
+  | { readonly then: "remove"; readonly object: KubeObject }
+  /** Write it in this form; somebody else finishes the work and lets it go. */
+  | { readonly then: "write"; readonly object: KubeObject }
+  /** It is going already, and nothing changes. */
+  | { readonly then: "wait" };
+
+const ORPHAN = "orphan";
+const FOREGROUND = "foregroundDeletion";
+
+export function planDeletion(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): Deletion {
+  const graceful = planGrace(resource, object, options, nowMs);
+  if (graceful === "pending") return { then: "wait" };
+  const finalized = withFinalizers(resource, graceful ?? object, options);
+  const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
+  if (graceful !== undefined) return { then: "write", object: finalized };
+  if (!mustStay) return { then: "remove", object: finalized };
+  const going = markedAsGoing(resource, finalized, nowMs);
+  return going === object ? { then: "wait" } : { then: "write", object: going };
+}
+
+/** Nothing holds an object that is going: no finalizer, no grace period, nothing of its own. */
+export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
+  if (deletionTimestamp === undefined || finalizers.length > 0) return false;
+  if (resource.gracePeriodSeconds !== undefined && deletionGracePeriodSeconds > 0) return false;
+  return resource.deletion?.isPending(object) !== true;
+}
+
+/** The object with its grace period, "pending" if it has one that is as short, undefined if it goes without. */
+function planGrace(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): KubeObject | "pending" | undefined {
+  if (resource.gracePeriodSeconds === undefined) return undefined;
+  const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, generation } = object.metadata;
+  if (deletionTimestamp !== undefined) return shorten(object, { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs });
+  const seconds = resource.gracePeriodSeconds(object, requested);
+  if (seconds === 0) return undefined;
+  return withMetadata(object, {
+    deletionTimestamp: formatTime(nowMs + seconds * 1_000),
+    deletionGracePeriodSeconds: seconds,
+    ...(generation === undefined ? {} : { generation: generation + 1 }),
+  });
+}
+
+/** A grace period that has begun can only be made shorter. */
+function shorten(
+  object: KubeObject,
+  grace: {
+    readonly deletionTimestamp: string;
+    readonly deletionGracePeriodSeconds: number;
+    readonly requested: number | undefined;
+    readonly nowMs: number;
+  },
+): KubeObject | "pending" | undefined {
+  const { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs } = grace;
+  if (deletionGracePeriodSeconds <= 0) return undefined;
+  if (requested === undefined || requested >= deletionGracePeriodSeconds) return "pending";
+  if (requested === 0) return undefined;
+  const begun = (parseTime(deletionTimestamp) ?? nowMs) - deletionGracePeriodSeconds * 1_000;
+  const end = begun + requested * 1_000;
+  // Over already, but whoever runs it must still see the change and finish.
+  if (end < nowMs) return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: 1 });
+  return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
+}
+
+function markedAsGoing(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
+  const begun = resource.deletion?.begin(object) ?? object;
+  if (begun.metadata.deletionTimestamp !== undefined && begun.metadata.deletionGracePeriodSeconds === 0) return begun;
+  const { generation, deletionTimestamp } = begun.metadata;
+  return withMetadata(begun, {
+    deletionTimestamp: deletionTimestamp ?? formatTime(nowMs),
+    // A namespace shows no grace period, as upstream's does not.
+    ...(resource.deletion === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
+    ...(generation === undefined || deletionTimestamp !== undefined ? {} : { generation: generation + 1 }),
+  });
+}
+
+/** Finalizers by which the garbage collector learns what to do with dependents. */
+function withFinalizers(resource: Resource, object: KubeObject, options: DeleteOptions): KubeObject {
+  const before = object.metadata.finalizers ?? [];
+  const kept = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
+  const policy = propagationOf(resource, before, options);
+  const after = policy === "Orphan" ? [...kept, ORPHAN] : policy === "Foreground" ? [...kept, FOREGROUND] : kept;
+  if (after.length === before.length && after.every((finalizer) => before.includes(finalizer))) return object;
+  const { finalizers: _finalizers, ...metadata } = object.metadata;
+  return { ...object, metadata: after.length === 0 ? metadata : { ...metadata, finalizers: after } };
+}
+
+function propagationOf(resource: Resource, finalizers: readonly string[], options: DeleteOptions): string {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? "Orphan" : "Background";
+  if (options.propagationPolicy !== undefined) return options.propagationPolicy;
+  if (finalizers.includes(ORPHAN)) return "Orphan";
+  if (finalizers.includes(FOREGROUND)) return "Foreground";
+  return resource.defaultPropagation;
+}
+
+function withMetadata(object: KubeObject, changes: Partial<ObjectMeta>): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...changes } };
+}
+
+export function* deleteOptionsErrors({ orphanDependents, propagationPolicy, dryRun = [] }: DeleteOptions): Iterable<FieldError> {
+  if (orphanDependents !== undefined && propagationPolicy !== undefined) {
+    yield invalid("propagationPolicy", propagationPolicy, "orphanDependents and deletionPropagation cannot be both set");
+  }
+  if (propagationPolicy !== undefined && !["Foreground", "Background", "Orphan"].includes(propagationPolicy)) {
+    yield notSupported("propagationPolicy", propagationPolicy, ["Foreground", "Background", "Orphan", "nil"]);
+  }
+  yield* dryRunErrors(dryRun);
+}
+
+export function* dryRunErrors(dryRun: readonly string[]): Iterable<FieldError> {
+  if (dryRun.some((value) => value !== "All")) yield notSupported("dryRun", dryRun, ["All"]);
+}

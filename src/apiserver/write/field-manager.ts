@@ -1,0 +1,35 @@
+/** Who a write's fields belong to, and which fields a path cannot claim. */
+import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
+import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
+import { describeFieldError } from "../../api/machinery/field-error.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest } from "../request.ts";
+
+const MANAGER_LENGTH_MAX = 128;
+
+export function fieldWriter({ options, context, subresource }: ApiRequest, { apiVersion }: Endpoint, time: string): FieldWriter {
+  const manager = managerOf(options.fieldManager, context.userAgent);
+  return { manager, apiVersion, time, ...(subresource === "" ? {} : { subresource }) };
+}
+
+/** As given, or the program that asks: the user agent up to its first slash. */
+function managerOf(fieldManager: string | undefined, userAgent: string): string {
+  if (fieldManager !== undefined && fieldManager !== "") {
+    const [problem] = validateFieldManager(fieldManager, "fieldManager");
+    if (problem !== undefined) throw badRequest(describeFieldError(problem));
+    return fieldManager;
+  }
+  const program = userAgent.split("/", 1)[0] ?? "";
+  return [...program].filter((character) => character >= " " && character !== "\x7f").join("").slice(0, MANAGER_LENGTH_MAX);
+}
+
+const STATUS: IgnoredFields = [["status"]];
+const NOT_STATUS: IgnoredFields = [["spec"]];
+const NOTHING: IgnoredFields = [];
+
+/** The object's own path cannot write the status, and the status path cannot write the spec; so neither claims it. */
+export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
+  if (subresource === "status") return NOT_STATUS;
+  return Object.hasOwn(resource.subresources, "status") ? STATUS : NOTHING;
+}

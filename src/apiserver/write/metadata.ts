@@ -1,0 +1,74 @@
+/**
+ * What the server itself writes into metadata, and what clients may leave out of it. As upstream's BeforeCreate and BeforeUpdate.
+ */
+import { badRequest, conflict, type ResourceName } from "../../api/machinery/status-error.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { ServerContext } from "../server-context.ts";
+import { newUid } from "./identifiers.ts";
+
+/** The namespace of the path is that of the object; a body that names another one is a mistake. */
+export function inNamespace<T extends KubeObject>(object: T, namespace: string): T {
+  const sent = object.metadata.namespace ?? "";
+  if (sent === namespace) return object;
+  if (sent !== "") throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** The name of the path is that of the object. */
+export function named<T extends KubeObject>(object: T, name: string): T {
+  const sent = object.metadata.name ?? "";
+  if (sent === name) return object;
+  if (sent === "") return { ...object, metadata: { ...object.metadata, name } };
+  throw badRequest(`the name of the object (${sent}) does not match the name on the URL (${name})`);
+}
+
+/** Metadata of an object that is about to be created: what only the server decides is decided, what clients may not set is dropped. */
+export function metadataForCreate(
+  { clock, random }: Pick<ServerContext, "clock" | "random">,
+  metadata: ObjectMeta,
+  { name, hasGeneration }: { readonly name: string; readonly hasGeneration: boolean },
+): ObjectMeta {
+  const {
+    deletionTimestamp: _deletionTimestamp,
+    deletionGracePeriodSeconds: _grace,
+    selfLink: _selfLink,
+    resourceVersion: _resourceVersion,
+    generation: _generation,
+    ...kept
+  } = metadata;
+  return {
+    ...kept,
+    name,
+    uid: newUid(random),
+    creationTimestamp: formatTime(clock.now()),
+    ...(hasGeneration ? { generation: 1 } : {}),
+  };
+}
+
+/** Metadata of an update: what the client left out and may not change is taken from what is there. */
+export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): ObjectMeta {
+  const { selfLink: _selfLink, generation: _generation, deletionGracePeriodSeconds, ...kept } = next;
+  const grace = deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds;
+  return {
+    ...kept,
+    // Identity counts: the same text as in what is there, so that an unchanged object is found unchanged.
+    ...(previous.resourceVersion === undefined ? {} : { resourceVersion: previous.resourceVersion }),
+    ...fromPrevious("uid", next, previous),
+    ...fromPrevious("creationTimestamp", next, previous),
+    ...fromPrevious("deletionTimestamp", next, previous),
+    ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
+    ...(previous.generation === undefined ? {} : { generation: previous.generation }),
+  };
+}
+
+function fromPrevious<Key extends keyof ObjectMeta>(key: Key, next: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
+  const value = next[key] === undefined || next[key] === "" ? previous[key] : next[key];
+  return value === undefined ? {} : { [key]: value };
+}
+
+/** The uid that a client names must be that of the object. */
+export function checkUid(resource: ResourceName, name: string, { wanted, found }: { readonly wanted: string | undefined; readonly found: string | undefined }): void {
+  if (wanted === undefined || wanted === "" || wanted === found) return;
+  throw conflict(resource, name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found ?? ""}`);
+}

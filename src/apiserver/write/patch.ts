@@ -1,0 +1,204 @@
+/**
+ * From a patch and what is there to what it should become. JSON patch, merge patch and strategic merge change the object as it is shown
+ * in the version of the request; server-side apply merges by who owns what. The result is decoded and defaulted like a whole object.
+ */
+import { applyConfiguration } from "../../api/machinery/apply/apply.ts";
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
+import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
+import { isJsonSyntaxError, parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import { parseContentType, unsupportedMediaType } from "../../api/machinery/codec/media-type.ts";
+import { mistakeSentences, patchError, strictApplyError, strictPatchError, strictWarnings } from "../../api/machinery/codec/strict.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import { required } from "../../api/machinery/field-error.ts";
+import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { applyJsonPatch } from "../../api/machinery/patch/json-patch.ts";
+import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-patch.ts";
+import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machinery/patch/strategic-merge.ts";
+import type { ObjectSchema } from "../../api/machinery/schema.ts";
+import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { PatchType } from "../../api/machinery/transport.ts";
+import type { ApiRequest, RequestBody } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+import { fieldValidationOf } from "./decode-body.ts";
+import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import type { NextObject } from "./update.ts";
+
+const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
+  "application/json-patch+json": "json",
+  "application/merge-patch+json": "merge",
+  "application/strategic-merge-patch+json": "strategic",
+  "application/apply-patch+yaml": "apply",
+};
+
+export interface Patch {
+  readonly type: PatchType;
+  readonly value: Json;
+  /** Repeated keys of an apply, which is YAML. */
+  readonly yamlDuplicates: readonly string[];
+}
+
+export function readPatch(body: RequestBody | undefined): Patch {
+  if (body === undefined || body.form === "object") throw unsupportedMediaType(Object.keys(MEDIA_TYPES));
+  if (body.form === "patch") return { type: body.type, value: body.patch, yamlDuplicates: [] };
+  const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
+  const type = Object.hasOwn(MEDIA_TYPES, mediaType) ? MEDIA_TYPES[mediaType] : undefined;
+  if (type === undefined) throw unsupportedMediaType(Object.keys(MEDIA_TYPES));
+  if (type === "apply") return readApply(body.bytes);
+  try {
+    return { type, value: parseJson(body.bytes).value, yamlDuplicates: [] };
+  } catch (error) {
+    if (isJsonSyntaxError(error)) throw badRequest(`error decoding patch: ${error.message}`, error);
+    throw error;
+  }
+}
+
+function readApply(bytes: Uint8Array): Patch {
+  try {
+    const { value, duplicates } = parseYaml(bytes);
+    return { type: "apply", value, yamlDuplicates: duplicates };
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${(error as Error).message}`, error);
+  }
+}
+
+/** Options that only make sense with some patches. */
+export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): void {
+  const errors = [];
+  if (type === "apply" && (options.fieldManager ?? "") === "") {
+    errors.push(required("fieldManager", "is required for apply patch"));
+  }
+  if (type !== "apply" && options.force !== undefined) {
+    errors.push({ type: "FieldValueForbidden", field: "force", body: "Forbidden: may not be specified for non-apply patch" } as const);
+  }
+  if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: "PatchOptions" }, "", errors);
+}
+
+export function patchedObject(
+  server: ServerContext,
+  { endpoint, request, patch }: { readonly endpoint: Endpoint; readonly request: ApiRequest; readonly patch: Patch },
+  current: StoredObject | undefined,
+): NextObject {
+  return patch.type === "apply" ? applied(server, endpoint, request, patch, current) : patched(endpoint, request, patch, current as StoredObject);
+}
+
+function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): NextObject {
+  const shown = shownTo(patch, current, endpoint) as unknown as JsonObject;
+  const changed = patchValue(patch, shown, endpoint.schema);
+  const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
+  const { managedFields, ...metadata } = object.metadata;
+  const before = (shown["metadata"] as JsonObject)["resourceVersion"];
+  const isSameClaims = managedFields === (shown["metadata"] as JsonObject)["managedFields"];
+  const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
+  return {
+    object: next,
+    ...(isSameClaims ? {} : { sentManagedFields: managedFields ?? [] }),
+    // A patch that says nothing of the version changes whatever is there.
+    resourceVersion: metadata.resourceVersion === before ? "" : (metadata.resourceVersion ?? ""),
+  };
+}
+
+/** What a patch sees. managedFields are there only if it speaks of them, since they are parsed for it. */
+function shownTo(patch: Patch, current: StoredObject, { served }: Endpoint): KubeObject {
+  const object = current.in(served);
+  if (!speaksOfManagedFields(patch)) return object;
+  return { ...object, metadata: { ...object.metadata, managedFields: current.managed().entries() } };
+}
+
+function speaksOfManagedFields({ type, value }: Patch): boolean {
+  if (type === "json") return writeJson(value).includes("/metadata/managedFields");
+  const metadata = (value as JsonObject | null)?.["metadata"];
+  return typeof metadata === "object" && metadata !== null && Object.hasOwn(metadata, "managedFields");
+}
+
+/** What a patch that is no apply makes of what is shown to it. */
+export function patchValue({ type, value }: Patch, shown: JsonObject, schema: ObjectSchema): Json {
+  switch (type) {
+    case "json":
+      return applyJsonPatch(shown, value);
+    case "merge":
+      return applyMergePatch(shown, mergePatchOf(value));
+    default:
+      return applyStrategicMergePatch(shown, strategicMergePatchOf(value), schema);
+  }
+}
+
+function objectPatch(value: Json): JsonObject {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw badRequest("error decoding patch: the patch must be a JSON object");
+}
+
+export function decodePatchedValue(
+  { schema, kind }: { readonly schema: ObjectSchema; readonly kind: string },
+  { options, context }: ApiRequest,
+  patch: Patch,
+  { shown, changed }: { readonly shown: JsonObject; readonly changed: Json },
+): KubeObject {
+  if (changed === shown) return shown as unknown as KubeObject;
+  const validation = fieldValidationOf(options);
+  const repeated = () => writeJson(patch.type === "strategic" ? patch.value : changed);
+  try {
+    const { object, unknownFields } = decodeBySchema(changed, schema);
+    const sentences = mistakeSentences({ body: new Uint8Array(), schema, unknownFields });
+    if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
+    if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
+    const next = object as unknown as KubeObject;
+    checkUnchangedKind(next, { kind, shown: shown as unknown as KubeObject });
+    return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
+  } catch (error) {
+    if (error instanceof DecodeError) throw patchError(error.message, repeated());
+    throw error;
+  }
+}
+
+function checkUnchangedKind(next: KubeObject, { kind, shown }: { readonly kind: string; readonly shown: KubeObject }): void {
+  if (next.kind === kind && next.apiVersion === shown.apiVersion) return;
+  throw badRequest(`the kind or apiVersion of an object cannot be changed by a patch (${next.apiVersion ?? ""}, Kind=${next.kind ?? ""})`);
+}
+
+function applied(server: ServerContext, endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject | undefined): NextObject {
+  const { options, context } = request;
+  const { schema, served } = endpoint;
+  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
+  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
+  const config = objectPatch(patch.value);
+  checkApplied(endpoint, request, config);
+  const { object, managed } = applyConfiguration({
+    schema,
+    applied: config,
+    live: current === undefined ? undefined : (current.in(served) as unknown as JsonObject),
+    liveManaged: current?.managed() ?? ManagedFields.none,
+    force: options.force ?? false,
+    writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
+    ignore: ignoredFields(endpoint, request.subresource),
+  });
+  const decoded = decodeBySchema(object, schema).object as unknown as KubeObject;
+  const resourceVersion = (config["metadata"] as JsonObject | undefined)?.["resourceVersion"];
+  return {
+    object: served.defaults?.(decoded) ?? decoded,
+    managed,
+    resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
+  };
+}
+
+/** What is applied must say what it is, and be what the path names. */
+function checkApplied({ apiVersion, resource }: Endpoint, { name, namespace }: ApiRequest, config: JsonObject): void {
+  const { apiVersion: sentVersion, kind } = config;
+  if (typeof kind !== "string" || kind === "") throw badRequest("error decoding YAML: Object 'Kind' is missing");
+  if (sentVersion !== apiVersion) {
+    throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${String(sentVersion ?? "")}, expected: ${apiVersion}`);
+  }
+  if (kind !== resource.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified: ${kind}, expected: ${resource.kind}`);
+  const metadata = (config["metadata"] ?? {}) as JsonObject;
+  const sentName = metadata["name"];
+  if (sentName !== undefined && sentName !== name) {
+    throw badRequest(`the name of the object (${String(sentName)}) does not match the name on the URL (${name})`);
+  }
+  const sentNamespace = metadata["namespace"];
+  if (sentNamespace !== undefined && sentNamespace !== "" && sentNamespace !== namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * How an object changes: by PUT, patch, apply, or through a subresource; always as "this is what it should become, given what is
+ * there". If somebody else was first, it is worked out again from what they wrote, unless the client named the version that it saw.
+ * An update that changes nothing writes nothing.
+ */
+import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
+import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import { keepIdentity } from "../../api/machinery/patch/identity.ts";
+import type { Subresource } from "../../api/machinery/resource.ts";
+import { conflict, invalidObject, notFound } from "../../api/machinery/status-error.ts";
+import { invalid } from "../../api/machinery/field-error.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { AdmissionRequest } from "../admission.ts";
+import type { Endpoint } from "../endpoints.ts";
+import { isDryRun, type ApiRequest } from "../request.ts";
+import { unallocated } from "../extension.ts";
+import type { ServerContext } from "../server-context.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { createObject, redefault, type NewObject } from "./create.ts";
+import { isReadyToGo } from "./deletion.ts";
+import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import { checkUid, metadataForUpdate } from "./metadata.ts";
+import { validateUpdate } from "./validation.ts";
+
+/** Others that may be first, one after the other, before a client is told to look again. */
+const UPDATE_ATTEMPTS_MAX = 16;
+
+export interface NextObject extends NewObject {
+  /** The resourceVersion that the client named, or "" if it named none: then whatever is there is replaced. */
+  readonly resourceVersion: string;
+}
+
+export interface ObjectUpdate {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
+  readonly subresource?: Extract<Subresource, { readonly of: "object" }>;
+  /** What it should become. `undefined` as what is there: it does not exist, and may be created. */
+  next(current: StoredObject | undefined): NextObject | Promise<NextObject>;
+  readonly createsIfAbsent: boolean;
+}
+
+export interface UpdateResult {
+  readonly created: boolean;
+  readonly object: StoredObject;
+}
+
+export async function updateObject(server: ServerContext, update: ObjectUpdate): Promise<UpdateResult> {
+  const { endpoint, request } = update;
+  const name = { namespace: request.namespace, name: request.name };
+  let current = await endpoint.storage.get(name);
+  for (let attempt = 1; ; attempt++) {
+    if (current === undefined) {
+      if (!update.createsIfAbsent) throw notFound(endpoint.name, request.name);
+      return { created: true, object: await createObject(server, update, await absent(update)) };
+    }
+    const result = await tryToUpdate(server, update, current);
+    if (result.written) return { created: false, object: result.object };
+    if (attempt >= UPDATE_ATTEMPTS_MAX) throw conflict(endpoint.name, request.name);
+    current = result.found;
+  }
+}
+
+async function absent(update: ObjectUpdate): Promise<NextObject> {
+  const next = await update.next(undefined);
+  // A version of something that does not exist cannot be the newest.
+  if (next.resourceVersion !== "" && next.resourceVersion !== "0") throw notFound(update.endpoint.name, update.request.name);
+  const { resourceVersion: _resourceVersion, ...metadata } = next.object.metadata;
+  return { ...next, object: { ...next.object, metadata } };
+}
+
+type Attempt =
+  | { readonly written: true; readonly object: StoredObject }
+  | { readonly written: false; readonly found: StoredObject | undefined };
+
+async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current: StoredObject): Promise<Attempt> {
+  const { endpoint, request, subresource } = update;
+  const { resource, served, storage } = endpoint;
+  const shown = current.in(served);
+  const wanted = await update.next(current);
+  checkVersion(endpoint, request, wanted, current);
+  const admission = admissionOf(update, wanted.object, shown);
+  const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
+  const next = keepIdentity(withMetadata(admitted, shown), shown);
+  const managed = wanted.managed ?? claimFields(server, update, { next, wanted, shown, current });
+
+  const previous = current.object;
+  const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
+  const permitted = subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
+  const prepared = keepIdentity(grown(endpoint, permitted ?? stored, previous), previous);
+  const extension = server.extension(resource.storage.group, resource.plural);
+  const dryRun = isDryRun(request.options);
+  const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
+  let written = false;
+  try {
+    const object = keepIdentity(allocation.object, previous);
+    validateUpdate(endpoint, { next: object, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
+    await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
+    if (object === previous && isSame(managed, current)) return { written: true, object: current };
+    request.context.signal?.throwIfAborted();
+    const result = StoredObject.fromObject(storage.family, object, managed);
+    const done = await write(server, update, { result, current, dryRun });
+    written = done.written;
+    return done;
+  } finally {
+    allocation.settle(written);
+  }
+}
+
+async function write(
+  server: ServerContext,
+  { endpoint, request }: ObjectUpdate,
+  { result, current, dryRun }: { readonly result: StoredObject; readonly current: StoredObject; readonly dryRun: boolean },
+): Promise<Attempt> {
+  if (dryRun) {
+    result.arriveAt(current.revision);
+    return { written: true, object: result };
+  }
+  const name = { namespace: request.namespace, name: request.name };
+  const { signal } = request.context;
+  // The last finalizer is gone, and nothing else holds it: the update is the deletion.
+  if (isReadyToGo(endpoint.resource, result.object)) {
+    const done = await endpoint.storage.delete(name, current, signal);
+    if (!done.written) return done;
+    server.extension(endpoint.resource.storage.group, endpoint.resource.plural)?.released?.(current.object);
+    result.arriveAt(done.revision);
+    return { written: true, object: result };
+  }
+  const done = await endpoint.storage.update(name, result, current, signal);
+  return done.written ? { written: true, object: result } : done;
+}
+
+/** The version and uid that the client named must be those of what is there. */
+function checkVersion(endpoint: Endpoint, request: ApiRequest, { object, resourceVersion }: NextObject, current: StoredObject): void {
+  const { resource, served, name } = endpoint;
+  if (resourceVersion === "" || resourceVersion === "0") {
+    if (resource.unconditionalUpdate || request.verb === "patch") return checkUidOf(endpoint, request, object, current);
+    const error = invalid("metadata.resourceVersion", 0, "must be specified for an update");
+    throw invalidObject({ group: served.group, kind: resource.kind }, request.name, [error]);
+  }
+  if (resourceVersion !== String(current.revision)) throw conflict(name, request.name);
+  checkUidOf(endpoint, request, object, current);
+}
+
+function checkUidOf({ name }: Endpoint, request: ApiRequest, { metadata }: KubeObject, current: StoredObject): void {
+  checkUid(name, request.name, { wanted: metadata.uid, found: current.object.metadata.uid });
+}
+
+function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
+  const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...rest } = next;
+  return { kind: shown.kind, apiVersion: shown.apiVersion, metadata: metadataForUpdate(next.metadata, shown.metadata), ...rest } as KubeObject;
+}
+
+/** With the next generation if what is wanted has changed. */
+function grown({ resource }: Endpoint, next: KubeObject, previous: KubeObject): KubeObject {
+  if (next === previous || resource.changesGeneration?.(next, previous) !== true) return next;
+  return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
+}
+
+function claimFields(
+  server: ServerContext,
+  { endpoint, request }: ObjectUpdate,
+  change: {
+    readonly next: KubeObject;
+    readonly wanted: { readonly sentManagedFields?: readonly ManagedFieldsEntry[] };
+    readonly shown: KubeObject;
+    readonly current: StoredObject;
+  },
+): ManagedFields {
+  const { sentManagedFields: sent } = change.wanted;
+  if (change.next === change.shown && sent === undefined) return change.current.managed();
+  return trackUpdate({
+    schema: endpoint.schema,
+    previous: change.shown as unknown as JsonObject,
+    previousManaged: change.current.managed(),
+    next: change.next as unknown as JsonObject,
+    ...(sent === undefined ? {} : { sent }),
+    writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
+    ignore: ignoredFields(endpoint, request.subresource),
+  });
+}
+
+function isSame(managed: ManagedFields, current: StoredObject): boolean {
+  const before = current.managed();
+  return managed === before || managed.text() === before.text();
+}
+
+function admissionOf({ endpoint, request }: ObjectUpdate, object: KubeObject, oldObject: KubeObject): AdmissionRequest {
+  const { namespace, name, subresource, options, context } = request;
+  return { operation: "UPDATE", endpoint, subresource, namespace, name, object, oldObject, dryRun: isDryRun(options), context };
+}

@@ -1,0 +1,64 @@
+/** The rules of an object and of a change, all causes in one answer. */
+import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/machinery/metadata-validation.ts";
+import { validateDnsSubdomain } from "../../api/machinery/names.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { Resource, Subresource } from "../../api/machinery/resource.ts";
+import { invalidObject } from "../../api/machinery/status-error.ts";
+import type { FieldError } from "../../api/machinery/field-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { RequestContext } from "../request.ts";
+
+/** The part of a subresource that counts here. */
+type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
+
+/** Causes that one answer lists; a body of 3 MiB can have far more, and nobody reads them. */
+const CAUSES_MAX = 1_000;
+
+export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext): void {
+  const { resource } = endpoint;
+  const errors = collect([metadataErrors(resource, object), resource.validate?.(object) ?? []]);
+  if (errors.length > 0) throw invalidOf(endpoint, object, errors);
+  for (const sentence of resource.warnings?.(object) ?? []) context.warn(sentence);
+}
+
+export function validateUpdate(
+  endpoint: Endpoint,
+  { next, previous, subresource }: { readonly next: KubeObject; readonly previous: KubeObject; readonly subresource?: ObjectSubresource },
+  context: RequestContext,
+): void {
+  const { resource } = endpoint;
+  const metadata = next.metadata === previous.metadata ? [] : metadataUpdateErrors(resource, next, previous);
+  const rules =
+    subresource === undefined
+      ? [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []]
+      : [subresource.validateUpdate?.(next, previous) ?? []];
+  const errors = collect([metadata, ...rules]);
+  if (errors.length > 0) throw invalidOf(endpoint, next, errors);
+  if (subresource !== undefined) return;
+  for (const sentence of resource.warnings?.(next, previous) ?? []) context.warn(sentence);
+}
+
+function* metadataErrors(resource: Resource, { metadata }: KubeObject): Iterable<FieldError> {
+  const { validateName = validateDnsSubdomain } = resource;
+  yield* validateObjectMeta(metadata, { namespaced: resource.scope === "Namespaced", validateName });
+}
+
+function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: KubeObject): Iterable<FieldError> {
+  yield* validateObjectMetaUpdate(next.metadata, previous.metadata);
+  yield* metadataErrors(resource, next);
+}
+
+function collect(sources: readonly Iterable<FieldError>[]): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const source of sources) {
+    for (const error of source) {
+      errors.push(error);
+      if (errors.length >= CAUSES_MAX) return errors;
+    }
+  }
+  return errors;
+}
+
+function invalidOf({ resource, served }: Endpoint, { metadata }: KubeObject, errors: readonly FieldError[]) {
+  return invalidObject({ group: served.group, kind: resource.kind }, metadata.name ?? metadata.generateName ?? "", errors);
+}

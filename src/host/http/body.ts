@@ -1,0 +1,47 @@
+/** A request's body as one array of bytes, never more of it in memory than the limit. */
+import type { Readable } from "node:stream";
+
+export interface BodyOptions {
+  readonly bytesMax: number;
+  readonly tooLarge: () => Error;
+  /** Why the client has gone, if it goes before the end. */
+  readonly gone: () => unknown;
+}
+
+const NOTHING = new Uint8Array();
+
+/** Over the limit it stops reading; what has come by then is dropped. */
+export function readBody(source: Readable, { bytesMax, tooLarge, gone }: BodyOptions): Promise<Uint8Array> {
+  if (source.readableEnded) return Promise.resolve(NOTHING);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    const finish = (settle: () => void) => {
+      source.off("data", onData).off("end", onEnd).off("close", onClose);
+      settle();
+    };
+    const onData = (chunk: Buffer) => {
+      sizeBytes += chunk.length;
+      chunks.push(chunk);
+      if (sizeBytes <= bytesMax) return;
+      source.pause();
+      finish(() => reject(tooLarge()));
+    };
+    const onEnd = () => finish(() => resolve(joined(chunks)));
+    const onClose = () => finish(() => reject(gone()));
+    if (source.destroyed) onClose();
+    else source.on("data", onData).on("end", onEnd).on("close", onClose);
+  });
+}
+
+/** The one piece itself, or a copy of all. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only = NOTHING] = pieces;
+  return pieces.length <= 1 ? only : Buffer.concat(pieces);
+}
+
+export function totalBytes(pieces: readonly Uint8Array[]): number {
+  let total = 0;
+  for (const piece of pieces) total += piece.length;
+  return total;
+}

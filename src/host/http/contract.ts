@@ -1,0 +1,91 @@
+/**
+ * HTTP over TLS as the rest of k8ts sees it: one request, one reply, and, after an upgrade, one WebSocket; the same for HTTP/1.1 and
+ * HTTP/2. Types and words only; server.ts starts it. Nothing here is of Node, so that what answers requests can be tested without it.
+ */
+
+export interface HttpPeer {
+  readonly address: string;
+  readonly isLoopback: boolean;
+  /** The client certificate, PEM, if it was signed by one of the server's client authorities. */
+  readonly certificate?: string;
+}
+
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** As it was sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Without the question mark; "" if there is none. */
+  readonly query: string;
+  /** One header by its lower-case name; several of one name joined with ", ". */
+  header(name: string): string | undefined;
+  /** The whole body; a second call gives the same. Rejects over the limit, and with the signal's reason if the client went away. */
+  body(): Promise<Uint8Array>;
+  /** Aborted when the client has gone away before it had its answer, or the server gives up on it. Made on first use. */
+  readonly signal: AbortSignal;
+  readonly peer: HttpPeer;
+}
+
+export interface HttpHead {
+  readonly code: number;
+  /** Names are lower case. Not among them: date, content-length, and what belongs to the connection. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** Exactly one of its functions is called, once. If the client has gone they do nothing, and a sink is over from the start. */
+export interface HttpReply {
+  /** A whole answer with its length. Only the head is sent if the request was a HEAD. The pieces must not change afterwards. */
+  send(head: HttpHead, body: readonly Uint8Array[], options?: { readonly gzip?: boolean }): void;
+  /** An answer that goes on until one side ends it. The head goes out at once. */
+  stream(head: HttpHead): HttpSink;
+  /** No answer: cuts the client off. */
+  abort(): void;
+}
+
+/** Bytes that go to many clients: what HTTP/1.1 puts around them is kept in `framed`, so that it is made once. */
+export interface HttpChunk {
+  readonly bytes: Uint8Array;
+  framed?: Uint8Array;
+}
+
+export interface HttpSink {
+  /** In order; what is written in one turn of the loop goes out together. Returns the bytes that wait in this process, these included. */
+  write(chunk: HttpChunk): number;
+  /** Ends it cleanly after what was written. */
+  end(): void;
+  /** Ends it now; the client sees that it is incomplete. */
+  abort(): void;
+  /** Called once when it is over, whoever ended it; at once if it is over already. */
+  onClosed(listener: () => void): void;
+  /** Called each time nothing waits any more. */
+  onDrained(listener: () => void): void;
+}
+
+/** What a client that asks for a WebSocket offers. Not calling `accept` and replying refuses it. */
+export interface WebSocketOffer {
+  /** The subprotocols the client knows, best first. */
+  readonly protocols: readonly string[];
+  /** Switches over, with one of the offered subprotocols or none. Rejects if the client has gone. */
+  accept(protocol?: string): Promise<WebSocketConnection>;
+}
+
+export interface WebSocketConnection {
+  /** The subprotocol that was agreed on; "" for none. */
+  readonly protocol: string;
+  /** One message. Returns the bytes that wait in this process, these included. */
+  send(message: Uint8Array, options: { readonly binary: boolean }): number;
+  /** Messages from the client. Those that came before the call are kept until then. */
+  onMessage(listener: (message: Uint8Array, options: { readonly binary: boolean }) => void): void;
+  /** Stops and starts taking messages, so that a fast client can be held up. */
+  pause(): void;
+  resume(): void;
+  /** Says goodbye after what was sent. 1000 is the normal code. */
+  close(code?: number, reason?: string): void;
+  /** Ends it now. */
+  abort(): void;
+  onClosed(listener: () => void): void;
+  onDrained(listener: () => void): void;
+}
+
+/** Must not throw. `offer` is there if the client asks for a WebSocket. */
+export type HttpHandler = (request: HttpRequest, reply: HttpReply, offer?: WebSocketOffer) => void;

@@ -1,0 +1,179 @@
+/**
+ * One request and its reply, on either protocol: what HTTP/1.1 and HTTP/2 have in common. This runs for every request, so it makes
+ * as little as it can: no URL object, no copy of the headers, no AbortController unless somebody asks for the signal, no timer.
+ * Times are kept by the server's sweep, which looks at all running exchanges every few seconds.
+ */
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, createGzip } from "node:zlib";
+import { blocksOf, sendBlocks } from "./blocks.ts";
+import { joined, readBody, totalBytes } from "./body.ts";
+import type { HttpHead, HttpPeer, HttpReply, HttpRequest, HttpSink } from "./contract.ts";
+import { BLOCK_BYTES, ONE_WRITE_BYTES_MAX, type HttpLimits } from "./limits.ts";
+import { closedSink, NodeSink, type SinkTarget } from "./sink.ts";
+import type { Turn } from "./turn.ts";
+
+/** What all exchanges of a server share. */
+export interface ExchangeContext {
+  readonly limits: HttpLimits;
+  readonly turn: Turn;
+  readonly running: Set<NodeExchange>;
+  readonly bodyTooLarge: (limitBytes: number) => Error;
+  /** From then on every answer is the last of its connection. */
+  stopping: boolean;
+  /** Called after each exchange that ends when the server is stopping. */
+  readonly overWhenStopping: () => void;
+}
+
+export abstract class NodeExchange implements HttpRequest, HttpReply {
+  abstract readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly peer: HttpPeer;
+  protected readonly context: ExchangeContext;
+  /** The client was told, or will be, that its body is too large: the rest of it is not read. */
+  protected bodyRefused = false;
+  #body: Promise<Uint8Array> | undefined;
+  #controller: AbortController | undefined;
+  #sink: NodeSink | undefined;
+  #state: "open" | "sending" | "over" = "open";
+  #clientGone = false;
+  #blocksSent = 0;
+  /** For the sweep: what it saw last, since when. */
+  #bodySinceMs: number | undefined;
+  #progress = -1;
+  #progressSinceMs = 0;
+
+  constructor(context: ExchangeContext, peer: HttpPeer, target: string) {
+    this.context = context;
+    this.peer = peer;
+    const url = target.startsWith("/") ? target : originForm(target);
+    const question = url.indexOf("?");
+    this.path = question === -1 ? url : url.slice(0, question);
+    this.query = question === -1 ? "" : url.slice(question + 1);
+    context.running.add(this);
+  }
+
+  abstract header(name: string): string | undefined;
+  /** Where the answer goes. */
+  protected abstract readonly out: Writable;
+  /** Where the body comes from. */
+  protected abstract readonly source: Readable;
+  /** The interim answer 100 if the client waits for it before it sends the body. */
+  protected abstract askForBody(): void;
+  /** `more` are names and values in turn. */
+  protected abstract writeHead(head: HttpHead, more: readonly string[]): void;
+  /** Ends the answer after these last bytes. */
+  protected abstract finish(bytes: Uint8Array | undefined): void;
+  protected abstract startStream(head: HttpHead): SinkTarget;
+  /** Whether the client was sent the whole answer. */
+  protected abstract readonly isComplete: boolean;
+  /** Cuts the client off. */
+  abstract giveUp(): void;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#clientGone) this.#controller.abort(clientGone());
+    }
+    return this.#controller.signal;
+  }
+
+  body(): Promise<Uint8Array> {
+    this.#body ??= this.#readBody();
+    return this.#body;
+  }
+
+  async #readBody(): Promise<Uint8Array> {
+    const { limits, bodyTooLarge } = this.context;
+    const tooLarge = () => {
+      this.bodyRefused = true;
+      return bodyTooLarge(limits.bodyBytesMax);
+    };
+    if (Number(this.header("content-length")) > limits.bodyBytesMax) throw tooLarge();
+    this.askForBody();
+    this.#bodySinceMs = performance.now();
+    try {
+      return await readBody(this.source, { bytesMax: limits.bodyBytesMax, tooLarge, gone: () => this.signal.reason ?? clientGone() });
+    } finally {
+      this.#bodySinceMs = undefined;
+    }
+  }
+
+  send(head: HttpHead, body: readonly Uint8Array[], { gzip = false }: { readonly gzip?: boolean } = {}): void {
+    if (this.#state !== "open") return;
+    this.#state = "sending";
+    if (gzip && this.method !== "HEAD") return this.#sendCompressed(head, body);
+    const sizeBytes = totalBytes(body);
+    this.writeHead(head, mayHaveBody(head.code) ? ["content-length", String(sizeBytes)] : []);
+    if (this.method === "HEAD" || !mayHaveBody(head.code)) this.finish(undefined);
+    else if (sizeBytes <= ONE_WRITE_BYTES_MAX) this.finish(joined(body));
+    else sendBlocks(this.out, blocksOf(body, BLOCK_BYTES), () => void this.#blocksSent++);
+  }
+
+  /** Its length is not known before its end. */
+  #sendCompressed(head: HttpHead, body: readonly Uint8Array[]): void {
+    this.writeHead(head, ["content-encoding", "gzip"]);
+    const counted = function* (exchange: NodeExchange) {
+      for (const block of blocksOf(body, BLOCK_BYTES)) {
+        exchange.#blocksSent++;
+        yield block;
+      }
+    };
+    const compress = createGzip({ level: constants.Z_BEST_SPEED });
+    // It fails only if the client goes away, which is seen where the exchange ends.
+    pipeline(Readable.from(counted(this), { objectMode: false }), compress, this.out).catch(() => this.giveUp());
+  }
+
+  stream(head: HttpHead): HttpSink {
+    if (this.#state !== "open") return closedSink;
+    if (this.method === "HEAD") {
+      this.writeHead(head, []);
+      this.finish(undefined);
+      return closedSink;
+    }
+    this.#sink = new NodeSink(this.startStream(head), this.context.turn);
+    return this.#sink;
+  }
+
+  abort(): void {
+    if (this.#state !== "over") this.giveUp();
+  }
+
+  /** Called once, when the answer is complete or the client has gone. */
+  protected over(): void {
+    this.#state = "over";
+    this.#clientGone = !this.isComplete;
+    this.context.running.delete(this);
+    if (this.#clientGone) this.#controller?.abort(clientGone());
+    this.#sink?.over();
+    if (this.context.stopping) this.context.overWhenStopping();
+  }
+
+  /** Gives up on a client that sends its body, or takes its answer, too slowly. */
+  sweep(nowMs: number): void {
+    const { requestTimeoutMs, stallTimeoutMs } = this.context.limits;
+    if (this.#bodySinceMs !== undefined && nowMs - this.#bodySinceMs > requestTimeoutMs) this.giveUp();
+    if (this.#state !== "sending") return;
+    const progress = this.#blocksSent * 2 ** 32 + this.out.writableLength;
+    if (progress !== this.#progress) {
+      this.#progress = progress;
+      this.#progressSinceMs = nowMs;
+    } else if (nowMs - this.#progressSinceMs > stallTimeoutMs) this.giveUp();
+  }
+}
+
+export function clientGone(): Error {
+  return new Error("The client has gone away");
+}
+
+function mayHaveBody(code: number): boolean {
+  return code !== 204 && code !== 304;
+}
+
+/** "/a?b" of "https://host/a?b", which clients send to proxies, and servers must understand. */
+function originForm(target: string): string {
+  const [, rest] = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
+  if (rest === undefined) return target;
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}

@@ -1,0 +1,258 @@
+/**
+ * The HTTPS server: HTTP/2 and HTTP/1.1 on one port, chosen by the client in the TLS handshake (ALPN), and WebSockets by upgrade.
+ * It keeps the limits of limits.ts; what a request means is its handler's.
+ *
+ * One https.Server listens, since that has Node's own time limits against slow clients; connections that agreed on HTTP/2 are handed
+ * to an http2.Server that does not listen itself. Node's combined server would put its slow imitation of HTTP/1.1 over HTTP/2.
+ */
+import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer as createHttpsServer, type Server } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Logger } from "../../base/logger.ts";
+import type { HttpHandler } from "./contract.ts";
+import type { ExchangeContext } from "./exchange.ts";
+import { Http1Exchange } from "./http1.ts";
+import { Http2Exchange } from "./http2.ts";
+import * as limit from "./limits.ts";
+import { Peers } from "./peers.ts";
+import { Turn } from "./turn.ts";
+import { upgradeExchange, type UpgradeRequest } from "./websocket.ts";
+
+export interface HttpsServerOptions {
+  /** An address of this machine, or a name for one. */
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly tls: HttpsServerTls;
+  readonly limits?: Partial<limit.HttpLimits>;
+  /** What the reading of a body that is too large rejects with. */
+  readonly bodyTooLarge: (limitBytes: number) => Error;
+  readonly handler: HttpHandler;
+  readonly log: Logger;
+}
+
+/** PEM. */
+export interface HttpsServerTls {
+  readonly certificate: string;
+  readonly key: string;
+  /**
+   * Who signs client certificates. Without, clients are not asked for one: it could not be trusted, and browsers would ask their
+   * user which one to send.
+   */
+  readonly clientAuthorities?: string;
+}
+
+export interface HttpsServer extends AsyncDisposable {
+  /** The port it listens on. */
+  readonly port: number;
+  /**
+   * Takes no more connections and requests, waits for the running ones (up to `graceMs`; default: STOP_GRACE_MS), then cuts off what
+   * is left. Streams are their writers' to end.
+   */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** How long running requests may take to end when the server stops. */
+export const STOP_GRACE_MS = 10_000;
+
+/** How long last answers may take to reach their clients, when nothing runs any more. */
+const STOP_FLUSH_MS = 1_000;
+
+/** Why listening failed; `code` is the system's, such as EADDRINUSE. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+  readonly code: string;
+
+  constructor(message: string, code: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export async function startHttpsServer(options: HttpsServerOptions): Promise<HttpsServer> {
+  const server = new NodeHttpsServer(options);
+  await server.listen(options);
+  return server;
+}
+
+/** An HTTP/2 connection, for the sweep. */
+interface Session {
+  readonly session: ServerHttp2Session;
+  openStreams: number;
+  idleSinceMs: number;
+}
+
+class NodeHttpsServer implements HttpsServer {
+  readonly #handler: HttpHandler;
+  readonly #log: Logger;
+  readonly #context: ExchangeContext;
+  readonly #server: Server;
+  readonly #http2: Http2Server;
+  readonly #peers: Peers;
+  /** Everything that was accepted, also before and during the handshake. */
+  readonly #sockets = new Set<Socket>();
+  readonly #http1Sockets = new Set<TLSSocket>();
+  readonly #sessions = new Set<Session>();
+  readonly #sweeper: NodeJS.Timeout;
+  #closing: Promise<void> | undefined;
+  #noneRuns = () => {};
+
+  constructor({ handler, log, tls, bodyTooLarge, ...options }: HttpsServerOptions) {
+    const limits = { ...limit.DEFAULT_LIMITS, ...options.limits };
+    const overWhenStopping = () => this.#context.running.size === 0 && this.#noneRuns();
+    this.#handler = handler;
+    this.#log = log;
+    this.#context = { limits, turn: new Turn(), running: new Set(), bodyTooLarge, stopping: false, overWhenStopping };
+    this.#peers = new Peers({ trustCertificates: tls.clientAuthorities !== undefined });
+    this.#http2 = createHttp2Server(http2Options(limits));
+    this.#server = createHttpsServer(httpsOptions(tls, limits));
+    this.#server.maxConnections = limits.connectionsMax;
+    this.#listenToServers();
+    this.#sweeper = setInterval(() => this.#sweep(), limits.sweepIntervalMs).unref();
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  listen({ host, port }: HttpsServerOptions): Promise<void> {
+    const server = this.#server;
+    return new Promise((resolve, reject) => {
+      const failed = (error: NodeJS.ErrnoException) => {
+        clearInterval(this.#sweeper);
+        reject(new ListenError(`Cannot listen on ${host}:${port}: ${error.message}`, error.code ?? "", error));
+      };
+      server.once("error", failed);
+      server.listen({ host, port }, () => {
+        server.off("error", failed);
+        // Accepting can fail later, for want of file descriptors: that is a connection lost and no reason to end.
+        server.on("error", (error) => this.#log.error("Cannot accept a connection", { error }));
+        resolve();
+      });
+    });
+  }
+
+  #listenToServers(): void {
+    const server = this.#server;
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    const [serveHttp1] = server.listeners("secureConnection") as ((this: Server, socket: TLSSocket) => void)[];
+    server.removeAllListeners("secureConnection");
+    server.on("secureConnection", (socket: TLSSocket) => {
+      if (socket.alpnProtocol === "h2") {
+        this.#http2.emit("connection", socket);
+        return;
+      }
+      this.#http1Sockets.add(socket);
+      socket.once("close", () => this.#http1Sockets.delete(socket));
+      serveHttp1?.call(server, socket);
+    });
+    server.on("request", (request: IncomingMessage, response: ServerResponse) => this.#serve1(request, response, false));
+    server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => this.#serve1(request, response, true));
+    server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => this.#serveUpgrade({ request, socket, head }));
+    this.#http2.on("session", (session: ServerHttp2Session) => this.#addSession(session));
+  }
+
+  #serve1(request: IncomingMessage, response: ServerResponse, clientWaits: boolean): void {
+    const exchange = new Http1Exchange(this.#context, this.#peers.of(request.socket as TLSSocket), { request, response, clientWaits });
+    this.#handler(exchange, exchange);
+  }
+
+  #serveUpgrade(upgrade: UpgradeRequest): void {
+    const peer = this.#peers.of(upgrade.request.socket as TLSSocket);
+    const { exchange, offer } = upgradeExchange(this.#context, peer, upgrade);
+    this.#handler(exchange, exchange, offer);
+  }
+
+  #addSession(session: ServerHttp2Session): void {
+    const peer = this.#peers.of(session.socket as TLSSocket);
+    const entry: Session = { session, openStreams: 0, idleSinceMs: performance.now() };
+    this.#sessions.add(entry);
+    session.setLocalWindowSize(limit.CONNECTION_WINDOW_BYTES);
+    session.on("close", () => this.#sessions.delete(entry));
+    session.on("stream", (stream, headers) => {
+      entry.openStreams++;
+      stream.on("close", () => {
+        if (--entry.openStreams === 0) entry.idleSinceMs = performance.now();
+      });
+      const exchange = new Http2Exchange(this.#context, peer, stream, headers);
+      this.#handler(exchange, exchange);
+    });
+  }
+
+  /** What Node does by itself for HTTP/1.1 only, and clients that stop reading. */
+  #sweep(): void {
+    const nowMs = performance.now();
+    for (const { session, openStreams, idleSinceMs } of this.#sessions) {
+      if (openStreams === 0 && nowMs - idleSinceMs > this.#context.limits.idleTimeoutMs) session.close();
+    }
+    for (const exchange of this.#context.running) exchange.sweep(nowMs);
+  }
+
+  close({ graceMs = STOP_GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#closing ??= this.#close(graceMs);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { running } = this.#context;
+    this.#context.stopping = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // Each tells its client by GOAWAY, and closes after its last stream.
+    for (const { session } of this.#sessions) session.close();
+    const noneRuns = new Promise<void>((resolve) => (this.#noneRuns = resolve));
+    if (running.size > 0) await atMost(graceMs, noneRuns);
+    for (const exchange of running) exchange.giveUp();
+    for (const socket of this.#http1Sockets) socket.destroySoon();
+    await atMost(STOP_FLUSH_MS, closed);
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    clearInterval(this.#sweeper);
+  }
+}
+
+function httpsOptions({ certificate, key, clientAuthorities }: HttpsServerTls, limits: limit.HttpLimits) {
+  return {
+    cert: certificate,
+    key,
+    ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities, requestCert: true }),
+    // Who a client is, and what it may do without being anybody, is decided per request.
+    rejectUnauthorized: false,
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: limit.HANDSHAKE_TIMEOUT_MS,
+    maxHeaderSize: limit.HEADER_BYTES_MAX,
+    headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: limits.sweepIntervalMs,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: limit.TCP_KEEPALIVE_MS,
+  };
+}
+
+function http2Options({ streamsPerConnectionMax }: limit.HttpLimits) {
+  return {
+    maxSessionMemory: limit.SESSION_MEMORY_MEGABYTES_MAX,
+    settings: {
+      maxConcurrentStreams: streamsPerConnectionMax,
+      initialWindowSize: limit.STREAM_WINDOW_BYTES,
+      maxHeaderListSize: limit.HEADER_BYTES_MAX,
+    },
+  };
+}
+
+async function atMost(durationMs: number, event: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, durationMs)));
+  await Promise.race([event, timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,20 @@
+/** Work that is put off to the end of the present turn of the event loop, all of it with one timer, however many sinks have some. */
+
+export interface Flushable {
+  flush(): void;
+}
+
+export class Turn {
+  #waiting: Flushable[] = [];
+
+  /** Each at most once per turn: whoever calls knows whether it has. */
+  flushAtEnd(flushable: Flushable): void {
+    if (this.#waiting.push(flushable) === 1) setImmediate(() => this.#flushAll());
+  }
+
+  #flushAll(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const flushable of waiting) flushable.flush();
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Everything that can be said about an API server on the command line: the flags, with upstream's names where upstream has them, and
+ * the configuration they give. Where the files of a cluster lie by default is decided here, too.
+ */
+import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
+import { cidrSize, parseCidr } from "../api/machinery/ip-address.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { joinPath } from "../host/files.ts";
+import type { FlagSet, FlagValues, Parsed } from "./flags.ts";
+import type { StoreConfig } from "./store-config.ts";
+
+/** The machine's part of an API server: where it listens, and with which files. */
+export interface ServingConfig {
+  readonly bindAddress: string;
+  /** 0: any that is free. */
+  readonly securePort: number;
+  /** A certificate that somebody has given. Without, one is made. */
+  readonly certificateFiles?: { readonly certificate: string; readonly key: string };
+  /** Where a certificate that is made is kept. Without, it is not kept. */
+  readonly certificateDirectory?: string;
+  /** Where the kubeconfig is written. Without, to a temporary directory. */
+  readonly kubeconfig?: string;
+  /** HTTP/2 requests at the same time on one connection. */
+  readonly streamsPerConnectionMax: number;
+}
+
+export interface ApiServerOptions {
+  readonly serving: ServingConfig;
+  readonly api: ApiServerConfig;
+  /** How long Events are kept. */
+  readonly eventTtlMs: number;
+}
+
+export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
+
+const PORT_MAX = 65_535;
+
+const { serviceNodePortRange: DEFAULT_PORTS } = DEFAULT_API_SERVER_CONFIG;
+
+export const apiServerFlags = {
+  "secure-port": {
+    type: "number",
+    min: 0,
+    max: PORT_MAX,
+    default: DEFAULT_SERVING_CONFIG.securePort,
+    doc: "Port for HTTPS. 0 takes any that is free.",
+  },
+  "bind-address": {
+    type: "string",
+    placeholder: "ADDRESS",
+    default: DEFAULT_SERVING_CONFIG.bindAddress,
+    doc: "Address to listen on. Only a loopback address, until the API server knows users and their rights.",
+    expects: (address) => (isLoopback(address) ? undefined : "a loopback address such as 127.0.0.1, since there are no users and rights yet"),
+  },
+  "tls-cert-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificate of the server, PEM, followed by those of its authorities. Needs --tls-private-key-file. Default: one is made.",
+  },
+  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
+  "cert-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    doc: "Where a certificate that is made is kept for the next start. Default: pki in the data directory.",
+  },
+  kubeconfig: {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Where to write the file with which kubectl finds the server. Default: kubeconfig in the data directory, or in a temporary one.",
+  },
+  "service-cluster-ip-range": {
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: `From which Services get their addresses: one range, or one of IPv4 and one of IPv6. Default: ${DEFAULT_API_SERVER_CONFIG.serviceClusterIpRange}.`,
+    expects: (range) => (isServiceRange(range) ? undefined : "a range of at least 4 addresses such as 10.96.0.0/12"),
+  },
+  "service-node-port-range": {
+    type: "string",
+    placeholder: "FIRST-LAST",
+    default: `${DEFAULT_PORTS.first}-${DEFAULT_PORTS.last}`,
+    doc: "From which Services get their node ports, both included.",
+    expects: (range) => (parsePortRange(range) === undefined ? "a range of ports such as 30000-32767" : undefined),
+  },
+  "request-timeout": durationFlag("1m0s", "After this long a request that did not say how long it may take is given up."),
+  "min-request-timeout": {
+    type: "number",
+    min: 1,
+    default: 1800,
+    placeholder: "SECONDS",
+    doc: "A watch that did not say how long it may take ends after this long, or up to twice as long.",
+  },
+  "max-requests-inflight": { type: "number", min: 1, default: 400, doc: "Reading requests that may be worked on at once; the next is told to try again." },
+  "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for writing requests." },
+  "http2-max-streams-per-connection": {
+    type: "number",
+    min: 1,
+    default: DEFAULT_SERVING_CONFIG.streamsPerConnectionMax,
+    doc: "HTTP/2 requests at the same time on one connection; further ones wait in the client.",
+  },
+  "event-ttl": durationFlag("1h0m0s", "How long Events are kept."),
+} as const satisfies FlagSet;
+
+export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
+
+/** `store` says where the cluster's files lie; it is absent if it could not be understood. */
+export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
+  const problems = [...fileProblems(values), ...rangeProblems(values)];
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, options: { serving: servingConfig(values, store), api: apiConfig(values), eventTtlMs: durationMs(values["event-ttl"]) } };
+}
+
+function fileProblems(values: ApiServerFlagValues): string[] {
+  const problems: string[] = [];
+  const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
+  if ((certificate === undefined) !== (key === undefined)) problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
+  if (certificate !== undefined && values["cert-dir"] !== undefined) {
+    problems.push("--cert-dir is for a certificate that is made, --tls-cert-file names one that exists: give one of them");
+  }
+  return problems;
+}
+
+function rangeProblems(values: ApiServerFlagValues): string[] {
+  const families = values["service-cluster-ip-range"].map((range) => parseCidr(range)?.address.family);
+  if (families.length <= 1 || (families.length === 2 && families[0] !== families[1])) return [];
+  return ["--service-cluster-ip-range must be one range, or one of IPv4 and one of IPv6"];
+}
+
+function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ServingConfig {
+  const dataDirectory = store?.driver === "embedded" ? store.dataDirectory : undefined;
+  const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
+  const certificateDirectory = values["cert-dir"] ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "pki"));
+  const kubeconfig = values.kubeconfig ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "kubeconfig"));
+  return {
+    bindAddress: values["bind-address"],
+    securePort: values["secure-port"],
+    streamsPerConnectionMax: values["http2-max-streams-per-connection"],
+    ...(certificate === undefined || key === undefined ? {} : { certificateFiles: { certificate, key } }),
+    ...(certificateDirectory === undefined || certificate !== undefined ? {} : { certificateDirectory }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  };
+}
+
+function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
+  const ranges = values["service-cluster-ip-range"];
+  return {
+    ...DEFAULT_API_SERVER_CONFIG,
+    requestTimeoutMs: durationMs(values["request-timeout"]),
+    minRequestTimeoutMs: values["min-request-timeout"] * 1000,
+    maxRequestsInFlight: values["max-requests-inflight"],
+    maxMutatingRequestsInFlight: values["max-mutating-requests-inflight"],
+    ...(ranges.length === 0 ? {} : { serviceClusterIpRange: ranges.join(",") }),
+    serviceNodePortRange: parsePortRange(values["service-node-port-range"]) ?? DEFAULT_PORTS,
+  };
+}
+
+export function isLoopback(address: string): boolean {
+  return address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
+
+/** The first address is the API server's own, so that a range of one would leave none to give. */
+function isServiceRange(text: string): boolean {
+  const range = parseCidr(text);
+  return range !== undefined && cidrSize(range) >= 4n;
+}
+
+/** "30000-32767" */
+function parsePortRange(text: string): ApiServerConfig["serviceNodePortRange"] | undefined {
+  const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(text)?.map(Number) ?? [];
+  if (first === undefined || last === undefined || first < 1 || last < first || last > PORT_MAX) return undefined;
+  return { first, last };
+}
+
+function durationFlag<const Default extends string>(standard: Default, doc: string) {
+  return {
+    type: "string",
+    placeholder: "DURATION",
+    default: standard,
+    doc,
+    expects: (text: string) => (durationMs(text) > 0 ? undefined : "a length of time such as 1m30s"),
+  } as const;
+}
+
+/** NaN if it is none. */
+function durationMs(text: string): number {
+  try {
+    return durationToMs(parseDuration(text));
+  } catch {
+    return NaN;
+  }
+}

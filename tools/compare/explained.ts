@@ -1,0 +1,63 @@
+/** Why we differ from the yardsticks where we do. An explanation that no difference needs any more fails the run, so that none goes stale. */
+export interface Explanation {
+  /** The name of the comparison. */
+  readonly comparison: string;
+  /** One difference word by word, or a pattern of all that have the same reason. */
+  readonly difference: string | RegExp;
+  readonly why: string;
+}
+
+export const explanations: readonly Explanation[] = [
+  {
+    comparison: "openapi-types",
+    difference: /^io\.k8s\..*, enum: ours ".+", theirs ""$/,
+    why: "The yardsticks' server was told to leave enumerations out. One that is started without flags shows them, and exactly ours.",
+  },
+  {
+    comparison: "openapi-types",
+    difference: /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\.(DeleteOptions|WatchEvent), kinds: /,
+    why: "They are kinds of every group and version; each OpenAPI v3 document names those of its own. Groups from which nothing is deleted (admission, authentication, authorization) name none there, but do in OpenAPI v2.",
+  },
+  {
+    comparison: "description-texts",
+    difference: /^io\.k8s\.apimachinery\.pkg\.api\.resource\.Quantity: /,
+    why: "No package that we generate from describes it, so the description is ours.",
+  },
+  {
+    comparison: "list-semantics",
+    difference: "core.v1.PersistentVolumeClaimStatus allocatedResourceStatuses: ours nothing, theirs mapType=granular",
+    why: "A map is granular unless something else is said, so saying it changes nothing.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference:
+      "k8s.io.api.core.v1.Probe 1: ours optional .k8s.io.api.core.v1.ProbeHandler probeHandler, theirs optional .k8s.io.api.core.v1.ProbeHandler handler",
+    why: "An inlined struct has no name in JSON, so we compare with the name of its type. The wire has numbers only.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference:
+      /^k8s\.io\.apiextensions_apiserver\..*\.JSONSchemaProps \d+: ours (\S+ \S+) (\$|x-kubernetes-)\S+, theirs \1 (ref|schema|xKubernetes\w+)$/,
+    why: "The names in JSON have characters that names in protobuf cannot have. The wire has numbers only.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference: /^k8s\.io\..*\.(Duration|FieldsV1|IntOrString|JSON|MicroTime|Quantity|RawExtension|Time): we do not have it$/,
+    why: "It is not made of fields in JSON. The protobuf codec knows its message by the format of the schema.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference: /^k8s\.io\..*\.JSONSchemaPropsOr(Array|Bool|StringArray): we do not have it$/,
+    why: "It is any JSON in our schemas, as in OpenAPI documents. Only a CustomResourceDefinition has one.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference: "k8s.io.apimachinery.pkg.api.resource.QuantityValue: we do not have it",
+    why: "A Go type that shares Quantity's message and is in no type of the API.",
+  },
+  {
+    comparison: "protobuf-fields",
+    difference: /^k8s\.io\.apimachinery\.pkg\.apis\.testapigroup\./,
+    why: "A group for upstream's own tests, which no server has.",
+  },
+];

@@ -1,0 +1,12 @@
+/** Reads the numbers of all fields from the text of a `.proto` file, to check those of the Go tags with: "Pod.metadata" is 1. */
+export function numbersOf(text: string): Map<string, number> {
+  const numbers = new Map<string, number>();
+  let message = "";
+  for (const line of text.split("\n")) {
+    message = /^message (\w+) \{/.exec(line)?.[1] ?? message;
+    if (message !== "" && !numbers.has(message)) numbers.set(message, 0);
+    const [, field, number] = /^\s+(?:optional|repeated|required|map<.*>)\s.*?(\w+) = (\d+)/.exec(line) ?? [];
+    if (field !== undefined) numbers.set(`${message}.${field}`, Number(number));
+  }
+  return numbers;
+}
