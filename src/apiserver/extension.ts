@@ -12,7 +12,7 @@ import type { ServerContext } from "./server-context.ts";
 export interface ResourceExtension {
   readonly group: string;
   readonly plural: string;
-  /** Called for each create and update, after the kind's own write rules and before validation. In the storage version. */
+  /** Called for each create and update, after the kind's own rules, of an object that is valid. In the storage version. */
   allocate?(write: AllocatedWrite): Promise<Allocation> | Allocation;
   /** The object has been deleted. */
   released?(object: KubeObject): void;

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { joinPath } from "./files.ts";
 import { writePrivateText } from "./private-files.ts";
-import { makeAuthority, makeServingCertificate, type CertificateWithKey } from "./x509.ts";
+import { makeAuthority, makeCertificate, type CertificateWithKey } from "./x509.ts";
 
 /** PEM. */
 export interface ServingCertificate extends CertificateWithKey {
@@ -70,14 +70,18 @@ function newAuthority(nowMs: number): CertificateWithKey {
 function newServing(names: readonly string[], authority: CertificateWithKey, nowMs: number): Made {
   const validity = { fromMs: nowMs - BACKDATED_MS, toMs: nowMs + SERVING_DAYS * DAY_MS };
   const commonName = new X509Certificate(authority.certificate).subject.replace(/^CN=/, "");
-  return { authority, serving: makeServingCertificate({ commonName: "kube-apiserver", names, validity }, { ...authority, commonName }) };
+  const request = { commonName: "kube-apiserver", purpose: "server", names, validity } as const;
+  return { authority, serving: makeCertificate(request, { ...authority, commonName }) };
 }
 
 /** A certificate and its key as they were read, which may be anything; empty where there is no file. */
 type Pair = CertificateWithKey;
 
 async function readPair(directory: string, name: string): Promise<Pair> {
-  const [certificate, key] = await Promise.all([readText(joinPath(directory, `${name}.crt`)), readText(joinPath(directory, `${name}.key`))]);
+  const [certificate, key] = await Promise.all([
+    readText(joinPath(directory, `${name}.crt`)),
+    readText(joinPath(directory, `${name}.key`)),
+  ]);
   return { certificate, key };
 }
 
@@ -97,7 +101,9 @@ async function writePair(directory: string, name: string, { certificate, key }: 
 }
 
 function isGood({ certificate, key }: Pair, nowMs: number): boolean {
-  return problemOf({ certificate, key }) === undefined && Date.parse(new X509Certificate(certificate).validTo) - nowMs > RENEW_DAYS * DAY_MS;
+  return (
+    problemOf({ certificate, key }) === undefined && Date.parse(new X509Certificate(certificate).validTo) - nowMs > RENEW_DAYS * DAY_MS
+  );
 }
 
 /** What is wrong with a certificate and a key that should belong together. */

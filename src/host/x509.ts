@@ -4,7 +4,20 @@
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
-import { bitString, boolean, explicit, implicit, integer, objectIdentifier, octetString, sequence, set, time, utf8String, type Der } from "./der.ts";
+import {
+  bitString,
+  boolean,
+  explicit,
+  implicit,
+  integer,
+  objectIdentifier,
+  octetString,
+  sequence,
+  set,
+  time,
+  utf8String,
+  type Der,
+} from "./der.ts";
 
 /** PEM. */
 export interface CertificateWithKey {
@@ -28,16 +41,24 @@ export function makeAuthority(commonName: string, validity: Validity): Certifica
   return certify({ commonName, key, validity, extensions, issuer: { commonName, key } });
 }
 
-/** For a server that is known by `names`: DNS names and IP addresses. */
-export function makeServingCertificate(
-  { commonName, names, validity }: { readonly commonName: string; readonly names: readonly string[]; readonly validity: Validity },
+export interface CertificateRequest {
+  readonly commonName: string;
+  /** Which end of a connection it is for. */
+  readonly purpose: "server" | "client";
+  /** DNS names and IP addresses. */
+  readonly names: readonly string[];
+  readonly validity: Validity;
+}
+
+export function makeCertificate(
+  { commonName, purpose, names, validity }: CertificateRequest,
   authority: CertificateWithKey & { readonly commonName: string },
 ): CertificateWithKey {
   const extensions = [
     extension(OID.basicConstraints, sequence(), { critical: true }),
     extension(OID.keyUsage, bitString(Buffer.from([0b1000_0000]), 7), { critical: true }), // digitalSignature
-    extension(OID.extendedKeyUsage, sequence(objectIdentifier(OID.serverAuthentication))),
-    extension(OID.subjectAlternativeName, sequence(...names.map(generalName))),
+    extension(OID.extendedKeyUsage, sequence(objectIdentifier(OID[purpose]))),
+    ...(names.length === 0 ? [] : [extension(OID.subjectAlternativeName, sequence(...names.map(generalName)))]),
   ];
   const issuer = { commonName: authority.commonName, key: createPrivateKey(authority.key) };
   return certify({ commonName, key: newKey(), validity, extensions, issuer });
@@ -49,7 +70,8 @@ const OID = {
   basicConstraints: "2.5.29.19",
   keyUsage: "2.5.29.15",
   extendedKeyUsage: "2.5.29.37",
-  serverAuthentication: "1.3.6.1.5.5.7.3.1",
+  server: "1.3.6.1.5.5.7.3.1",
+  client: "1.3.6.1.5.5.7.3.2",
   subjectAlternativeName: "2.5.29.17",
   subjectKeyIdentifier: "2.5.29.14",
   authorityKeyIdentifier: "2.5.29.35",

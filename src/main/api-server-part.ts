@@ -46,7 +46,10 @@ export interface ApiServerPartContext {
   readonly log: Logger;
 }
 
-export async function startApiServerPart(options: ApiServerOptions, { startCore, clock, log }: ApiServerPartContext): Promise<ApiServerPart> {
+export async function startApiServerPart(
+  options: ApiServerOptions,
+  { startCore, clock, log }: ApiServerPartContext,
+): Promise<ApiServerPart> {
   await using starting = new Disposables();
   const { serving } = options;
   const tls = await clock.external(certificateFor(options, clock));
@@ -134,7 +137,9 @@ async function writeKubeconfig({ kubeconfig }: ServingConfig, text: string, owne
   try {
     await writePrivateText(path, text);
   } catch (error) {
-    throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a file that this user can write with --kubeconfig`, { cause: error });
+    throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a file that this user can write with --kubeconfig`, {
+      cause: error,
+    });
   }
   return absolutePath(path);
 }

@@ -33,6 +33,16 @@ export interface ApiServerOptions {
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
 
+/** As long as upstream keeps them. */
+const EVENT_TTL_MS = 3_600_000;
+
+/** For a cluster inside another program: it must not meet one that runs already. */
+export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
+  serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0 },
+  api: DEFAULT_API_SERVER_CONFIG,
+  eventTtlMs: EVENT_TTL_MS,
+};
+
 const PORT_MAX = 65_535;
 
 const { serviceNodePortRange: DEFAULT_PORTS } = DEFAULT_API_SERVER_CONFIG;
@@ -50,7 +60,8 @@ export const apiServerFlags = {
     placeholder: "ADDRESS",
     default: DEFAULT_SERVING_CONFIG.bindAddress,
     doc: "Address to listen on. Only a loopback address, until the API server knows users and their rights.",
-    expects: (address) => (isLoopback(address) ? undefined : "a loopback address such as 127.0.0.1, since there are no users and rights yet"),
+    expects: (address) =>
+      isLoopback(address) ? undefined : "a loopback address such as 127.0.0.1, since there are no users and rights yet",
   },
   "tls-cert-file": {
     type: "string",
@@ -89,7 +100,12 @@ export const apiServerFlags = {
     placeholder: "SECONDS",
     doc: "A watch that did not say how long it may take ends after this long, or up to twice as long.",
   },
-  "max-requests-inflight": { type: "number", min: 1, default: 400, doc: "Reading requests that may be worked on at once; the next is told to try again." },
+  "max-requests-inflight": {
+    type: "number",
+    min: 1,
+    default: 400,
+    doc: "Reading requests that may be worked on at once; the next is told to try again.",
+  },
   "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for writing requests." },
   "http2-max-streams-per-connection": {
     type: "number",
@@ -106,13 +122,17 @@ export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
 export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
   const problems = [...fileProblems(values), ...rangeProblems(values)];
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, options: { serving: servingConfig(values, store), api: apiConfig(values), eventTtlMs: durationMs(values["event-ttl"]) } };
+  return {
+    ok: true,
+    options: { serving: servingConfig(values, store), api: apiConfig(values), eventTtlMs: durationMs(values["event-ttl"]) },
+  };
 }
 
 function fileProblems(values: ApiServerFlagValues): string[] {
   const problems: string[] = [];
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
-  if ((certificate === undefined) !== (key === undefined)) problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
+  if ((certificate === undefined) !== (key === undefined))
+    problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
   if (certificate !== undefined && values["cert-dir"] !== undefined) {
     problems.push("--cert-dir is for a certificate that is made, --tls-cert-file names one that exists: give one of them");
   }

@@ -1,21 +1,24 @@
 /**
  * The composition root: from a configuration to the parts that run in this process, started in the order in which they need
- * each other and stopped in the reverse. A start that fails half-way stops what it had started. Until the API server exists,
- * the parts are the store and the two loops that keep it small.
+ * each other and stopped in the reverse. A start that fails half-way stops what it had started.
  */
+import type { Transport } from "../api/machinery/transport.ts";
+import type { ApiServer } from "../apiserver/api-server.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
-import { startCompaction } from "../store/compaction.ts";
-import { startExpiry } from "../store/expiry.ts";
-import type { Store } from "../store/store.ts";
+import { startCore, startStoreLoops } from "./api-server-core.ts";
+import { startApiServerPart } from "./api-server-part.ts";
+import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
 import { openStore } from "./open-store.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface ClusterOptions {
   /** Default: in memory, gone with the process. */
   readonly store?: StoreConfig;
+  /** Default: on any free port of 127.0.0.1, with a kubeconfig in a temporary directory that is gone when the cluster is. */
+  readonly apiServer?: ApiServerOptions;
   /** Default: the real time. */
   readonly clock?: Clock;
   /** Default: nothing is logged. */
@@ -31,30 +34,45 @@ export interface ClusterPart {
 
 export interface Cluster extends AsyncDisposable {
   readonly parts: readonly ClusterPart[];
+  /** Where the API is, such as https://127.0.0.1:6443. */
+  readonly url: string;
+  /** The path of a file with which kubectl, Helm and client libraries find it. */
+  readonly kubeconfig: string;
+  /** The API without a socket, for programs in this process. `userAgent` names who asks, and who owns the fields that it writes. */
+  transport(options: { readonly userAgent: string }): Transport;
   /** Stops everything; resolves when nothing of it is left. A second call waits for the same. */
   close(): Promise<void>;
 }
 
+/** In this process nobody needs to show who they are. */
+const OWNER = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { store: config = { driver: "memory" }, clock = realClock, log = silentLogger } = options;
+  const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, clock = realClock, log = silentLogger } = options;
   await using starting = new Disposables();
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
   startStoreLoops(store, { clock, log }, starting);
+  let core: ApiServer | undefined;
+  const part = await startApiServerPart(apiServer, {
+    clock,
+    log: log.with({ part: "apiserver" }),
+    startCore: async (given) => (core = await startCore(store, { ...given, clock, log })),
+  });
+  starting.defer(() => part.close());
 
   const running = starting.move();
   return {
-    parts: [{ name: "store", description: describeStore(config) }],
+    parts: [
+      { name: "store", description: describeStore(config) },
+      { name: "API server", description: part.url },
+    ],
+    url: part.url,
+    kubeconfig: part.kubeconfig,
+    transport: ({ userAgent }) => (core as ApiServer).transport({ user: OWNER, userAgent }),
     close: () => running[Symbol.asyncDispose](),
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
-}
-
-function startStoreLoops(store: Store, context: { readonly clock: Clock; readonly log: Logger }, owner: Disposables): void {
-  for (const start of [startExpiry, startCompaction]) {
-    const loop = start(store, context);
-    owner.defer(() => loop.stop());
-  }
 }
 
 function describeStore(config: StoreConfig): string {

@@ -7,7 +7,10 @@ import type { ExchangeRequest, WholeAnswer } from "../exchange.ts";
 /** Upstream's. A smaller body gains less than it costs. */
 export const GZIP_BYTES_MIN = 128 * 1024 + 1;
 
-export function isToBeCompressed(request: Pick<ExchangeRequest, "method" | "header" | "peer">, { code, headers, body }: WholeAnswer): boolean {
+export function isToBeCompressed(
+  request: Pick<ExchangeRequest, "method" | "header" | "peer">,
+  { code, headers, body }: WholeAnswer,
+): boolean {
   return (
     request.method === "GET" &&
     !request.peer.isLoopback &&

@@ -10,7 +10,9 @@ const echo: Exchange = async (request) => {
   try {
     const body = Buffer.from(await request.body()).toString();
     const { method, path, query, peer } = request;
-    return text(JSON.stringify({ method, path, query, peer, accept: request.header("accept"), host: request.header("host") !== undefined, body }));
+    return text(
+      JSON.stringify({ method, path, query, peer, accept: request.header("accept"), host: request.header("host") !== undefined, body }),
+    );
   } catch (error) {
     return text((error as Error).message, { code: isReason(error, "RequestEntityTooLarge") ? 413 : 500 });
   }
@@ -21,7 +23,12 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
     test("a request arrives as it was sent and is answered with its length", async () => {
       await using served = await serve(echo);
       using asking = client(served);
-      const { code, headers, body } = await asking.ask({ method: "POST", path: "/a%2fb?x=1&y=%20", headers: { accept: "a/b" }, body: "hello" });
+      const { code, headers, body } = await asking.ask({
+        method: "POST",
+        path: "/a%2fb?x=1&y=%20",
+        headers: { accept: "a/b" },
+        body: "hello",
+      });
       deepEqual(JSON.parse(body), {
         method: "POST",
         path: "/a%2fb",

@@ -55,13 +55,13 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
 
   const stored = served.toStorage?.(admitted) ?? admitted;
   const prepared = prepare(server, endpoint, stored);
+  validateCreate(endpoint, prepared, request.context);
   const dryRun = isDryRun(request.options);
   const extension = server.extension(resource.storage.group, resource.plural);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
   let written = false;
   try {
     const object = allocation.object;
-    validateCreate(endpoint, object, request.context);
     await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
     const result = StoredObject.fromObject(storage.family, object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };

@@ -87,13 +87,13 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
   const permitted = subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
   const prepared = keepIdentity(grown(endpoint, permitted ?? stored, previous), previous);
+  validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
   const extension = server.extension(resource.storage.group, resource.plural);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
   let written = false;
   try {
     const object = keepIdentity(allocation.object, previous);
-    validateUpdate(endpoint, { next: object, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
     await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
     if (object === previous && isSame(managed, current)) return { written: true, object: current };
     request.context.signal?.throwIfAborted();

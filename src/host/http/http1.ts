@@ -15,7 +15,11 @@ export class Http1Exchange extends NodeExchange {
   constructor(
     context: ExchangeContext,
     peer: HttpPeer,
-    { request, response, clientWaits }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly clientWaits: boolean },
+    {
+      request,
+      response,
+      clientWaits,
+    }: { readonly request: IncomingMessage; readonly response: ServerResponse; readonly clientWaits: boolean },
   ) {
     super(context, peer, request.url ?? "/");
     this.method = request.method ?? "GET";

@@ -3,6 +3,7 @@ import { startApiServerPart, type StartCore } from "../api-server-part.ts";
 import { apiServerFlags, apiServerOptions, type ApiServerOptions } from "../apiserver-config.ts";
 import { defineCommand, type Command, type Environment, type Io } from "../command.ts";
 import type { FlagValues, Parsed } from "../flags.ts";
+import { shellWord } from "../shell-word.ts";
 import { storeConfig, storeFlags, type StoreConfig } from "../store-config.ts";
 import { untilStopped } from "../until-stopped.ts";
 
@@ -41,9 +42,4 @@ function allOptions(values: FlagValues<typeof flags>, environment: Environment):
   const server = apiServerOptions(values, store.ok ? store.options : undefined);
   if (store.ok && server.ok) return { ok: true, options: { ...server.options, store: store.options } };
   return { ok: false, problems: [...(store.ok ? [] : store.problems), ...(server.ok ? [] : server.problems)] };
-}
-
-/** As a shell reads it back: quoted unless there is nothing to quote. */
-function shellWord(text: string): string {
-  return /^[\w./:@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

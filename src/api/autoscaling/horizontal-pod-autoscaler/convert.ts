@@ -28,7 +28,7 @@ import {
 } from "./annotations.ts";
 import { readBehavior, writeBehavior } from "./convert-behavior.ts";
 import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from "./convert-metrics.ts";
-import { cpuUtilization, DEFAULT_METRICS } from "./defaults.ts";
+import { cpuUtilization, DEFAULT_METRICS, defaultBehaviorOfV1 } from "./defaults.ts";
 import { readGoJson, readList, writeGoJson, type Members } from "./go-json.ts";
 
 const EMPTY_STATUS: V2Status = { desiredReplicas: 0 };
@@ -99,13 +99,14 @@ function toV2Spec({ scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizati
   const others = listOf(annotations[METRICS], readMetricSpec) ?? [];
   const cpu = targetCPUUtilizationPercentage === undefined ? [] : [cpuUtilization(targetCPUUtilizationPercentage)];
   const metrics = [...others, ...cpu];
+  const behavior = annotations[BEHAVIOR] === undefined ? undefined : readBehavior(annotations[BEHAVIOR]);
   return defined<V2Spec>({
     scaleTargetRef,
     minReplicas,
     maxReplicas,
     // v1 has this default here, since only now is it known that no other metrics are meant.
     metrics: metrics.length === 0 ? DEFAULT_METRICS : metrics,
-    behavior: annotations[BEHAVIOR] === undefined ? undefined : readBehavior(annotations[BEHAVIOR]),
+    behavior: behavior && defaultBehaviorOfV1(behavior),
   });
 }
 

@@ -52,11 +52,22 @@ function defaultBehavior(behavior: HorizontalPodAutoscalerBehavior): HorizontalP
 }
 
 function defaultRules(rules: HPAScalingRules, defaults: HPAScalingRules): HPAScalingRules {
+  return withChanges(defaultAllButPolicies(rules, defaults), { policies: rules.policies ?? defaults.policies });
+}
+
+function defaultAllButPolicies(rules: HPAScalingRules, defaults: HPAScalingRules): HPAScalingRules {
   return withChanges(rules, {
     stabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? defaults.stabilizationWindowSeconds,
     selectPolicy: rules.selectPolicy ?? defaults.selectPolicy,
-    policies: rules.policies ?? defaults.policies,
   });
+}
+
+/** As upstream has it: whoever says something of a direction in v1's annotation must name its policies himself. */
+export function defaultBehaviorOfV1({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior): HorizontalPodAutoscalerBehavior {
+  return {
+    scaleUp: scaleUp === undefined ? SCALE_UP : defaultAllButPolicies(scaleUp, SCALE_UP),
+    scaleDown: scaleDown === undefined ? SCALE_DOWN : defaultAllButPolicies(scaleDown, SCALE_DOWN),
+  };
 }
 
 /** The metrics are filled in when it becomes v2: see convert.ts. */

@@ -19,9 +19,10 @@ import { areSameButTimes, ManagedFields, trackUpdate, withoutUnowned, type Field
 import { mergeObjects } from "./merge.ts";
 import { isSameOwner, Owner, type OwnerParts } from "./owner.ts";
 import { prune, type Converter } from "./prune.ts";
+import { reconciled } from "./remove.ts";
 import { blankObject, isList, isObject } from "./shape.ts";
 import { describeMistakes } from "./validate.ts";
-import { agreeing, comparisonsByVersion, type Versions } from "./versions.ts";
+import { changesByVersion, type Versions } from "./versions.ts";
 
 export interface ApplyOptions {
   /** Of `writer.apiVersion`. */
@@ -52,7 +53,9 @@ export function applyConfiguration(options: ApplyOptions): Applied {
   const merged = mergeApplied({ ...options, live });
   const owners = takeApplied({ ...options, live }, merged, options.force);
   const isChanged = options.live === undefined || !deepEqual(live, merged.object);
-  const timed = isChanged ? owners.map((owner) => (isSameOwner(owner, merged.applier) ? owner.withTime(options.writer.time) : owner)) : owners;
+  const timed = isChanged
+    ? owners.map((owner) => (isSameOwner(owner, merged.applier) ? owner.withTime(options.writer.time) : owner))
+    : owners;
   const managed = ManagedFields.of(timed);
   const object = isChanged ? merged.object : live;
   return {
@@ -101,11 +104,11 @@ function mergeApplied(options: LiveOptions): Merged {
   const converter = converterOf(options);
   const before = ownersBefore(options).flatMap((owner) => {
     const type = converter.schemaFor(owner.apiVersion);
-    return type === undefined ? [] : [agreeing(owner, type)];
+    return type === undefined ? [] : [owner.withFields(reconciled(type, owner.fields))];
   });
   const parts = applierOf(writer);
   const last = before.find((owner) => isSameOwner(owner, parts));
-  const applier = new Owner({ ...parts, time: last?.time }, withoutIgnored(fieldsOf(schema, applied), ignore), { agreesWith: schema });
+  const applier = new Owner({ ...parts, time: last?.time }, withoutIgnored(fieldsOf(schema, applied), ignore));
   const others = before.filter((owner) => owner !== last);
   const merged = mergeObjects(schema, live, applied);
   return { object: prune({ merged, owners: [...others, applier], applier, last, converter }), applier, others };
@@ -121,7 +124,11 @@ const BEFORE_FIRST_APPLY = "before-first-apply";
 function ownersBefore({ live, liveManaged, schema, writer, ignore }: LiveOptions): readonly Owner[] {
   if (!liveManaged.isEmpty) return liveManaged.owners();
   const create = { schema, previous: undefined, previousManaged: ManagedFields.none, next: live };
-  return trackUpdate({ ...create, writer: { ...writer, manager: BEFORE_FIRST_APPLY }, ...(ignore === undefined ? {} : { ignore }) }).owners();
+  return trackUpdate({
+    ...create,
+    writer: { ...writer, manager: BEFORE_FIRST_APPLY },
+    ...(ignore === undefined ? {} : { ignore }),
+  }).owners();
 }
 
 function converterOf({ schema, writer, versions }: ApplyOptions): Converter {
@@ -134,15 +141,15 @@ function converterOf({ schema, writer, versions }: ApplyOptions): Converter {
 /** The owners after the apply. What the merged object changes is taken from the others, or is a conflict with them. */
 function takeApplied(options: LiveOptions, { object, applier, others }: Merged, force: boolean): readonly Owner[] {
   const { schema, live } = options;
-  const comparisonOf = comparisonsByVersion({ ...options, previous: live, next: object, comparison: compareObjects(schema, live, object) });
+  const changeIn = changesByVersion({ ...options, previous: live, next: object, comparison: compareObjects(schema, live, object) });
   const conflicts: Conflict[] = [];
   const owners: Owner[] = [];
   for (const owner of others) {
-    const seen = comparisonOf(owner.apiVersion);
-    if (seen === undefined) continue;
-    const taken = owner.fields.intersection(seen.changed);
+    const change = changeIn(owner.apiVersion);
+    if (change === undefined) continue;
+    const taken = owner.fields.intersection(change.changed);
     if (!taken.isEmpty) conflicts.push({ owner, fields: taken });
-    const left = owner.fields.difference(taken).difference(seen.removed);
+    const left = owner.fields.difference(taken).difference(change.removed);
     if (!left.isEmpty) owners.push(owner.withFields(left));
   }
   if (!force) refuse(conflicts, options);

@@ -10,7 +10,18 @@ import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { fieldElement, type PathElement } from "./field-path.ts";
 import { FieldSet, type FieldItem } from "./field-set.ts";
-import { elementOf, isEmptyObject, isList, isObject, memberOf, memberSlot, presentValue, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+import {
+  elementOf,
+  isEmptyObject,
+  isList,
+  isObject,
+  memberOf,
+  memberSlot,
+  presentValue,
+  rootSlot,
+  unnamedSlot,
+  type Slot,
+} from "./shape.ts";
 
 export interface Comparison {
   readonly added: FieldSet;

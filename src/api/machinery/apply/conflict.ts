@@ -11,9 +11,11 @@ export interface Conflict {
 }
 
 export function conflictError(conflicts: readonly Conflict[]): StatusError {
-  const ordered = conflicts.toSorted((a, b) => compareText(ownerId(a.owner), ownerId(b.owner))).map(({ owner, fields }) => {
-    return { title: titleOf(owner), paths: [...fields.paths()].map(describePath) };
-  });
+  const ordered = conflicts
+    .toSorted((a, b) => compareText(ownerId(a.owner), ownerId(b.owner)))
+    .map(({ owner, fields }) => {
+      return { title: titleOf(owner), paths: [...fields.paths()].map(describePath) };
+    });
   const causes = ordered.flatMap(({ title, paths }) => {
     return paths.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${title}`, field }));
   });

@@ -10,7 +10,19 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { compareValues, isPlain, quoted } from "./field-path.ts";
-import { DEDUCED, elementOf, isEmptyObject, isList, isObject, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
+import {
+  DEDUCED,
+  elementOf,
+  isEmptyObject,
+  isList,
+  isObject,
+  keysOf,
+  memberOf,
+  slotsOf,
+  unnamedSlot,
+  type ListKey,
+  type Slot,
+} from "./shape.ts";
 
 /** Which fields of the root, and which of metadata, are never owned. */
 export interface LeftOut {
@@ -106,20 +118,28 @@ function textOfNew(slot: Slot, value: Json): string {
 function textOfItems(schema: ListSchema, list: readonly Json[]): string {
   const slot = unnamedSlot(schema.items);
   const keys = keysOf(schema);
-  const items = list.length < 2 ? list : list.toSorted((a, b) => compareItems(keys, a, b));
+  const items = isSorted(keys, list) ? list : list.toSorted((a, b) => compareItems(keys, a, b));
   let text = '{".":{}';
-  let last = "";
-  for (let index = 0; index < items.length; index++) {
-    const item = items[index] as Json;
-    const element = quotedElement(schema, keys, item);
+  let element = "";
+  let content = "";
+  for (const item of items) {
+    const next = quotedElement(schema, keys, item);
     // Items that share their key stand side by side and are owned as one.
-    if (element === last) continue;
-    last = element;
-    const next = items[index + 1];
-    const isShared = next !== undefined && quotedElement(schema, keys, next) === element;
-    text += `,${element}:${isShared ? "{}" : textOfNew(slot, item)}`;
+    if (next === element) content = "{}";
+    else {
+      if (element !== "") text += `,${element}:${content}`;
+      element = next;
+      content = textOfNew(slot, item);
+    }
   }
-  return `${text}}`;
+  return `${text},${element}:${content}}`;
+}
+
+function isSorted(keys: readonly ListKey[], list: readonly Json[]): boolean {
+  for (let index = 1; index < list.length; index++) {
+    if (compareItems(keys, list[index - 1] as Json, list[index] as Json) > 0) return false;
+  }
+  return true;
 }
 
 /** Without keys, an item of a set. */
@@ -139,12 +159,15 @@ function compareItems(keys: readonly ListKey[], a: Json, b: Json): number {
   return 0;
 }
 
-/** The step to an item, in quotes. Nearly every list has one key, and nearly every key is plain text. */
+/** The step to an item, in quotes. Nearly all keys are plain text or numbers, which need no escapes. */
 function quotedElement(schema: ListSchema, keys: readonly ListKey[], item: Json): string {
-  const [only, another] = keys;
-  if (only !== undefined && another === undefined && isObject(item)) {
-    const value = memberOf(item, only.name);
-    if (typeof value === "string" && isPlain(value)) return `"k:{\\"${only.name}\\":\\"${value}\\"}"`;
+  if (keys.length === 0 || !isObject(item)) return quoted(elementOf(schema, item));
+  let text = "";
+  for (const { name, default: byDefault } of keys) {
+    const value = memberOf(item, name) ?? byDefault;
+    const shown = typeof value === "number" ? value : typeof value === "string" && isPlain(value) ? `\\"${value}\\"` : undefined;
+    if (shown === undefined) return quoted(elementOf(schema, item));
+    text += `${text === "" ? "" : ","}\\"${name}\\":${shown}`;
   }
-  return quoted(elementOf(schema, item));
+  return `"k:{${text}}"`;
 }

@@ -31,7 +31,8 @@ function fieldsOfValue(element: PathElement, value: Json, slot: Slot, member: bo
   const { schema } = slot;
   const isWhole = slot.atomic || (schema.type === "any" && !isObject(value));
   if (isWhole) return { element, member: true, children: undefined };
-  const children = schema.type === "list" ? fieldsOfItems(schema, value) : isObject(value) ? fieldsOfMembers(schema, value) : FieldSet.empty;
+  const children =
+    schema.type === "list" ? fieldsOfItems(schema, value) : isObject(value) ? fieldsOfMembers(schema, value) : FieldSet.empty;
   return { element, member, children: children.isEmpty ? undefined : children };
 }
 

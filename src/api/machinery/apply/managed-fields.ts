@@ -12,11 +12,11 @@ import { compareObjects, isSame, type Comparison } from "./compare.ts";
 import { textOfCreated } from "./created-text.ts";
 import { fieldElement } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
-import { ignoredRootFields, withoutIgnored, type IgnoredFields } from "./ignored-fields.ts";
+import { ignoredRootFields, type IgnoredFields } from "./ignored-fields.ts";
 import { capped, compareOwners, isSameOwner, Owner, ownerId, ownerOfEntry, type OwnerParts } from "./owner.ts";
 import { ownersOfText } from "./owner-text.ts";
 import { blankObject, UnnamedItem } from "./shape.ts";
-import { agreeing, comparisonsByVersion, type Versions } from "./versions.ts";
+import { changesByVersion, fieldsLeft, type Versions } from "./versions.ts";
 
 /** Part of this file's contract with the API server. */
 export type { IgnoredFields } from "./ignored-fields.ts";
@@ -59,7 +59,9 @@ export class ManagedFields {
 
   /** As it is stored and sent; "" if there are none. */
   text(): string {
-    return (this.#text ??= `[${this.owners().map((owner) => owner.text()).join(",")}]`);
+    return (this.#text ??= `[${this.owners()
+      .map((owner) => owner.text())
+      .join(",")}]`);
   }
 
   entries(): readonly ManagedFieldsEntry[] {
@@ -190,7 +192,7 @@ function trackCreate({ schema, next, ignore, writer }: TrackUpdateOptions): Mana
   try {
     const fields = textOfCreated(schema, next, { root: ignored, metadata: UNOWNED_METADATA });
     if (fields === "{}") return ManagedFields.none;
-    return ManagedFields.ofEntryText(new Owner(updaterOf(writer), FieldSet.fromText(fields), { agreesWith: schema }));
+    return ManagedFields.ofEntryText(new Owner(updaterOf(writer), FieldSet.fromText(fields)));
   } catch (error) {
     if (error instanceof UnnamedItem) return ManagedFields.none;
     throw error;
@@ -210,18 +212,16 @@ interface ChangeOptions extends TrackUpdateOptions {
 }
 
 function takeChanges(managed: ManagedFields, options: ChangeOptions): ManagedFields {
-  const { schema, writer, ignore, comparison } = options;
-  const comparisonOf = comparisonsByVersion(options);
+  const { writer } = options;
+  const changeIn = changesByVersion(options);
   const owners: Owner[] = [];
   for (const owner of managed.owners()) {
-    const seen = comparisonOf(owner.apiVersion);
-    if (seen === undefined) continue;
-    const current = agreeing(owner, seen.schema);
-    const left = current.fields.difference(seen.changed).difference(seen.removed);
-    if (!left.isEmpty) owners.push(current.withFields(left, seen.schema));
+    const change = changeIn(owner.apiVersion);
+    const left = change === undefined ? FieldSet.empty : fieldsLeft(owner.fields, change);
+    if (!left.isEmpty) owners.push(owner.withFields(left));
   }
-  const taken = withoutUnowned(withoutIgnored(comparison.modified.union(comparison.added), ignore));
-  const all = taken.isEmpty ? owners : withOwner(owners, new Owner(updaterOf(writer), taken, { agreesWith: schema }));
+  const taken = withoutUnowned(changeIn(writer.apiVersion)?.changed ?? FieldSet.empty);
+  const all = taken.isEmpty ? owners : withOwner(owners, new Owner(updaterOf(writer), taken));
   return ManagedFields.of(capped(all));
 }
 

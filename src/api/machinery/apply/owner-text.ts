@@ -37,7 +37,7 @@ function readOwner(text: string, start: number): { readonly owner: Owner; readon
   const parts = partsOfMembers(members);
   if (parts === undefined) return undefined;
   const end = position + 1;
-  return { owner: new Owner(parts, FieldSet.fromText(members.get("fieldsV1") ?? "{}"), { text: text.slice(start, end) }), end };
+  return { owner: new Owner(parts, FieldSet.fromText(members.get("fieldsV1") ?? "{}"), text.slice(start, end)), end };
 }
 
 function endOfMember(text: string, start: number): number | undefined {
@@ -53,5 +53,11 @@ function partsOfMembers(members: ReadonlyMap<string, string>): OwnerParts | unde
   const operation = read("operation");
   if ((operation !== "Apply" && operation !== "Update") || read("fieldsType") !== "FieldsV1") return undefined;
   const time = read("time");
-  return { manager: read("manager"), operation, apiVersion: read("apiVersion"), subresource: read("subresource"), time: time === "" ? undefined : time };
+  return {
+    manager: read("manager"),
+    operation,
+    apiVersion: read("apiVersion"),
+    subresource: read("subresource"),
+    time: time === "" ? undefined : time,
+  };
 }

@@ -4,7 +4,6 @@
  * Not here: the entries of one object together (managed-fields.ts).
  */
 import type { JsonObject, ManagedFieldsEntry } from "../object.ts";
-import type { ObjectSchema } from "../schema.ts";
 import { quoted } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
 
@@ -25,31 +24,26 @@ export class Owner implements OwnerParts {
   readonly subresource: string;
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The schema that the fields are known to agree with in what is owned as a whole. */
-  readonly agreesWith: ObjectSchema | undefined;
   #text: string | undefined;
 
-  constructor(parts: OwnerParts, fields: FieldSet, { agreesWith, text }: { readonly agreesWith?: ObjectSchema; readonly text?: string } = {}) {
+  /** `text`: the whole entry, if it is known. */
+  constructor(parts: OwnerParts, fields: FieldSet, text?: string) {
     this.manager = parts.manager;
     this.operation = parts.operation;
     this.apiVersion = parts.apiVersion;
     this.subresource = parts.subresource;
     this.time = parts.time;
     this.fields = fields;
-    this.agreesWith = agreesWith;
     this.#text = text;
   }
 
   /** The same owner of other fields; itself if they are the same. */
-  withFields(fields: FieldSet, agreesWith = this.agreesWith): Owner {
-    if (fields === this.fields && agreesWith === this.agreesWith) return this;
-    const text = fields === this.fields ? this.#text : undefined;
-    return new Owner(this, fields, { ...(agreesWith === undefined ? {} : { agreesWith }), ...(text === undefined ? {} : { text }) });
+  withFields(fields: FieldSet): Owner {
+    return fields === this.fields ? this : new Owner(this, fields);
   }
 
   withTime(time: string | undefined): Owner {
-    if (time === this.time) return this;
-    return new Owner({ ...partsOf(this), time }, this.fields, this.agreesWith === undefined ? {} : { agreesWith: this.agreesWith });
+    return time === this.time ? this : new Owner({ ...partsOf(this), time }, this.fields);
   }
 
   /** The entry as JSON, its members in upstream's order. */

@@ -36,7 +36,10 @@ export function prune({ merged, owners, applier, last, converter }: PruneOptions
   if (last === undefined || isStillWanted(last, applier)) return merged;
   const schema = converter.schemaFor(last.apiVersion);
   if (schema === undefined) return merged;
-  const whole: Versioned = { apiVersion: last.apiVersion, object: to(converter, { apiVersion: applier.apiVersion, object: merged }, last.apiVersion) };
+  const whole: Versioned = {
+    apiVersion: last.apiVersion,
+    object: to(converter, { apiVersion: applier.apiVersion, object: merged }, last.apiVersion),
+  };
   const lastFields = withNamedFields(schema, last.fields);
   const bare: Versioned = { ...whole, object: removeFields(schema, whole.object, lastFields) };
   const owned = to(converter, withOwned(whole, bare, owners, converter), last.apiVersion);

@@ -72,19 +72,18 @@ export function schemaBelow(schema: Schema, element: PathElement): Schema {
 
 /**
  * The set as it would be had its fields always been owned as the schema says now: what is owned as a whole has no paths below it.
- * For sets that were stored when a type was still owned field by field.
+ * For sets that were stored when a type was still owned field by field. With `touched`, only along its paths: who asks what a write
+ * took from a set needs no more, and the rest of the set stays unread.
  */
-export function reconciled(schema: ObjectSchema, set: FieldSet): FieldSet {
-  return reconcile(schema, set);
-}
-
-function reconcile(schema: Schema, set: FieldSet): FieldSet {
+export function reconciled(schema: Schema, set: FieldSet, touched?: FieldSet): FieldSet {
   return set.mapItems((item) => {
     if (item.children === undefined) return item;
-    const slot = slotBelow(schema, item.element);
+    const near = touched?.get(item.element);
+    const slot = touched !== undefined && near === undefined ? undefined : slotBelow(schema, item.element);
     if (slot === undefined) return item;
-    if (!slot.atomic) return itemWith(item, item.member, reconcile(slot.schema, item.children));
-    return isScalar(slot.schema) ? item : itemWith(item, true, undefined);
+    if (slot.atomic) return isScalar(slot.schema) ? item : itemWith(item, true, undefined);
+    if (touched !== undefined && near?.children === undefined) return item;
+    return itemWith(item, item.member, reconciled(slot.schema, item.children, near?.children));
   });
 }
 

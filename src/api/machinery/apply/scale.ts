@@ -33,7 +33,11 @@ function inVersion({ manager, operation, subresource, time }: OwnerParts, apiVer
 }
 
 /** The owners of an object after a write to its Scale: who does not own the replicas there any more does not here. */
-export function withOwnersOfScale(managed: ManagedFields, scale: ManagedFields, { replicasPath, apiVersion, isServed }: ScaledObject): ManagedFields {
+export function withOwnersOfScale(
+  managed: ManagedFields,
+  scale: ManagedFields,
+  { replicasPath, apiVersion, isServed }: ScaledObject,
+): ManagedFields {
   const path = replicasPath.map(fieldElement);
   const replicas = FieldSet.fromPaths([path]);
   const scaleOwners = scale.owners().filter(({ fields }) => fields.has(["f:spec", "f:replicas"]));

@@ -4,31 +4,32 @@
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
-import { describeElement, fieldElement, type PathElement } from "./field-path.ts";
+import { describeElement, type PathElement } from "./field-path.ts";
 import { DEDUCED, elementOf, isList, isObject, slotsOf, UnnamedItem } from "./shape.ts";
 
 /** All mistakes as one text; undefined if there are none. */
 export function describeMistakes(schema: ObjectSchema, object: JsonObject): string | undefined {
-  const mistakes = [...mistakesIn(schema, object, "")];
+  const mistakes: string[] = [];
+  look(schema, object, "", mistakes);
   const [only] = mistakes;
   return mistakes.length > 1 ? ["errors:", ...mistakes.map((mistake) => `  ${mistake}`)].join("\n") : only;
 }
 
-function* mistakesIn(schema: Schema, value: Json, at: string): Generator<string> {
+function look(schema: Schema, value: Json, at: string, mistakes: string[]): void {
   switch (schema.type) {
     case "object":
     case "map":
-      if (isObject(value)) yield* mistakesInMembers(schema, value, at);
-      else if (value !== null) yield mistake(at, `expected map, got ${shown(value)}`);
+      if (isObject(value)) lookAtMembers(schema, value, at, mistakes);
+      else if (value !== null) mistakes.push(mistake(at, `expected map, got ${shown(value)}`));
       return;
     case "list":
-      if (isList(value)) yield* mistakesInItems(schema, value, at);
-      else if (value !== null) yield mistake(at, `expected list, got ${shown(value)}`);
+      if (isList(value)) lookAtItems(schema, value, at, mistakes);
+      else if (value !== null) mistakes.push(mistake(at, `expected list, got ${shown(value)}`));
       return;
     case "any":
       return;
     default:
-      yield* mistakesInScalar(schema, value, at);
+      lookAtScalar(schema, value, at, mistakes);
   }
 }
 
@@ -36,15 +37,15 @@ function mistake(at: string, what: string): string {
   return at === "" ? what : `${at}: ${what}`;
 }
 
-function* mistakesInMembers(schema: Schema, object: JsonObject, at: string): Generator<string> {
+function lookAtMembers(schema: Schema, object: JsonObject, at: string, mistakes: string[]): void {
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const below = memberSchema(schema, name);
-    const path = at + describeElement(fieldElement(name));
-    if (below !== undefined) yield* mistakesIn(below, value, path);
+    const path = `${at}.${name}`;
+    if (below !== undefined) look(below, value, path, mistakes);
     else {
       // As upstream, which stops looking at an object with its first unknown field.
-      yield mistake(path, "field not declared in schema");
+      mistakes.push(mistake(path, "field not declared in schema"));
       return;
     }
   }
@@ -56,15 +57,15 @@ function memberSchema(schema: Schema, name: string): Schema | undefined {
   return slotsOf(schema).get(name)?.schema ?? (schema.preserveUnknownFields === true ? DEDUCED : undefined);
 }
 
-function* mistakesInItems(schema: ListSchema, list: readonly Json[], at: string): Generator<string> {
+function lookAtItems(schema: ListSchema, list: readonly Json[], at: string, mistakes: string[]): void {
   const seen = new Set<PathElement>();
   for (const [index, item] of list.entries()) {
     const element = schema.listType === "atomic" ? `i:${index}` : elementOrMistake(schema, item);
-    if (element instanceof UnnamedItem) return yield mistake(at, `element ${index}: ${element.message}`);
+    if (element instanceof UnnamedItem) return void mistakes.push(mistake(at, `element ${index}: ${element.message}`));
     const shownElement = describeElement(element);
-    if (seen.has(element)) yield mistake(at, `duplicate entries for key ${shownElement}`);
+    if (seen.has(element)) mistakes.push(mistake(at, `duplicate entries for key ${shownElement}`));
     seen.add(element);
-    yield* mistakesIn(schema.items, item, at + shownElement);
+    look(schema.items, item, at + shownElement, mistakes);
   }
 }
 
@@ -77,17 +78,17 @@ function elementOrMistake(schema: ListSchema, item: Json): PathElement | Unnamed
   }
 }
 
-function* mistakesInScalar({ type, format }: ScalarSchema, value: Json, at: string): Generator<string> {
+function lookAtScalar({ type, format }: ScalarSchema, value: Json, at: string, mistakes: string[]): void {
   if (value === null) return;
   const isNumber = typeof value === "number" || typeof value === "bigint";
   if (type === "integer" || type === "number") {
-    if (!isNumber) yield mistake(at, `expected numeric (int or float), got ${kindOf(value)}`);
+    if (!isNumber) mistakes.push(mistake(at, `expected numeric (int or float), got ${kindOf(value)}`));
   } else if (type === "boolean") {
-    if (typeof value !== "boolean") yield mistake(at, `expected boolean, got ${shown(value)}`);
+    if (typeof value !== "boolean") mistakes.push(mistake(at, `expected boolean, got ${shown(value)}`));
   } else if (format === undefined || format === "byte" || format === "duration") {
-    if (typeof value !== "string") yield mistake(at, `expected string, got &value.valueUnstructured{Value:${literal(value)}}`);
+    if (typeof value !== "string") mistakes.push(mistake(at, `expected string, got &value.valueUnstructured{Value:${literal(value)}}`));
   } else if (typeof value === "object") {
-    yield mistake(at, `expected any scalar, got ${shown(value)}`);
+    mistakes.push(mistake(at, `expected any scalar, got ${shown(value)}`));
   }
 }
 

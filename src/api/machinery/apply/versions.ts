@@ -7,7 +7,6 @@ import type { ObjectSchema } from "../schema.ts";
 import { compareObjects, type Comparison } from "./compare.ts";
 import type { FieldSet } from "./field-set.ts";
 import { withoutIgnored, type IgnoredFields } from "./ignored-fields.ts";
-import type { Owner } from "./owner.ts";
 import { reconciled } from "./remove.ts";
 
 /** How a kind that is served in several versions is read in another one. */
@@ -26,6 +25,11 @@ export interface VersionedChange {
   readonly removed: FieldSet;
 }
 
+/** What is left of an owner's fields once others have changed and removed some of them. */
+export function fieldsLeft(fields: FieldSet, { schema, changed, removed }: VersionedChange): FieldSet {
+  return reconciled(schema, fields, changed.union(removed)).difference(changed).difference(removed);
+}
+
 export interface ComparisonOptions {
   /** Of the writer's version, as are the two objects. */
   readonly schema: ObjectSchema;
@@ -38,7 +42,7 @@ export interface ComparisonOptions {
 }
 
 /** Undefined for a version that is not served. */
-export function comparisonsByVersion(options: ComparisonOptions): (apiVersion: string) => VersionedChange | undefined {
+export function changesByVersion(options: ComparisonOptions): (apiVersion: string) => VersionedChange | undefined {
   const { schema, previous, next, comparison, writer, ignore, versions } = options;
   const known = new Map<string, VersionedChange | undefined>([[writer.apiVersion, changeOf(schema, comparison, ignore)]]);
   return (apiVersion) => {
@@ -55,9 +59,4 @@ export function comparisonsByVersion(options: ComparisonOptions): (apiVersion: s
 
 function changeOf(schema: ObjectSchema, { added, modified, removed }: Comparison, ignore: IgnoredFields | undefined): VersionedChange {
   return { schema, changed: withoutIgnored(modified.union(added), ignore), removed: withoutIgnored(removed, ignore) };
-}
-
-/** The owner, its fields in agreement with what the schema owns as a whole. Looked at once per owner and schema. */
-export function agreeing(owner: Owner, schema: ObjectSchema): Owner {
-  return owner.agreesWith === schema ? owner : owner.withFields(reconciled(schema, owner.fields), schema);
 }

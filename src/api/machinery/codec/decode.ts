@@ -143,7 +143,8 @@ class Walk {
       case "int64":
         return isInt64(value) ? value : this.#wrongType(value, plan);
       case "number":
-        return typeof value === "number" || typeof value === "bigint" ? value : this.#wrongType(value, plan);
+        if (typeof value === "bigint") return Number(value);
+        return typeof value === "number" ? value : this.#wrongType(value, plan);
       case "int-or-string":
         return typeof value === "string" || isInt32(value) ? value : this.#wrongType(value, plan, "int32");
       case "bytes":

@@ -1,11 +1,19 @@
 /** Values as YAML, for clients that ask for it. What reads YAML is in yaml.ts. */
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 import type { Json } from "../object.ts";
+import { isPlainText } from "./yaml-scalar.ts";
 
 /**
  * One document, as upstream writes it: members in the order of their names, lists not indented, long texts on one line, no aliases, and
- * texts quoted that YAML 1.1 would take for something else.
+ * texts quoted that would be read as something else.
  */
 export function writeYaml(value: Json): string {
-  return stringify(value, { version: "1.1", sortMapEntries: true, indentSeq: false, lineWidth: 0, aliasDuplicateObjects: false });
+  const document = new Document(value, { version: "1.1", merge: false, sortMapEntries: true, aliasDuplicateObjects: false });
+  // The package knows YAML's rules, but those of go-yaml are a little wider: what those would change is quoted, too.
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === "string" && !isPlainText(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ indentSeq: false, lineWidth: 0 });
 }

@@ -45,6 +45,11 @@ export function resolveScalar(text: string, { tag, isPlain }: { readonly tag: st
   throw new YamlError(`yaml: cannot decode !!${found} \`${text}\` as a !!${name}`);
 }
 
+/** Whether the text, unquoted, would be read as the text that it is. */
+export function isPlainText(text: string): boolean {
+  return text !== "<<" && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
+}
+
 function typeName(value: YamlScalar): string {
   if (value === null) return "null";
   if (typeof value === "string") return "str";

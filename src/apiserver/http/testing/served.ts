@@ -77,7 +77,10 @@ export interface Client extends Disposable {
   ask(asked?: Asked): Promise<Received>;
 }
 
-export const PROTOCOLS: Readonly<Record<"HTTP/1.1" | "HTTP/2", (served: Served) => Client>> = { "HTTP/1.1": http1Client, "HTTP/2": http2Client };
+export const PROTOCOLS: Readonly<Record<"HTTP/1.1" | "HTTP/2", (served: Served) => Client>> = {
+  "HTTP/1.1": http1Client,
+  "HTTP/2": http2Client,
+};
 
 export function http1Client({ port, authority }: Served): Client {
   const agent = new Agent({ keepAlive: true, ca: authority });

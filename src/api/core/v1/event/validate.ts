@@ -7,7 +7,6 @@ import { deepEqual } from "../../../../base/deep.ts";
 import type { Event, EventSource, ObjectReference } from "../../../generated/core/v1.ts";
 import { immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDnsSubdomain, validateQualifiedName } from "../../../machinery/names.ts";
-import { parseMoment } from "../../../machinery/time.ts";
 
 const SHORT_TEXT_MAX_BYTES = 128;
 const MESSAGE_MAX_BYTES = 1024;
@@ -116,15 +115,9 @@ function shownSource({ component = "", host = "" }: EventSource): unknown {
   return { Component: component, Host: host };
 }
 
-/** Go's zero time, which is the first moment of year 1, counts as none; so does the null that absent times are written as. */
-const ZERO_TIME_SECONDS = -62_135_596_800;
-
+/** A time that was not given is absent or null, depending on the version it came through. */
 export function isSet(time: string | null | undefined): time is string {
-  if (typeof time !== "string") return false;
-  // Nearly all times are of this millennium.
-  if (!time.startsWith("0001-01-01T")) return true;
-  const moment = parseMoment(time);
-  return moment === undefined || moment.seconds !== ZERO_TIME_SECONDS || moment.microseconds !== 0;
+  return typeof time === "string";
 }
 
 const encoder = new TextEncoder();

@@ -18,18 +18,21 @@ export function preparePodForCreate(pod: Pod): Pod {
   return { ...pod, spec, status: statusOfNew(pod, spec) };
 }
 
+/** Unlike other fields, a time that nobody knows is written. */
+const UNKNOWN_TIME = null as unknown as string;
+
 function statusOfNew(pod: Pod, spec: PodSpec): PodStatus {
-  const status: PodStatus = { phase: "Pending", qosClass: qosClassOf(spec) };
-  if ((spec.schedulingGates ?? []).length === 0) return status;
-  const { creationTimestamp } = pod.metadata;
+  const qosClass = qosClassOf(spec);
+  if ((spec.schedulingGates ?? []).length === 0) return { phase: "Pending", qosClass };
   const gated: PodCondition = {
     type: "PodScheduled",
     status: "False",
-    ...(creationTimestamp && { lastTransitionTime: creationTimestamp }),
+    lastProbeTime: UNKNOWN_TIME,
+    lastTransitionTime: pod.metadata.creationTimestamp ?? UNKNOWN_TIME,
     reason: "SchedulingGated",
     message: "Scheduling is blocked due to non-empty scheduling gates",
   };
-  return { phase: "Pending", conditions: [gated], qosClass: status.qosClass ?? "BestEffort" };
+  return { phase: "Pending", conditions: [gated], qosClass };
 }
 
 /** Profiles that are given by annotation only, as they were before there were fields, become fields. */

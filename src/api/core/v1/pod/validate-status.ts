@@ -14,6 +14,7 @@ import {
   duplicate,
   forbidden,
   immutable,
+  internalFieldError,
   invalid,
   notSupported,
   required,
@@ -136,8 +137,11 @@ function* validateAddresses(addresses: readonly Address[], before: readonly Addr
     for (const problem of validateLegacyIp(ip, { strict: true, previous })) yield invalid(`${at}[${index}]`, ip, problem);
   }
   if (addresses.length < 2) return;
-  const families = new Set(addresses.map(({ ip }) => parseSloppyIp(ip)?.family));
-  if (families.size === 2 && addresses.length === 2) return;
+  const families = addresses.map(({ ip }) => parseSloppyIp(ip)?.family);
+  const unknown = families.indexOf(undefined);
+  if (unknown !== -1) {
+    yield internalFieldError(at, `failed to check for dual stack with error:invalid IP[${unknown}]: ${addresses[unknown]?.ip ?? ""}`);
+  } else if (families.length === 2 && families[0] !== families[1]) return;
   const shown = addresses.map(({ ip }) => ({ IP: ip }));
   yield invalid(at, shown, "may specify no more than one IP for each IP family");
 }

@@ -120,7 +120,8 @@ function* validateTermsNarrowed(next: readonly NodeSelectorTerm[], previous: rea
   if (previous.length === 0) return;
   // One of the terms is enough, so another term would widen the choice.
   if (next.length !== previous.length) {
-    return yield invalid(at, next.map(shownTerm), "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    const shown = next.length === 0 ? null : next.map(shownTerm);
+    return yield invalid(at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
   }
   for (const [index, term] of next.entries()) {
     if (hasOnlyAdditions(term, previous[index] ?? {})) continue;

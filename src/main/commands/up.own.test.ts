@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
+import { DEFAULT_API_SERVER_OPTIONS } from "../apiserver-config.ts";
 import { version } from "../generated/version.ts";
 import { up } from "./up.ts";
 
@@ -14,24 +15,27 @@ test("up says what runs, where, and what is not there yet, and stops when it is 
   };
 
   await up.run(
-    { store: { driver: "memory" } },
+    { store: { driver: "memory" }, apiServer: DEFAULT_API_SERVER_OPTIONS },
     { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: stop.signal },
   );
 
-  deepEqual(lines, [
+  const shown = lines.map((line) => line.replace(/:\d+$/, ":PORT").replace(/=.*\/kubeconfig$/, "=FILE"));
+  deepEqual(shown, [
     `k8ts ${version} is up:`,
     "  store: in memory, gone when this process ends",
-    "Not there yet: API server, controllers, scheduler, kubelet, service proxy, DNS, ingress, dashboard",
+    "  API server: https://127.0.0.1:PORT",
+    "Not there yet: controllers, scheduler, kubelet, service proxy, DNS, ingress, dashboard",
+    "export KUBECONFIG=FILE",
     "Ctrl-C stops it",
     "Stopping",
   ]);
 });
 
 test("the default is an embedded store in the user's data directory", () => {
-  deepEqual(up.parse([], { HOME: "/home/a" }), {
-    ok: true,
-    options: { store: { driver: "embedded", dataDirectory: "/home/a/.local/share/k8ts/default" } },
-  });
+  const parsed = up.parse([], { HOME: "/home/a" });
+  const dataDirectory = "/home/a/.local/share/k8ts/default";
+  deepEqual(parsed.ok && parsed.options.store, { driver: "embedded", dataDirectory });
+  deepEqual(parsed.ok && parsed.options.apiServer.serving.kubeconfig, `${dataDirectory}/kubeconfig`);
 });
 
 test("all that is wrong is told at once", () => {

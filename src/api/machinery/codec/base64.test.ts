@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { canonicalBase64, decodeBase64, encodeBase64 } from "./base64.ts";
+
+test("bytes come back as they were, and are written as everybody writes them", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 5_000 }), (bytes) => {
+      const text = encodeBase64(bytes);
+
+      assert.equal(text, btoa(String.fromCharCode(...bytes)));
+      assert.deepEqual(decodeBase64(text), bytes);
+      assert.equal(canonicalBase64(text), text);
+    }),
+  );
+});
+
+test("line breaks and bits that mean nothing are taken out", () => {
+  assert.equal(canonicalBase64("YW\r\nJj"), "YWJj");
+  assert.equal(canonicalBase64("YR=\n="), "YQ==");
+  assert.equal(canonicalBase64("YWK="), "YWI=");
+});
+
+/** What Go says to the same texts. */
+const WRONG: readonly (readonly [text: string, at: number])[] = [
+  ["!!", 0],
+  ["YQ", 0],
+  ["YWJjYQ", 4],
+  ["YWJ!", 3],
+  ["=", 0],
+  ["Y===", 1],
+  ["YQ=", 3],
+  ["YQ=x", 3],
+  ["YQ==x", 4],
+  ["YWJé", 3],
+];
+for (const [text, at] of WRONG) {
+  test(`${JSON.stringify(text)} is wrong at byte ${at}`, () => {
+    assert.throws(() => decodeBase64(text), { name: "Base64Error", message: `illegal base64 data at input byte ${at}` });
+    assert.throws(() => canonicalBase64(text), { name: "Base64Error" });
+  });
+}

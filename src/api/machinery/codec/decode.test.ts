@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { deepFreeze } from "../../../base/deep.ts";
+import type { Json, JsonObject } from "../object.ts";
+import { decodeBySchema } from "./decode.ts";
+import { MISTAKES_MAX } from "./json-parser.ts";
+import { objectOf } from "./testing/arbitrary.ts";
+import { KEEPING, POD } from "./testing/schemas.ts";
+
+const decode = (value: Json) => decodeBySchema(deepFreeze(value), POD);
+/** What is written into every Pod of the test schema. */
+const ZEROS = { metadata: {}, spec: {}, status: {} };
+
+test("a clean object is returned as it is, and so are the clean parts of one that is not", () => {
+  const clean = { metadata: { name: "a", labels: { b: "c" } }, spec: { containers: [{ name: "a", resources: {} }] }, status: {} };
+
+  assert.equal(decode(clean).object, clean);
+  const changed = decode({ ...clean, metadata: { name: "a", namespace: "" } }).object as JsonObject;
+  assert.deepEqual(changed, { ...clean, metadata: { name: "a" } });
+  assert.equal(changed["spec"], clean.spec);
+});
+
+const ROWS: readonly { title: string; given: JsonObject; gives: JsonObject }[] = [
+  { title: "nulls are dropped", given: { metadata: null, spec: { nodeSelector: null, priority: null, containers: null } }, gives: ZEROS },
+  { title: "a zero is dropped where Go would leave it out", given: { metadata: { name: "", generation: 0, labels: {}, finalizers: [] } }, gives: ZEROS },
+  {
+    title: "a zero that was given is kept where Go has a pointer",
+    given: { spec: { priority: 0, containers: [] } },
+    gives: { ...ZEROS, spec: { priority: 0, containers: [] } },
+  },
+  {
+    title: "zeros are written where Go writes them, structs with what they write themselves",
+    given: { spec: { containers: [{ ports: [{}], livenessProbe: { httpGet: {} } }] } },
+    gives: {
+      ...ZEROS,
+      spec: { containers: [{ ports: [{ containerPort: 0 }], livenessProbe: { httpGet: { port: 0 } }, name: "", resources: {} }] },
+    },
+  },
+  {
+    title: "null in a list or map is the zero value",
+    given: { spec: { containers: [null, { name: "a", args: [null, "b"], resources: { limits: { cpu: null } } }], nodeSelector: { a: null } } },
+    gives: {
+      ...ZEROS,
+      spec: {
+        containers: [{ name: "", resources: {} }, { name: "a", args: ["", "b"], resources: { limits: { cpu: "0" } } }],
+        nodeSelector: { a: "" },
+      },
+    },
+  },
+  {
+    title: "quantities become canonical, also those that are numbers",
+    given: { spec: { containers: [{ name: "a", resources: { limits: { a: "1000m", b: 1.5, c: " 1 ", d: "0.5Gi", e: 2 } } }] } },
+    gives: { ...ZEROS, spec: { containers: [{ name: "a", resources: { limits: { a: "1", b: "1500m", c: "1", d: "512Mi", e: "2" } } }] } },
+  },
+  {
+    title: "times are in UTC, without or with six digits of a fraction",
+    given: { metadata: { creationTimestamp: "2026-01-02T03:04:05.9+02:00" }, status: { renewTime: "2026-01-02T03:04:05.123456+02:00" } },
+    gives: { ...ZEROS, metadata: { creationTimestamp: "2026-01-02T01:04:05Z" }, status: { renewTime: "2026-01-02T01:04:05.123456Z" } },
+  },
+  {
+    title: "the time that was never set is dropped, and kept where there is a pointer",
+    given: { metadata: { creationTimestamp: "0001-01-01T00:00:00Z", deletionTimestamp: "0001-01-01T00:00:00Z" } },
+    gives: { ...ZEROS, metadata: { deletionTimestamp: "0001-01-01T00:00:00Z" } },
+  },
+  { title: "bytes become canonical", given: { data: { a: "YR==", b: "", c: "Y\nQ==" } }, gives: { ...ZEROS, data: { a: "YQ==", b: "", c: "YQ==" } } },
+  { title: "a float is a float, however large it is", given: { ratios: [9007199254740993n] }, gives: { ...ZEROS, ratios: [9007199254740992] } },
+  { title: "durations become canonical", given: { spec: { timeout: "90s" } }, gives: { ...ZEROS, spec: { timeout: "1m30s" } } },
+  {
+    title: "values of any shape are not touched",
+    given: { extension: { a: null, b: [0, ""] }, fieldsV1: {} },
+    gives: { ...ZEROS, extension: { a: null, b: [0, ""] }, fieldsV1: {} },
+  },
+  {
+    title: "whole numbers of 64 bits are kept, and a port may be a name",
+    given: {
+      metadata: { generation: 9223372036854775807n },
+      spec: { containers: [{ name: "a", resources: {}, livenessProbe: { httpGet: { port: "http" } } }] },
+    },
+    gives: {
+      ...ZEROS,
+      metadata: { generation: 9223372036854775807n },
+      spec: { containers: [{ name: "a", resources: {}, livenessProbe: { httpGet: { port: "http" } } }] },
+    },
+  },
+];
+for (const { title, given, gives } of ROWS) {
+  test(title, () => {
+    const { object, unknownFields } = decode(given);
+
+    assert.deepEqual(object, gives);
+    assert.deepEqual(unknownFields, []);
+    assert.equal(decodeBySchema(object, POD).object, object, "there must be nothing left to do");
+  });
+}
+
+test("unknown fields are left out and named with their place", () => {
+  const { object, unknownFields } = decode({ foo: 1, spec: { bar: {}, containers: [{ name: "a", resources: { x: null } }] }, constructor: 1 });
+
+  assert.deepEqual(object, { ...ZEROS, spec: { containers: [{ name: "a", resources: {} }] } });
+  assert.deepEqual(unknownFields, ["foo", "spec.bar", "spec.containers[0].resources.x", "constructor"]);
+});
+
+test("no more unknown fields are named than upstream names", () => {
+  const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`x${index}`, 1]));
+
+  assert.equal(decode(many).unknownFields.length, MISTAKES_MAX);
+});
+
+test("a field called __proto__ is an unknown field like any other, and a label like any other", () => {
+  const { object, unknownFields } = decode(JSON.parse('{"__proto__":{"a":1},"metadata":{"labels":{"__proto__":null}}}') as Json);
+
+  assert.deepEqual(unknownFields, ["__proto__"]);
+  assert.deepEqual(Object.keys(object as object), ["metadata", "spec", "status"]);
+  const { labels } = (object as { metadata: { labels: object } }).metadata;
+  assert.deepEqual(Object.getOwnPropertyDescriptor(labels, "__proto__")?.value, "");
+});
+
+test("unknown fields are kept where the schema says so", () => {
+  const object = { kept: { known: "a", other: { deep: null } } };
+
+  assert.deepEqual(decodeBySchema(object, KEEPING), { object, unknownFields: [] });
+});
+
+/** What upstream 1.36 says to the same mistakes. */
+const WRONG: readonly (readonly [given: Json, message: string])[] = [
+  [[], "json: cannot unmarshal array into Go value of type v1.Pod"],
+  [{ spec: "x" }, "json: cannot unmarshal string into Go struct field Pod.spec of type v1.PodSpec"],
+  [{ spec: { containers: {} } }, "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type []v1.Container"],
+  [{ spec: { containers: [1] } }, "json: cannot unmarshal number into Go struct field PodSpec.spec.containers of type v1.Container"],
+  [
+    { spec: { containers: [{ ports: [{ containerPort: "x" }] }] } },
+    "json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32",
+  ],
+  [{ spec: { priority: 2147483648 } }, "json: cannot unmarshal number 2147483648 into Go struct field PodSpec.spec.priority of type int32"],
+  [{ spec: { graceSeconds: 1.5 } }, "json: cannot unmarshal number 1.5 into Go struct field PodSpec.spec.graceSeconds of type int64"],
+  [{ spec: { hostNetwork: "yes" } }, "json: cannot unmarshal string into Go struct field PodSpec.spec.hostNetwork of type bool"],
+  [{ spec: { nodeSelector: { a: 1 } } }, "json: cannot unmarshal number into Go struct field PodSpec.spec.nodeSelector of type string"],
+  [{ spec: { nodeSelector: "a" } }, "json: cannot unmarshal string into Go struct field PodSpec.spec.nodeSelector of type map[string]string"],
+  [
+    { spec: { containers: [{ livenessProbe: { httpGet: { port: true } } }] } },
+    "json: cannot unmarshal bool into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
+  ],
+  [{ data: { a: 5 } }, "json: cannot unmarshal number into Go struct field Pod.data of type []uint8"],
+  [{ data: { a: "!!" } }, "illegal base64 data at input byte 0"],
+  [
+    { metadata: { creationTimestamp: 1 } },
+    "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
+  ],
+  [{ metadata: { creationTimestamp: "x" } }, 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
+  [
+    { status: { renewTime: "2026-01-02T03:04:05Z" } },
+    'parsing time "2026-01-02T03:04:05Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"',
+  ],
+  [
+    { spec: { containers: [{ resources: { limits: { cpu: true } } }] } },
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  ],
+  [{ spec: { timeout: "5" } }, 'time: missing unit in duration "5"'],
+  [{ status: { load: "1" } }, "json: cannot unmarshal string into Go struct field PodStatus.status.load of type float64"],
+];
+for (const [given, message] of WRONG) {
+  test(`${JSON.stringify(given)} is refused as upstream refuses it`, () => {
+    assert.throws(() => decode(given), { name: "DecodeError", message });
+  });
+}
+
+test("of several values of a wrong type the first is told, but a text that cannot be read ends it at once", () => {
+  assert.throws(() => decode({ spec: { hostNetwork: 1, priority: "x" } }), /hostNetwork/);
+  assert.throws(() => decode({ spec: { hostNetwork: 1, timeout: "x" } }), /invalid duration/);
+});
+
+test("decoding is idempotent, whatever the object is", () => {
+  fc.assert(
+    fc.property(objectOf(POD), (object) => {
+      assert.equal(decodeBySchema(object, POD).object, object);
+    }),
+  );
+});

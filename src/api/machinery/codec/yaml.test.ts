@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Json } from "../object.ts";
+import { writeYaml } from "./write-yaml.ts";
+import { parseYaml } from "./yaml.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const parse = (text: string) => parseYaml(bytes(text));
+
+/** What sigs.k8s.io/yaml makes of the same text. */
+const ROWS: readonly { title: string; text: string; value: Json; duplicates?: readonly string[] }[] = [
+  {
+    title: "the words of YAML 1.1 are booleans and nulls",
+    text: "a: yes\nb: no\nc: on\nd: off\ne: Y\ng: ~\nh: null\ni:\nj: True",
+    value: { a: true, b: false, c: true, d: false, e: true, g: null, h: null, i: null, j: true },
+  },
+  {
+    title: "numbers have the forms of YAML 1.1",
+    text: "a: 0777\nb: 0o17\nc: 0x1F\nd: 1_000\ne: +5\nf: -3\ng: 08\nh: 0b11\ni: 1e3\nj: .5\nk: 1.0\nl: 9007199254740993\nm: 1e400\no: _1",
+    value: { a: 511, b: 15, c: 31, d: 1000, e: 5, f: -3, g: 8, h: 3, i: 1000, j: 0.5, k: 1, l: 9007199254740993n, m: "1e400", o: "_1" },
+  },
+  {
+    title: "dates and what is quoted or tagged as such is text",
+    text: "a: 2026-01-02\nb: 2026-01-02T03:04:05Z\nc: \"yes\"\nd: '1'\ne: !!str 5\nf: !!int \"5\"\nh: 12:30:45\ni: !custom x\nj: !!binary aGVsbG8=",
+    value: { a: "2026-01-02", b: "2026-01-02T03:04:05Z", c: "yes", d: "1", e: "5", f: 5, h: "12:30:45", i: "x", j: "hello" },
+  },
+  { title: "keys become text", text: "1: a\nfalse: b\n1.5: c", value: { "1": "a", false: "b", "1.5": "c" } },
+  {
+    title: "keys that repeat are told with their line, and the last one wins",
+    text: "\na:\n  foo: 1\n  foo: 2\nb: 1\nb: 2\nyes: 1\non: 2",
+    value: { a: { foo: 2 }, b: 2, true: 2 },
+    duplicates: ['line 4: key "foo" already set in map', 'line 6: key "b" already set in map', "line 8: key true already set in map"],
+  },
+  {
+    title: "JSON whose keys repeat is told so, too",
+    text: '{"a":1,\n"a":2}',
+    value: { a: 2 },
+    duplicates: ['line 2: key "a" already set in map'],
+  },
+  {
+    title: "merge keys are merged, earlier maps of a list before later ones",
+    text: "x: &x {p: 1, q: 2}\nz:\n  <<: [*x, {r: 1}]",
+    value: { x: { p: 1, q: 2 }, z: { p: 1, q: 2, r: 1 } },
+  },
+  { title: "aliases stand for their anchors, the last of a name", text: "a: &x 1\nb: &x [2]\nc: *x", value: { a: 1, b: [2], c: [2] } },
+  { title: "the first document counts", text: "---\na: 1\n...\n---\nb: [", value: { a: 1 } },
+  { title: "nothing is null", text: "# only a comment", value: null },
+  { title: "block texts keep their lines", text: "a: |\n  x\n  y\nb: >\n  x\n  y\n", value: { a: "x\ny\n", b: "x y\n" } },
+  { title: "JSON is YAML", text: '{"a": [1, "x", null, true], "b": {"c": "\\u00e9"}}', value: { a: [1, "x", null, true], b: { c: "é" } } },
+];
+for (const { title, text, value, duplicates = [] } of ROWS) {
+  test(title, () => {
+    assert.deepEqual(parse(text), { value, duplicates });
+  });
+}
+
+test("a key called __proto__ is a key like any other", () => {
+  const { value } = parse("__proto__: {a: 1}");
+
+  assert.ok(Object.hasOwn(value as object, "__proto__"));
+});
+
+const WRONG: readonly (readonly [text: string, message: RegExp])[] = [
+  ["a: .inf", /^json: unsupported value: \+Inf$/],
+  ["~: a", /^unsupported map key of type/],
+  ["? [a]\n: b", /^yaml: invalid map key/],
+  ["a: *b", /^yaml: unknown anchor 'b' referenced$/],
+  ["a: &b\n  c: *b", /^yaml: anchor 'b' value contains itself$/],
+  ["<<: 5", /^yaml: map merge requires map or sequence of maps as the value$/],
+  ["a: !!int x", /^yaml: cannot decode !!str `x` as a !!int$/],
+  ["a: 1\nb: [", /^yaml: line 2: /],
+  ["a:\n\t- b", /^yaml: line 2: /],
+  ["[".repeat(1_000_000), /^yaml: exceeded max depth of 500$/],
+  ["- ".repeat(1_000_000), /^yaml: exceeded max depth of 500$/],
+  ["{a: ".repeat(500_000), /^yaml: exceeded max depth of 500$/],
+  ["[1,".repeat(1) + "1,".repeat(500_000), /^yaml: exceeded max of 200000 words$/],
+  [`a: &a [1]\nb: [${"*a,".repeat(500_000)}]`, /^yaml: document contains excessive aliasing$/],
+];
+for (const [text, message] of WRONG) {
+  test(`${JSON.stringify(text.slice(0, 20))} is refused: ${message.source.slice(0, 60)}`, () => {
+    assert.throws(() => parse(text), { name: "YamlError", message });
+  });
+}
+
+test("aliases of aliases are refused before they become large", () => {
+  const levels = [..."bcdefghijkl"].map((name, index) => `${name}: &${name} [${`*${"abcdefghijkl"[index]},`.repeat(9)}]`);
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${levels.join("\n")}`;
+
+  assert.throws(() => parse(bomb), { name: "YamlError", message: "yaml: document contains excessive aliasing" });
+});
+
+test("what is written can be read again", () => {
+  const words = fc.constantFrom("yes", "0777", "1e3", "~", "<<", "null", "2026-01-02", "a: b", "- x", "", "#", "*a", "é\n", "0o17", "+5", ".5", "y");
+  const value = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+  fc.assert(
+    fc.property(fc.dictionary(fc.oneof(words, fc.string()), fc.oneof(words, value), { noNullPrototype: true }), (object) => {
+      const expected = JSON.parse(JSON.stringify(object)) as Json;
+
+      assert.deepEqual(parse(writeYaml(expected)).value, expected);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("YAML is written in upstream's form", () => {
+  assert.equal(writeYaml({ b: [{ d: "yes", c: 1 }], a: "x".repeat(200), e: "a\nb\n" }), `a: ${"x".repeat(200)}\nb:\n- c: 1\n  d: "yes"\ne: |\n  a\n  b\n`);
+});
+
+test("any text is parsed or refused with a YamlError", () => {
+  const letters = fc.constantFrom(..."ab1:-,?[]{}#&*!|>'\"%@` \n\t<~.");
+  fc.assert(
+    fc.property(fc.array(letters, { maxLength: 20 }), (parts) => {
+      try {
+        parse(parts.join(""));
+      } catch (error) {
+        assert.equal((error as Error).name, "YamlError");
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

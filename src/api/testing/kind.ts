@@ -1,0 +1,85 @@
+/**
+ * Takes an object through what the API server does with it on a create or an update, as far as that is the kind's own business: decoding,
+ * defaults, conversion, write rules, validation. For the tables of the kinds' tests.
+ */
+import { decodeBySchema } from "../machinery/codec/decode.ts";
+import { describeFieldError, type FieldError } from "../machinery/field-error.ts";
+import { apiVersionOf, type Json, type JsonObject, type KubeObject } from "../machinery/object.ts";
+import type { CellValue, Resource, ServedVersion } from "../machinery/resource.ts";
+import { schemaOf } from "../schemas.ts";
+
+/** What a client sends; name, namespace, kind and apiVersion are filled in. */
+export type Sent = JsonObject & { readonly metadata?: JsonObject };
+
+/** As the storage version holds it, ready to be checked. */
+export function newObject<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): T {
+  const stored = received(resource, sent, apiVersion);
+  return resource.prepareForCreate?.(stored) ?? stored;
+}
+
+export function problemsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): readonly string[] {
+  return problems(resource.validate?.(newObject(resource, sent, apiVersion)) ?? []);
+}
+
+/** What becomes of an object when this is sent to it, by its own path or by that of a subresource. */
+export function changedObject<T extends KubeObject>(resource: Resource<T>, previous: T, sent: Sent, subresource?: string): T {
+  const next = received(resource, sent);
+  if (subresource === undefined) return resource.prepareForUpdate?.(next, previous) ?? next;
+  return objectSubresource(resource, subresource).prepareForUpdate(next, previous);
+}
+
+export function problemsOfChange<T extends KubeObject>(
+  resource: Resource<T>,
+  previous: T,
+  sent: Sent,
+  subresource?: string,
+): readonly string[] {
+  const next = changedObject(resource, previous, sent, subresource);
+  if (subresource !== undefined) return problems(objectSubresource(resource, subresource).validateUpdate?.(next, previous) ?? []);
+  return problems([...(resource.validateUpdate?.(next, previous) ?? []), ...(resource.validate?.(next, previous) ?? [])]);
+}
+
+export function problems(errors: Iterable<FieldError>): readonly string[] {
+  return [...errors].map(describeFieldError);
+}
+
+export function warningsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent): readonly string[] {
+  return [...(resource.warnings?.(newObject(resource, sent)) ?? [])];
+}
+
+/** What a table shows, by column, at the moment of the first test in the world. */
+export function cellsOf<T extends KubeObject>(resource: Resource<T>, object: T, nowMs = 0): Readonly<Record<string, CellValue>> {
+  return Object.fromEntries(resource.columns.map((column) => [column.name, column.value(object, { nowMs })]));
+}
+
+/** "Name", "Ready*": the columns in order, those that are only shown with `-o wide` with a star. */
+export function columnNames(resource: Resource): readonly string[] {
+  return resource.columns.map(({ name, priority }) => (priority === 0 ? name : `${name}*`));
+}
+
+/** Decoded, with defaults, in the storage version. */
+export function received<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): T {
+  const served = servedVersion(resource, apiVersion ?? apiVersionOf(resource.storage));
+  const namespace = resource.scope === "Namespaced" ? { namespace: "default" } : {};
+  const complete = {
+    ...sent,
+    apiVersion: apiVersionOf(served),
+    kind: resource.kind,
+    metadata: { name: "x", ...namespace, ...sent.metadata },
+  };
+  const decoded = decodeBySchema(complete as Json, schemaOf(served.schema)).object as unknown as KubeObject;
+  const object = served.defaults?.(decoded) ?? decoded;
+  return served.toStorage?.(object) ?? (object as T);
+}
+
+export function servedVersion<T extends KubeObject>(resource: Resource<T>, apiVersion: string): ServedVersion<T> {
+  const served = resource.served.find((candidate) => apiVersionOf(candidate) === apiVersion);
+  if (served === undefined) throw new Error(`Cannot find ${apiVersion} of ${resource.kind}: it is not served`);
+  return served;
+}
+
+function objectSubresource<T extends KubeObject>(resource: Resource<T>, name: string) {
+  const subresource = resource.subresources[name];
+  if (subresource?.of !== "object") throw new Error(`Cannot find a part of ${resource.kind} that is called "${name}"`);
+  return subresource;
+}

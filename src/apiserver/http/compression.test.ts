@@ -1,0 +1,51 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { GZIP_BYTES_MIN, isToBeCompressed, withVary } from "./compression.ts";
+
+interface Case {
+  readonly why: string;
+  readonly compressed: boolean;
+  readonly method?: string;
+  readonly accept?: string;
+  readonly sizes?: readonly number[];
+  readonly loopback?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly code?: number;
+}
+
+describe("an answer is compressed if that is allowed and of use", () => {
+  const cases: readonly Case[] = [
+    { why: "large, to another machine, which takes gzip", compressed: true },
+    { why: "gzip is one of several", accept: "deflate, gzip , br", compressed: true },
+    { why: "large only together", sizes: [GZIP_BYTES_MIN - 1, 1], compressed: true },
+    { why: "just not large", sizes: [GZIP_BYTES_MIN - 1], compressed: false },
+    { why: "no word of gzip", accept: "deflate", compressed: false },
+    { why: "upstream does not read weights", accept: "gzip;q=1", compressed: false },
+    { why: "nothing is accepted", accept: "", compressed: false },
+    { why: "the client is on this machine", loopback: true, compressed: false },
+    { why: "no GET", method: "POST", compressed: false },
+    { why: "an error", code: 500, compressed: false },
+    { why: "compressed already", headers: { "content-encoding": "br" }, compressed: false },
+  ];
+  for (const {
+    why,
+    compressed,
+    method = "GET",
+    accept = "gzip",
+    sizes = [GZIP_BYTES_MIN],
+    loopback = false,
+    headers = {},
+    code = 200,
+  } of cases) {
+    test(why, () => {
+      const header = (name: string) => (name === "accept-encoding" ? accept : undefined);
+      const request = { method, header, peer: { address: "10.0.0.1", isLoopback: loopback } };
+      equal(isToBeCompressed(request, { code, headers, body: sizes.map((size) => new Uint8Array(size)) }), compressed);
+    });
+  }
+});
+
+test("caches are told that the answer depends on Accept-Encoding, beside what they were told before", () => {
+  deepEqual(withVary({ a: "b" }), { a: "b", vary: ["Accept-Encoding"] });
+  deepEqual(withVary({ vary: "Accept" }), { vary: ["Accept", "Accept-Encoding"] });
+});

@@ -1,0 +1,171 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { connect as netConnect } from "node:net";
+import { test } from "node:test";
+import type { HttpLimits } from "../../host/http/limits.ts";
+import {
+  aborted,
+  allOf,
+  deferred,
+  disposable,
+  http1Client,
+  http2Client,
+  PROTOCOLS,
+  rawConnection,
+  readUntil,
+  serve,
+  text,
+  watchAnswer,
+} from "./testing/served.ts";
+
+/** Times in which a test can wait for the end of a client's patience. */
+function quick(limits: Partial<HttpLimits>) {
+  return { limits: { sweepIntervalMs: 10, ...limits } };
+}
+
+test("headers over the limit are refused", async () => {
+  await using served = await serve(async () => text("fine"));
+  using client = http1Client(served);
+  // The connection is closed while the client still sends, which may reset it before the answer is read.
+  const outcome = await client.ask({ headers: { a: "x".repeat(100_000) } }).then(
+    ({ code }) => code,
+    () => 431,
+  );
+  equal(outcome, 431);
+  equal((await client.ask({ headers: { a: "x".repeat(60_000) } })).code, 200);
+  using other = http2Client(served);
+  await rejects(other.ask({ headers: { a: "x".repeat(100_000) } }));
+});
+
+test("a client that does not finish its headers is closed", async () => {
+  await using served = await serve(async () => text("fine"), quick({ headersTimeoutMs: 50, requestTimeoutMs: 50 }));
+  using client = disposable(await rawConnection(served));
+  client.socket.write("GET / HTTP/1.1\r\nhost: ");
+  match(await allOf(client.socket), /^HTTP\/1\.1 408 /);
+});
+
+test("a client that does not finish the TLS handshake does not keep the server from stopping", async () => {
+  const served = await serve(async () => text("fine"));
+  using client = disposable(netConnect(served.port, "127.0.0.1"));
+  client.socket.on("error", () => {});
+  await once(client.socket, "connect");
+  await served.close();
+});
+
+for (const [protocol, client] of Object.entries(PROTOCOLS)) {
+  test(`${protocol}: a client that does not finish its body is given up`, async () => {
+    const gone = deferred<void>();
+    await using served = await serve(
+      async (request) => {
+        await request.body().catch(() => gone.resolve());
+        await aborted(request);
+        return text("");
+      },
+      quick({ requestTimeoutMs: 50, headersTimeoutMs: 50 }),
+    );
+    using asking = client(served);
+    const answer = asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" });
+    // HTTP/1.1 has an answer for it; on HTTP/2 the stream is reset.
+    await answer.then(
+      ({ code }) => equal(code, 408),
+      () => undefined,
+    );
+    await gone.promise;
+  });
+}
+
+test("an idle HTTP/2 connection is closed, one with a stream is not", async () => {
+  const { answer, sink } = watchAnswer();
+  await using served = await serve(async () => answer, quick({ idleTimeoutMs: 50 }));
+  using idle = http2Client(served);
+  using busy = http2Client(served);
+  const watching = busy.ask();
+  const writer = await sink;
+  await once(idle.session, "close");
+  equal(busy.session.closed, false);
+  writer.end();
+  equal((await watching).code, 200);
+  await once(busy.session, "close");
+});
+
+test("an idle HTTP/1.1 connection is closed", async () => {
+  await using served = await serve(async () => text("fine"), quick({ idleTimeoutMs: 50 }));
+  using client = disposable(await rawConnection(served));
+  client.socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await readUntil(client.socket, /fine$/);
+  await once(client.socket.resume(), "close");
+});
+
+test("a client that takes nothing of a large answer is given up", async () => {
+  const signal = deferred<AbortSignal>();
+  await using served = await serve(
+    async (request) => {
+      signal.resolve(request.signal);
+      return text("", { body: Array.from({ length: 1000 }, () => new Uint8Array(100_000)) });
+    },
+    quick({ stallTimeoutMs: 100 }),
+  );
+  using first = disposable(await rawConnection(served));
+  first.socket.pause();
+  first.socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await once(await signal.promise, "abort");
+});
+
+test("a client that takes nothing on HTTP/2 is given up, and its connection goes on", async () => {
+  await using served = await serve(
+    async ({ path }) => text("small", path === "/large" ? { body: Array.from({ length: 1000 }, () => new Uint8Array(100_000)) } : {}),
+    quick({ stallTimeoutMs: 100 }),
+  );
+  using client = http2Client(served);
+  const stream = client.session.request({ ":path": "/large" });
+  const closed = new Promise<void>((resolve) => stream.on("close", resolve));
+  stream.on("error", () => {});
+  stream.pause();
+  await once(stream, "response");
+  equal((await client.ask({ path: "/small" })).body, "small");
+  await closed;
+  equal(client.session.closed, false);
+});
+
+test("connections over the limit are closed at once", async () => {
+  await using served = await serve(async () => text("fine"), { limits: { connectionsMax: 1 } });
+  using client = disposable(await rawConnection(served));
+  using other = disposable(netConnect(served.port, "127.0.0.1"));
+  other.socket.on("error", () => {});
+  await once(other.socket.resume(), "close");
+  client.socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await readUntil(client.socket, /fine$/);
+});
+
+test("a port that is taken is an error that says so", async () => {
+  await using served = await serve(async () => text("fine"));
+  await rejects(
+    serve(async () => text("never"), { port: served.port }),
+    { name: "ListenError", code: "EADDRINUSE" },
+  );
+});
+
+test("requests beyond the streams of an HTTP/2 connection wait in the client", async () => {
+  const release = deferred<void>();
+  const arrived: string[] = [];
+  await using served = await serve(
+    async ({ path }) => {
+      arrived.push(path);
+      if (path !== "/c") await release.promise;
+      return text(path);
+    },
+    { limits: { streamsPerConnectionMax: 2 } },
+  );
+  using client = http2Client(served);
+  await once(client.session, "remoteSettings");
+  const answers = ["/a", "/b", "/c"].map((path) => client.ask({ path }));
+  const pinged = deferred<void>();
+  client.session.ping(() => pinged.resolve());
+  await pinged.promise;
+  deepEqual(arrived, ["/a", "/b"]);
+  release.resolve();
+  deepEqual(
+    (await Promise.all(answers)).map(({ body }) => body),
+    ["/a", "/b", "/c"],
+  );
+});

@@ -1,0 +1,116 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { WebSocket } from "ws";
+import type { Sink } from "../exchange.ts";
+import type { WebSocketConnection } from "../../host/http/contract.ts";
+import { chunk, deferred, rawConnection, readUntil, disposable, serve, text, watchAnswer, type Served } from "./testing/served.ts";
+
+function connect({ port, authority }: Served, protocols: readonly string[] = []): WebSocket & Disposable {
+  const socket = new WebSocket(`wss://127.0.0.1:${port}/api/v1/pods?watch=1`, [...protocols], { ca: authority });
+  socket.on("error", () => {});
+  return Object.assign(socket, { [Symbol.dispose]: () => socket.terminate() });
+}
+
+async function nextMessage(socket: WebSocket): Promise<{ readonly text: string; readonly binary: boolean }> {
+  const [message, binary] = (await once(socket, "message")) as [Buffer, boolean];
+  return { text: message.toString(), binary };
+}
+
+for (const { contentType, binary } of [
+  { contentType: "application/json", binary: false },
+  { contentType: "application/vnd.kubernetes.protobuf;stream=watch", binary: true },
+]) {
+  test(`a watch over a WebSocket is one ${binary ? "binary" : "text"} message per event for ${contentType}`, async () => {
+    const { answer, sink: coming } = watchAnswer(contentType);
+    await using served = await serve(async () => answer);
+    using client = connect(served);
+    const sink: Sink = await coming;
+    const first = nextMessage(client);
+    sink.write(chunk('{"type":"ADDED"}\n'));
+    deepEqual(await first, { text: '{"type":"ADDED"}\n', binary });
+    const second = nextMessage(client);
+    sink.write(chunk("two"));
+    deepEqual(await second, { text: "two", binary });
+    const closed = once(client, "close");
+    sink.end();
+    const [code] = (await closed) as [number];
+    equal(code, 1000);
+  });
+}
+
+test("a client that says goodbye, or whose messages are of no use, ends or goes on with its watch", async () => {
+  const { answer, sink: coming } = watchAnswer();
+  await using served = await serve(async () => answer);
+  using client = connect(served);
+  const sink = await coming;
+  const closed = new Promise<void>((resolve) => sink.onClosed(resolve));
+  await once(client, "open");
+  client.send("ignored");
+  const message = nextMessage(client);
+  sink.write(chunk("event"));
+  equal((await message).text, "event");
+  client.close();
+  await closed;
+  equal(sink.write(chunk("late")), 0);
+});
+
+for (const { offered, chosen } of [
+  { offered: [], chosen: "" },
+  { offered: ["one"], chosen: "one" },
+  { offered: ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"], chosen: "base64.binary.k8s.io" },
+]) {
+  test(`of the subprotocols [${offered.join(", ")}] "${chosen}" is chosen for a watch`, async () => {
+    const { answer } = watchAnswer();
+    await using served = await serve(async () => answer);
+    using client = connect(served, offered);
+    await once(client, "open");
+    equal(client.protocol, chosen);
+  });
+}
+
+test("a request for a WebSocket is refused by an ordinary answer", async () => {
+  await using served = await serve(async (request) => text(`no ${request.path}`, { code: 403 }));
+  using client = connect(served);
+  const [, response] = (await once(client, "unexpected-response")) as [unknown, AsyncIterable<Buffer> & { statusCode: number }];
+  equal(response.statusCode, 403);
+});
+
+test("what asks for an upgrade to something else, or a bad WebSocket, is a request like any other", async () => {
+  await using served = await serve(async ({ path }) => text(`answered ${path}`));
+  for (const headers of [
+    "connection: upgrade\r\nupgrade: SPDY/3.1",
+    "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: short\r\nsec-websocket-version: 13",
+    "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-version: 99",
+  ]) {
+    using client = disposable(await rawConnection(served));
+    client.socket.write(`GET /x HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`);
+    await readUntil(client.socket, /answered \/x$/);
+  }
+});
+
+test("an upgrade handler may take the connection, with a subprotocol, and talk both ways", async () => {
+  const accepted = deferred<WebSocketConnection>();
+  await using served = await serve(async () => text("not asked"), {
+    upgrade: async (_, offered) => ({ kind: "accept", protocol: offered[1] ?? "", run: accepted.resolve }),
+  });
+  using client = connect(served, ["v4.channel.k8s.io", "v5.channel.k8s.io"]);
+  await once(client, "open");
+  equal(client.protocol, "v5.channel.k8s.io");
+  client.send(Buffer.from("early"));
+  const connection = await accepted.promise;
+  connection.onMessage((message, { binary }) => void connection.send(Buffer.concat([Buffer.from("echo "), message]), { binary }));
+  deepEqual(await nextMessage(client), { text: "echo early", binary: true });
+  const closed = new Promise<void>((resolve) => connection.onClosed(resolve));
+  client.close();
+  await closed;
+});
+
+test("an upgrade handler may refuse", async () => {
+  await using served = await serve(async () => text("not asked"), {
+    upgrade: async () => ({ kind: "refuse", answer: text("no", { code: 400 }) }),
+  });
+  using client = connect(served);
+  const [, response] = (await once(client, "unexpected-response")) as [unknown, { statusCode: number }];
+  equal(response.statusCode, 400);
+});

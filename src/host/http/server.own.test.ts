@@ -1,0 +1,62 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:http2";
+import { get } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { silentLogger } from "../../base/logger.ts";
+import { servingCertificate } from "../tls-certificates.ts";
+import { makeAuthority, makeCertificate } from "../x509.ts";
+import type { HttpHandler } from "./contract.ts";
+import { startHttpsServer, type HttpsServerTls } from "./server.ts";
+
+const tls = await servingCertificate({ names: ["127.0.0.1"], nowMs: Date.now() });
+
+function start(handler: HttpHandler, more: Partial<HttpsServerTls> = {}) {
+  const bodyTooLarge = () => new Error("Too large");
+  return startHttpsServer({ host: "127.0.0.1", port: 0, tls: { ...tls, ...more }, handler, bodyTooLarge, log: silentLogger });
+}
+
+async function allOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of source) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const LARGE = Array.from({ length: 500 }, (_, index) => Buffer.from(`${index} `.repeat(1_000)));
+
+test("a compressed answer says so, has no length, and is the same when unpacked, on both protocols", async () => {
+  await using server = await start((_, reply) => reply.send({ code: 200, headers: {} }, LARGE, { gzip: true }));
+  const request = get({ host: "127.0.0.1", port: server.port, ca: tls.authority, agent: false });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  deepEqual([response.headers["content-encoding"], response.headers["content-length"]], ["gzip", undefined]);
+  deepEqual(gunzipSync(await allOf(response)), Buffer.concat(LARGE));
+
+  const session = connect(`https://127.0.0.1:${server.port}`, { ca: tls.authority });
+  const stream = session.request({ ":path": "/" });
+  const [headers] = (await once(stream, "response")) as [Record<string, string>];
+  equal(headers["content-encoding"], "gzip");
+  deepEqual(gunzipSync(await allOf(stream)), Buffer.concat(LARGE));
+  session.close();
+});
+
+test("a client's certificate is told if our authority has signed it, and not otherwise", async () => {
+  const validity = { fromMs: Date.now() - 1_000_000, toMs: Date.now() + 1_000_000 };
+  const [ours, other] = [makeAuthority("ours", validity), makeAuthority("other", validity)];
+  const seen: (string | undefined)[] = [];
+  const handler: HttpHandler = ({ peer }, reply) => {
+    seen.push(peer.certificate);
+    reply.send({ code: 200, headers: {} }, []);
+  };
+  await using server = await start(handler, { clientAuthorities: ours.certificate });
+  const client = (authority: typeof ours, commonName: string) =>
+    makeCertificate({ commonName: "client", purpose: "client", names: [], validity }, { ...authority, commonName });
+  const [good, bad] = [client(ours, "ours"), client(other, "other")];
+  for (const identity of [{ cert: good.certificate, key: good.key }, { cert: bad.certificate, key: bad.key }, {}]) {
+    const request = get({ host: "127.0.0.1", port: server.port, ca: tls.authority, agent: false, ...identity });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    await allOf(response);
+  }
+  deepEqual(seen, [good.certificate, undefined, undefined]);
+});

@@ -1,0 +1,103 @@
+import { deepEqual } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import { apiServerFlags, apiServerOptions, DEFAULT_SERVING_CONFIG } from "./apiserver-config.ts";
+import { parseArguments } from "./flags.ts";
+import type { StoreConfig } from "./store-config.ts";
+
+function optionsOf(words: string, store: StoreConfig) {
+  const { values, problems } = parseArguments({ flags: apiServerFlags, arguments: {} }, words === "" ? [] : words.split(" "));
+  deepEqual(problems, []);
+  return apiServerOptions(values, store);
+}
+
+const MEMORY: StoreConfig = { driver: "memory" };
+
+test("without flags the defaults hold, and nothing is kept of a store in memory", () => {
+  deepEqual(optionsOf("", MEMORY), {
+    ok: true,
+    options: { serving: DEFAULT_SERVING_CONFIG, api: DEFAULT_API_SERVER_CONFIG, eventTtlMs: 3_600_000 },
+  });
+});
+
+test("the files lie in the data directory, unless flags say where", () => {
+  const store: StoreConfig = { driver: "embedded", dataDirectory: "/data" };
+  const places = (words: string) => {
+    const parsed = optionsOf(words, store);
+    if (!parsed.ok) return parsed;
+    const { certificateDirectory, certificateFiles, kubeconfig } = parsed.options.serving;
+    return { certificateDirectory, certificateFiles, kubeconfig };
+  };
+  deepEqual(places(""), { certificateDirectory: "/data/pki", certificateFiles: undefined, kubeconfig: "/data/kubeconfig" });
+  deepEqual(places("--cert-dir c --kubeconfig k"), { certificateDirectory: "c", certificateFiles: undefined, kubeconfig: "k" });
+  deepEqual(places("--tls-cert-file c --tls-private-key-file k"), {
+    certificateDirectory: undefined,
+    certificateFiles: { certificate: "c", key: "k" },
+    kubeconfig: "/data/kubeconfig",
+  });
+});
+
+test("every flag has its place", () => {
+  const words =
+    "--secure-port 0 --bind-address ::1 --service-cluster-ip-range 10.1.0.0/16,fd00::/112 --service-node-port-range 1-2 --request-timeout 1m30s " +
+    "--min-request-timeout 5 --max-requests-inflight 6 --max-mutating-requests-inflight 7 --http2-max-streams-per-connection 8 --event-ttl 1h";
+  deepEqual(optionsOf(words, MEMORY), {
+    ok: true,
+    options: {
+      serving: { bindAddress: "::1", securePort: 0, streamsPerConnectionMax: 8 },
+      api: {
+        ...DEFAULT_API_SERVER_CONFIG,
+        requestTimeoutMs: 90_000,
+        minRequestTimeoutMs: 5_000,
+        maxRequestsInFlight: 6,
+        maxMutatingRequestsInFlight: 7,
+        serviceClusterIpRange: "10.1.0.0/16,fd00::/112",
+        serviceNodePortRange: { first: 1, last: 2 },
+      },
+      eventTtlMs: 3_600_000,
+    },
+  });
+});
+
+describe("what does not fit together is refused, all of it", () => {
+  for (const { words, problems } of [
+    { words: "--tls-cert-file c", problems: ["--tls-cert-file and --tls-private-key-file are only of use together"] },
+    {
+      words: "--tls-cert-file c --cert-dir d --service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24",
+      problems: [
+        "--tls-cert-file and --tls-private-key-file are only of use together",
+        "--cert-dir is for a certificate that is made, --tls-cert-file names one that exists: give one of them",
+        "--service-cluster-ip-range must be one range, or one of IPv4 and one of IPv6",
+      ],
+    },
+  ]) {
+    test(words, () => deepEqual(optionsOf(words, MEMORY), { ok: false, problems }));
+  }
+});
+
+describe("a value that cannot be is refused by its flag, in a sentence that says what could", () => {
+  for (const { word, problem } of [
+    {
+      word: "--bind-address=0.0.0.0",
+      problem: '--bind-address must be a loopback address such as 127.0.0.1, since there are no users and rights yet, is "0.0.0.0"',
+    },
+    { word: "--secure-port=65536", problem: '--secure-port must be a whole number from 0 to 65535, is "65536"' },
+    {
+      word: "--service-cluster-ip-range=10.0.0.0",
+      problem: '--service-cluster-ip-range must be a range of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0"',
+    },
+    {
+      word: "--service-cluster-ip-range=10.0.0.0/31",
+      problem: '--service-cluster-ip-range must be a range of at least 4 addresses such as 10.96.0.0/12, is "10.0.0.0/31"',
+    },
+    { word: "--service-node-port-range=2-1", problem: '--service-node-port-range must be a range of ports such as 30000-32767, is "2-1"' },
+    {
+      word: "--service-node-port-range=0-70000",
+      problem: '--service-node-port-range must be a range of ports such as 30000-32767, is "0-70000"',
+    },
+    { word: "--request-timeout=60", problem: '--request-timeout must be a length of time such as 1m30s, is "60"' },
+    { word: "--event-ttl=-1h", problem: '--event-ttl must be a length of time such as 1m30s, is "-1h"' },
+  ]) {
+    test(word, () => deepEqual(parseArguments({ flags: apiServerFlags, arguments: {} }, [word]).problems, [problem]));
+  }
+});

@@ -1,0 +1,138 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { get } from "node:https";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { ExchangeRequest } from "../../apiserver/exchange.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { apiServerCommand, type StartCoreOnStore } from "./apiserver.ts";
+
+/** Answers whoever has the token with the path. */
+const startCore: StartCoreOnStore = () => async (options) => ({
+  exchange: async (request: ExchangeRequest) => {
+    const known = request.header("authorization") === `Bearer ${options.token}`;
+    return { code: known ? 200 : 401, headers: {}, body: [Buffer.from(known ? request.path : "")] };
+  },
+  close: async () => {},
+});
+
+const command = apiServerCommand(startCore);
+
+async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "k8ts-apiserver-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+/** Runs the command until `whileUp` has seen it listening. */
+async function run(
+  words: readonly string[],
+  whileUp: (server: { readonly url: string; readonly kubeconfig: string }) => Promise<void>,
+): Promise<string[]> {
+  const parsed = command.parse(words, { HOME: "/nonexistent" });
+  if (!parsed.ok) throw new Error(parsed.problems.join("\n"));
+  const stop = new AbortController();
+  const lines: string[] = [];
+  let seen: Promise<void> | undefined;
+  const out = (line: string) => {
+    lines.push(line);
+    const [, url] = /^listening on (.*)$/.exec(line) ?? [];
+    if (url !== undefined)
+      seen = whileUp({ url, kubeconfig: (lines[0] ?? "").replace("export KUBECONFIG=", "") }).finally(() => stop.abort());
+  };
+  await command.run(parsed.options, { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: stop.signal });
+  await seen;
+  return lines;
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+  readonly users: readonly [{ readonly user: { readonly token: string } }];
+  readonly "current-context": string;
+}
+
+async function readKubeconfig(path: string): Promise<Kubeconfig> {
+  return JSON.parse(await readFile(path, "utf8")) as Kubeconfig;
+}
+
+/** As kubectl would ask, with what the kubeconfig says. */
+async function ask(
+  { clusters: [{ cluster }], users: [{ user }] }: Kubeconfig,
+  path: string,
+): Promise<{ readonly code: number | undefined; readonly body: string }> {
+  const ca = Buffer.from(cluster["certificate-authority-data"], "base64");
+  const request = get(`${cluster.server}${path}`, { ca, agent: false, headers: { authorization: `Bearer ${user.token}` } });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  let body = "";
+  for await (const piece of response) body += String(piece);
+  return { code: response.statusCode, body };
+}
+
+test("the command writes a private kubeconfig, says how to use it, listens, and stops when it is told to", async () => {
+  await using directory = await temporaryDirectory();
+  const file = join(directory.path, "kubeconfig");
+  const lines = await run(["--secure-port", "0", "--data-dir", directory.path], async ({ url, kubeconfig }) => {
+    equal(kubeconfig, file);
+    equal((await stat(file)).mode & 0o777, 0o600);
+    const config = await readKubeconfig(file);
+    deepEqual([config.clusters[0].cluster.server, config["current-context"]], [url, "k8ts"]);
+    match(config.users[0].user.token, /^[\w-]{43}$/);
+    deepEqual(await ask(config, "/version"), { code: 200, body: "/version" });
+  });
+  deepEqual(lines.length, 3);
+  match(lines[1] ?? "", /^listening on https:\/\/127\.0\.0\.1:\d+$/);
+  equal(lines[2], "Stopping");
+});
+
+test("the next start has the same authority and another token", async () => {
+  await using directory = await temporaryDirectory();
+  const seen: Kubeconfig[] = [];
+  for (let start = 0; start < 2; start++) {
+    await run(
+      ["--secure-port", "0", "--data-dir", directory.path],
+      async ({ kubeconfig }) => void seen.push(await readKubeconfig(kubeconfig)),
+    );
+  }
+  const [first, second] = seen;
+  equal(first?.clusters[0].cluster["certificate-authority-data"], second?.clusters[0].cluster["certificate-authority-data"]);
+  equal(first?.users[0].user.token === second?.users[0].user.token, false);
+});
+
+test("with a store in memory the kubeconfig is in a temporary directory, and goes with the process", async () => {
+  let file = "";
+  await run(["--store", "memory", "--secure-port", "0"], async ({ kubeconfig }) => {
+    file = kubeconfig;
+    equal((await ask(await readKubeconfig(kubeconfig), "/x")).code, 200);
+  });
+  await rejects(stat(file), { code: "ENOENT" });
+});
+
+test("a port in use is told in one sentence that names it and what to do", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  await rejects(
+    run(["--store", "memory", "--secure-port", String(port)], async () => {}),
+    {
+      message: `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it, or choose another port with --secure-port (0 takes any that is free)`,
+    },
+  );
+  other.close();
+});
+
+test("all that is wrong is told at once", () => {
+  const parsed = command.parse(
+    ["--secure-port", "x", "--bind-address", "10.0.0.1", "--tls-cert-file", "c", "--store", "memory", "--data-dir", "d"],
+    {},
+  );
+  deepEqual(parsed.ok || parsed.problems, [
+    '--secure-port must be a whole number from 0 to 65535, is "x"',
+    '--bind-address must be a loopback address such as 127.0.0.1, since there are no users and rights yet, is "10.0.0.1"',
+    "--data-dir is only for --store embedded, not for memory",
+    "--tls-cert-file and --tls-private-key-file are only of use together",
+  ]);
+});
