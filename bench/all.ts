@@ -1,8 +1,12 @@
 /** All benchmarks, in the order in which they run. One more: a file that exports a Benchmark, and its line here. */
 import type { Benchmark } from "./benchmark.ts";
+import { apiserverGrowth } from "./apiserver/growth.ts";
+import { apiserverLists } from "./apiserver/lists.ts";
+import { apiserverRequests } from "./apiserver/requests.ts";
+import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
 import { storeLarge } from "./store/large.ts";
 import { storeWatchers } from "./store/watchers.ts";
 
-export const all: readonly Benchmark[] = [storeCommits, storeWatchers, storeLarge, storeEtcd];
+export const all: readonly Benchmark[] = [storeCommits, storeWatchers, storeLarge, storeEtcd, apiserverRequests, apiserverLists, apiserverWatchers, apiserverGrowth];

@@ -3,7 +3,14 @@
  * What comes out is the shared, frozen object itself.
  */
 import { badRequest } from "../api/machinery/status-error.ts";
-import type { Transport, TransportEvent, TransportRequest, TransportResponse, TransportWatch, TransportWatchListener } from "../api/machinery/transport.ts";
+import type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportWatch,
+  TransportWatchListener,
+} from "../api/machinery/transport.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { ApiRequest, RequestBody, User } from "./request.ts";
@@ -98,4 +105,3 @@ function eventOf(event: WatchEvent, { served }: Endpoint): TransportEvent {
       return { type: event.type, object: event.object.in(served) };
   }
 }
-

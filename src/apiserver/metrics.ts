@@ -6,7 +6,9 @@ import type { Endpoint } from "./endpoints.ts";
 import type { ApiRequest } from "./request.ts";
 
 /** Upper bounds in seconds: upstream's for request durations. */
-export const DURATION_BUCKETS_S = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60] as const;
+export const DURATION_BUCKETS_S = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+] as const;
 
 export interface Histogram {
   /** One more than there are bounds: the last is for everything above. */
@@ -65,7 +67,7 @@ function observe(series: Map<string, Histogram>, labels: string, value: number):
   let histogram = series.get(labels);
   if (histogram === undefined) {
     if (series.size >= SERIES_MAX) return;
-    histogram = { counts: new Array<number>(DURATION_BUCKETS_S.length + 1).fill(0), sum: 0, count: 0 };
+    histogram = { counts: Array.from({ length: DURATION_BUCKETS_S.length + 1 }, () => 0), sum: 0, count: 0 };
     series.set(labels, histogram);
   }
   let bucket = 0;

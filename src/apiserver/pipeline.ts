@@ -66,16 +66,32 @@ export class Pipeline {
   #authorize(request: ApiRequest): void {
     const { user } = request.context;
     const { group, version, plural, subresource, namespace, name, verb } = request;
-    const decision = this.#server.authorizer.authorize({ user, verb, resource: { group, version, plural, subresource, namespace, name }, path: "" });
+    const decision = this.#server.authorizer.authorize({
+      user,
+      verb,
+      resource: { group, version, plural, subresource, namespace, name },
+      path: "",
+    });
     if (!decision.allowed) throw refusal(request, decision.reason ?? "");
   }
 
   #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {
     if (isStatusError(error)) return error;
     const { signal, traceparent, cause } = request.context;
-    if (signal?.aborted === true) return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
+    if (signal?.aborted === true)
+      return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client went away before the answer");
     const { verb, group, plural, namespace, name } = request;
-    this.#server.log.error("A request failed in a way nobody foresaw", { step, verb, group, plural, namespace, name, traceparent, cause, error });
+    this.#server.log.error("A request failed in a way nobody foresaw", {
+      step,
+      verb,
+      group,
+      plural,
+      namespace,
+      name,
+      traceparent,
+      cause,
+      error,
+    });
     return internalError(error);
   }
 }

@@ -1,6 +1,5 @@
 /**
  * What the tables of many kinds have in common: the first and the last column, and how lists, labels and selectors look in a cell.
- * Descriptions are upstream's, as `kubectl explain` has them too.
  */
 import { ageOf } from "./duration.ts";
 import type { KubeObject } from "./object.ts";
@@ -15,14 +14,12 @@ export const nameColumn: Column = {
   name: "Name",
   type: "string",
   format: "name",
-  description:
-    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  description: "What the object is called; unique among those of its kind in its namespace.",
   priority: 0,
   value: ({ metadata }) => metadata.name,
 };
 
-const CREATED_DESCRIPTION =
-  "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+const CREATED_DESCRIPTION = "When the server created the object.";
 
 export const ageColumn: Column = {
   name: "Age",

@@ -4,7 +4,7 @@
  */
 import { decodeBySchema } from "../machinery/codec/decode.ts";
 import { describeFieldError, type FieldError } from "../machinery/field-error.ts";
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from "../machinery/object.ts";
+import { apiVersionOf, type JsonObject, type KubeObject } from "../machinery/object.ts";
 import type { CellValue, Resource, ServedVersion } from "../machinery/resource.ts";
 import { schemaOf } from "../schemas.ts";
 
@@ -67,7 +67,7 @@ export function received<T extends KubeObject>(resource: Resource<T>, sent: Sent
     kind: resource.kind,
     metadata: { name: "x", ...namespace, ...sent.metadata },
   };
-  const decoded = decodeBySchema(complete as Json, schemaOf(served.schema)).object as unknown as KubeObject;
+  const decoded = decodeBySchema(complete, schemaOf(served.schema)).object as unknown as KubeObject;
   const object = served.defaults?.(decoded) ?? decoded;
   return served.toStorage?.(object) ?? (object as T);
 }

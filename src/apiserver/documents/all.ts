@@ -1,4 +1,8 @@
 /** Order is the order of asking; no two answer the same path. */
 import type { DocumentFactory } from "../document.ts";
+import { discoveryDocument } from "./discovery/discovery.ts";
+import { healthDocument } from "./health.ts";
+import { openApiV3Document } from "./openapi/openapi-v3.ts";
+import { versionDocument } from "./version.ts";
 
-export const all: readonly DocumentFactory[] = [];
+export const all: readonly DocumentFactory[] = [discoveryDocument, openApiV3Document, versionDocument, healthDocument];

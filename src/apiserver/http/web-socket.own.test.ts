@@ -1,18 +1,18 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { WebSocket } from "ws";
 import type { Sink } from "../exchange.ts";
 import type { WebSocketConnection } from "../../host/http/contract.ts";
+import { webSocketClient } from "../../host/testing/web-socket-client.ts";
 import { chunk, deferred, rawConnection, readUntil, disposable, serve, text, watchAnswer, type Served } from "./testing/served.ts";
 
-function connect({ port, authority }: Served, protocols: readonly string[] = []): WebSocket & Disposable {
-  const socket = new WebSocket(`wss://127.0.0.1:${port}/api/v1/pods?watch=1`, [...protocols], { ca: authority });
-  socket.on("error", () => {});
-  return Object.assign(socket, { [Symbol.dispose]: () => socket.terminate() });
+type Client = ReturnType<typeof webSocketClient>;
+
+function connect({ port, authority }: Served, protocols: readonly string[] = []): Client {
+  return webSocketClient(`wss://127.0.0.1:${port}/api/v1/pods?watch=1`, { protocols, authority });
 }
 
-async function nextMessage(socket: WebSocket): Promise<{ readonly text: string; readonly binary: boolean }> {
+async function nextMessage(socket: Client): Promise<{ readonly text: string; readonly binary: boolean }> {
   const [message, binary] = (await once(socket, "message")) as [Buffer, boolean];
   return { text: message.toString(), binary };
 }

@@ -83,7 +83,8 @@ export class Encoder {
   }
 
   #frame(endpoint: Endpoint, event: WatchEvent): Uint8Array {
-    if (event.type === "ERROR") return this.#frameOf("ERROR", event.error.toStatus() as unknown as JsonObject, this.#named(`${META}.Status`));
+    if (event.type === "ERROR")
+      return this.#frameOf("ERROR", event.error.toStatus() as unknown as JsonObject, this.#named(`${META}.Status`));
     if (event.type === "BOOKMARK") {
       return this.#frameOf("BOOKMARK", this.#bookmark(endpoint, event), this.#schemaOf(endpoint));
     }
@@ -103,8 +104,12 @@ export class Encoder {
     const { name: _name, ...metadata } = object.metadata;
     const { form } = this.#options;
     if (form.as === "object") return { ...object, metadata };
-    if (form.as === "PartialObjectMetadata") return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion) as unknown as JsonObject;
-    return { ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }), rows: [] } as unknown as JsonObject;
+    if (form.as === "PartialObjectMetadata")
+      return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion) as unknown as JsonObject;
+    return {
+      ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }),
+      rows: [],
+    } as unknown as JsonObject;
   }
 
   #valueOf(endpoint: Endpoint, object: StoredObject): JsonObject {
@@ -160,7 +165,8 @@ export class Encoder {
 
   #protobuf(value: JsonObject, schema: ObjectSchema): Uint8Array {
     const raw = encodeProtobuf(value, schema);
-    return encodeEnvelope({ apiVersion: String(value["apiVersion"] ?? ""), kind: String(value["kind"] ?? ""), raw });
+    const { apiVersion = "", kind = "" } = value as { readonly apiVersion?: string; readonly kind?: string };
+    return encodeEnvelope({ apiVersion, kind, raw });
   }
 
   #schemaOf(endpoint: Endpoint): ObjectSchema {

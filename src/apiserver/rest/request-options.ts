@@ -25,9 +25,24 @@ const EMPTY: ParsedQuery = {
   parameters: NO_PARAMETERS,
 };
 
-const TEXTS = ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch", "continue", "fieldManager", "fieldValidation", "propagationPolicy"] as const;
+const TEXTS = [
+  "labelSelector",
+  "fieldSelector",
+  "resourceVersion",
+  "resourceVersionMatch",
+  "continue",
+  "fieldManager",
+  "fieldValidation",
+  "propagationPolicy",
+] as const;
 const NUMBERS = ["limit", "timeoutSeconds", "gracePeriodSeconds"] as const;
-const BOOLEANS = ["allowWatchBookmarks", "sendInitialEvents", "force", "orphanDependents", "ignoreStoreReadErrorWithClusterBreakingPotential"] as const;
+const BOOLEANS = [
+  "allowWatchBookmarks",
+  "sendInitialEvents",
+  "force",
+  "orphanDependents",
+  "ignoreStoreReadErrorWithClusterBreakingPotential",
+] as const;
 
 export function parseQuery(query: string): ParsedQuery {
   if (query === "") return EMPTY;
@@ -48,7 +63,7 @@ export function parseQuery(query: string): ParsedQuery {
   const dryRun = parameters.getAll("dryRun").filter((value) => value !== "");
   if (dryRun.length > 0) options["dryRun"] = dryRun;
   return {
-    options: options as RequestOptions,
+    options,
     isWatch: isTrueParameter(parameters, "watch"),
     timeoutMs: timeoutOf(parameters.get("timeout")),
     includeObject: parameters.get("includeObject") ?? "Metadata",

@@ -34,7 +34,12 @@ export function parsePath(encoded: string): RequestPath {
   const path = decode(encoded);
   const segments = path.split("/").slice(1);
   if (segments.at(-1) === "") segments.pop();
-  const resource = segments[0] === "api" ? underVersion("", segments.slice(1)) : segments[0] === "apis" ? underVersion(segments[1] ?? "", segments.slice(2)) : undefined;
+  const resource =
+    segments[0] === "api"
+      ? underVersion("", segments.slice(1))
+      : segments[0] === "apis"
+        ? underVersion(segments[1] ?? "", segments.slice(2))
+        : undefined;
   return resource ?? { is: "document", path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path };
 }
 

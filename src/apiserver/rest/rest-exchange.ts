@@ -73,16 +73,24 @@ async function answerDocument(
   if (!server.authorizer.authorize({ user, verb, path }).allowed) throw documentRefusal(user, verb, path);
   const document = documents.find((candidate) => candidate.answers(path));
   if (document === undefined) throw noSuchPath();
-  if (verb !== "get") throw new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
+  if (verb !== "get")
+    throw new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
   return document.answer(request, path);
 }
 
 function documentRefusal(user: User, verb: string, path: string): StatusError {
   if (user === ANONYMOUS) return new StatusError("Unauthorized", "Unauthorized");
-  return new StatusError("Forbidden", `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`, { details: {} });
+  return new StatusError("Forbidden", `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`, {
+    details: {},
+  });
 }
 
-async function answerResource(dependencies: RestDependencies, request: ExchangeRequest, user: User, path: ResourcePath): Promise<ExchangeAnswer> {
+async function answerResource(
+  dependencies: RestDependencies,
+  request: ExchangeRequest,
+  user: User,
+  path: ResourcePath,
+): Promise<ExchangeAnswer> {
   const { server, pipeline, deadlines } = dependencies;
   if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   const query = parseQuery(request.query);
@@ -183,7 +191,12 @@ function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Hea
   return { "audit-id": request.header("audit-id") ?? newUid(random), "cache-control": "no-cache, private" };
 }
 
-function failure(dependencies: RestDependencies, request: ExchangeRequest, error: StatusError, warnings: readonly string[] = []): WholeAnswer {
+function failure(
+  dependencies: RestDependencies,
+  request: ExchangeRequest,
+  error: StatusError,
+  warnings: readonly string[] = [],
+): WholeAnswer {
   const { server } = dependencies;
   const encoder = new Encoder({
     form: formOfFailure(request),

@@ -186,8 +186,7 @@ export class ObjectCache {
     // What we hold is what was there; the store's own copy would be a second one, perhaps not parsed yet.
     const held = this.#objects.get(order);
     const previous = change.previous === undefined ? undefined : (held ?? StoredObject.of(family, change.previous));
-    const object =
-      change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
+    const object = change.type === "put" ? StoredObject.of(family, change) : (previous as StoredObject).at(change.revision);
     if (change.type === "put") this.#objects.set(order, object);
     else this.#objects.delete(order);
     for (const index of this.#indexes.values()) index.put(order, change.type === "put" ? object : undefined, previous);
@@ -210,7 +209,11 @@ export class ObjectCache {
   #broke(end: WatchEnd): void {
     if (this.#isClosed) return;
     const { log, prefix } = this.#options;
-    log.warn("Lost the watch of a resource; listing it anew", { prefix, reason: end.reason, ...("error" in end ? { error: end.error } : {}) });
+    log.warn("Lost the watch of a resource; listing it anew", {
+      prefix,
+      reason: end.reason,
+      ...("error" in end ? { error: end.error } : {}),
+    });
     this.#isLoaded = false;
     for (const listener of this.#listeners.all()) (listener as CacheListener).ended();
     this.#loading = this.#reload();

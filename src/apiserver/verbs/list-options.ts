@@ -13,7 +13,8 @@ const MATCHES = ["Exact", "NotOlderThan"];
 function* listErrors(options: RequestOptions): Iterable<FieldError> {
   const { resourceVersion = "", resourceVersionMatch: match = "", continue: token = "", sendInitialEvents } = options;
   if (match !== "") {
-    if (resourceVersion === "") yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (resourceVersion === "")
+      yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided");
     if (token !== "") yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
     if (!MATCHES.includes(match)) yield notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]);
     if (match === "Exact" && resourceVersion === "0") {

@@ -10,7 +10,7 @@ import type { ObjectList } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { Snapshot } from "../storage/object-cache.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
-import { StoredObject } from "../storage/stored-object.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
 import { selectionOf, type Selection } from "../watch/selection.ts";
 import { readContinueToken, writeContinueToken, type ContinueToken } from "./continue-token.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
@@ -95,7 +95,13 @@ interface Page {
 function pageOf(storage: ResourceStorage, selection: Selection, { moment, token, limit }: Page): ObjectList {
   const range = rangeAfter(storage, selection, token);
   const candidates = moment.isNow && token === undefined ? indexed(storage, selection) : undefined;
-  if (candidates !== undefined) return wholeList(moment, candidates.filter((object) => selection.matches(object)), limit, storage);
+  if (candidates !== undefined)
+    return wholeList(
+      moment,
+      candidates.filter((object) => selection.matches(object)),
+      limit,
+      storage,
+    );
   const objects: StoredObject[] = [];
   let isCut = false;
   let lastOrder = "";

@@ -9,10 +9,10 @@ import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { decodeBody } from "../write/decode-body.ts";
-import { named } from "../write/metadata.ts";
+import { checkName } from "../write/metadata.ts";
 import { decodePatchedValue, patchValue, readPatch, checkPatchOptions } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
-import { getObject } from "./verbs.ts";
+import { getObject } from "./get.ts";
 
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
 const SCALE_SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
@@ -62,7 +62,8 @@ function scaleReader(
   if (schema?.type !== "object") throw noSuchPath();
   if (request.verb === "update") {
     const { object } = decodeBody({ kind: SCALE, schema }, request.body, request);
-    const scale = named(object, request.name) as Scale;
+    const scale = object as Scale;
+    checkName(scale, request.name);
     return () => ({ scale, resourceVersion: scale.metadata.resourceVersion ?? "" });
   }
   const patch = readPatch(request.body);
@@ -71,8 +72,7 @@ function scaleReader(
     const shown = scaleOf(subresource, current) as unknown as JsonObject;
     const changed = patchValue(patch, shown, schema);
     const scale = decodePatchedValue({ schema, kind: SCALE.kind }, request, patch, { shown, changed }) as Scale;
-    const { resourceVersion = "" } = scale.metadata;
-    return { scale, resourceVersion: resourceVersion === String(current.revision) ? "" : resourceVersion };
+    return { scale, resourceVersion: scale.metadata.resourceVersion ?? "" };
   };
 }
 

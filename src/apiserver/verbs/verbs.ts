@@ -15,14 +15,14 @@ import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
 import { dryRunErrors } from "../write/deletion.ts";
-import { inNamespace, named } from "../write/metadata.ts";
+import { checkName, inNamespace } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
 import { validateCreate } from "../write/validation.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { listObjects } from "./list.ts";
+import { getObject } from "./get.ts";
 import { handleScale } from "./scale.ts";
-import { tooLargeRevision, revisionOf } from "./list-options.ts";
 import { watchObjects } from "./watch.ts";
 
 export class Verbs {
@@ -81,13 +81,14 @@ export class Verbs {
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     checkWriteOptions(request, "UpdateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
-    const object = named(sent.object, request.name);
+    const { object } = sent;
+    checkName(object, request.name);
     const resourceVersion = object.metadata.resourceVersion ?? "";
     const { created, object: stored } = await updateObject(this.#server, {
       endpoint,
       request,
       ...(subresource === undefined ? {} : { subresource }),
-      next: () => ({ ...sent, object, resourceVersion }),
+      next: () => ({ ...sent, resourceVersion }),
       createsIfAbsent: subresource === undefined && endpoint.resource.createOnUpdate,
     });
     return { is: "object", code: created ? 201 : 200, endpoint, object: stored };
@@ -103,7 +104,9 @@ export class Verbs {
       ...(subresource === undefined ? {} : { subresource }),
       next: (current) => {
         const next = patchedObject(this.#server, { endpoint, request, patch }, current);
-        return { ...next, object: named(inNamespace(next.object, namespaceOf(endpoint, request)), request.name) };
+        const object = inNamespace(next.object, namespaceOf(endpoint, request));
+        checkName(object, request.name);
+        return { ...next, object };
       },
       createsIfAbsent: subresource === undefined && patch.type === "apply",
     });
@@ -138,21 +141,6 @@ export class Verbs {
 
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 
-export async function getObject(endpoint: Endpoint, request: ApiRequest): Promise<StoredObject> {
-  const name = { namespace: request.namespace, name: request.name };
-  const wanted = revisionOf(request.options);
-  // A named version means "at least this old": what the cache has is enough, if it has come that far.
-  const object = wanted === undefined ? await endpoint.storage.get(name) : await endpoint.storage.getCached(name);
-  if (wanted !== undefined && wanted > endpoint.storage.cache.knownRevision()) await waitFor(endpoint, wanted);
-  if (object === undefined) throw notFound(endpoint.name, request.name);
-  return object;
-}
-
-async function waitFor({ storage }: Endpoint, wanted: number): Promise<void> {
-  const fresh = (await storage.cache.freshRevision()) ?? storage.cache.knownRevision();
-  if (wanted > fresh) throw tooLargeRevision(wanted, fresh);
-}
-
 function decode(endpoint: Endpoint, request: ApiRequest): SentObject {
   const { served, resource, schema } = endpoint;
   const kind = { group: served.group, version: served.version, kind: resource.kind };
@@ -172,7 +160,10 @@ function namespaceOf({ resource }: Endpoint, { namespace }: ApiRequest): string 
 /** The path must fit the scope of the resource, and its names must be names. */
 function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespace, name }: ApiRequest): void {
   if (resource.scope === "Cluster" && namespace !== "") throw noSuchPath();
-  for (const [label, segment] of [["Namespace", namespace], ["Name", name]] as const) {
+  for (const [label, segment] of [
+    ["Namespace", namespace],
+    ["Name", name],
+  ] as const) {
     const [problem] = segment === "" ? [] : validatePathSegmentName(segment);
     if (problem !== undefined) throw badRequest(`${label} parameter invalid: ${JSON.stringify(segment)}: ${problem}`);
     if (UNSTORABLE.test(segment) || !segment.isWellFormed()) throw notFound(resourceName, segment.toWellFormed());

@@ -11,7 +11,14 @@ import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protob
 import { mistakeSentences, strictDecodingSentence, strictWarnings, type FieldValidation } from "../../api/machinery/codec/strict.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import { notSupported } from "../../api/machinery/field-error.ts";
-import { apiVersionOf, type GroupVersionKind, type Json, type JsonObject, type KubeObject, type ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import {
+  apiVersionOf,
+  type GroupVersionKind,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type ManagedFieldsEntry,
+} from "../../api/machinery/object.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
@@ -42,7 +49,8 @@ export function decodeBody(
   if (body.form === "patch") throw badRequest("a patch cannot be sent in place of an object");
   const parsed = body.form === "object" ? decodeObject(expected, body.object) : decodeBytes(expected, body, validation);
   const sentences = parsed.mistakes();
-  if (sentences.length > 0 && validation === "Strict") throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));
+  if (sentences.length > 0 && validation === "Strict")
+    throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));
   if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
   return splitManagedFields(parsed.object);
 }
@@ -75,7 +83,11 @@ function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: 
   return { object, mistakes: () => mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }) };
 }
 
-function fromJson({ kind }: ExpectedType, bytes: Uint8Array, validation: FieldValidation): { readonly value: Json; readonly duplicates: readonly string[] } {
+function fromJson(
+  { kind }: ExpectedType,
+  bytes: Uint8Array,
+  validation: FieldValidation,
+): { readonly value: Json; readonly duplicates: readonly string[] } {
   try {
     return parseJson(bytes, { duplicates: validation !== "Ignore" });
   } catch (error) {
@@ -110,7 +122,11 @@ function typeOf(expected: ExpectedType, value: Json, bytes: Uint8Array): GroupVe
   }
 }
 
-function decodeAs(expected: ExpectedType, value: Json, found: GroupVersionKind): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
+function decodeAs(
+  expected: ExpectedType,
+  value: Json,
+  found: GroupVersionKind,
+): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
   checkKind(expected, found);
   try {
     const { object, unknownFields } = decodeBySchema(value, expected.schema);
@@ -137,7 +153,11 @@ function checkKind({ kind, alsoAccepts = [] }: ExpectedType, found: GroupVersion
     throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
   }
   if (found.kind === kind.kind) return;
-  throw cannotBeHandled(found, kind.kind, `converting (${version}.${found.kind}) to (${group === "" ? "core" : group}.${kind.kind}): unknown conversion`);
+  throw cannotBeHandled(
+    found,
+    kind.kind,
+    `converting (${version}.${found.kind}) to (${group === "" ? "core" : group}.${kind.kind}): unknown conversion`,
+  );
 }
 
 function splitManagedFields(object: JsonObject): SentObject {

@@ -54,12 +54,12 @@ async function tryToDelete(
     context: request.context,
   });
   const plan = planDeletion(resource, current.object, options, server.clock.now());
-  if (plan.then === "wait") return { gone: false, object: current };
+  if (plan.outcome === "wait") return { gone: false, object: current };
   const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
-  if (dryRun) return { gone: plan.then === "remove", object: last };
+  if (dryRun) return { gone: plan.outcome === "remove", object: last };
   const { signal } = request.context;
   signal?.throwIfAborted();
-  if (plan.then === "write") {
+  if (plan.outcome === "write") {
     const done = await storage.update(name, last, current, signal);
     return done.written ? { gone: false, object: last } : done;
   }

@@ -17,24 +17,24 @@ export interface DeleteOptions {
 
 export type Deletion =
   /** Remove it. `object`: as it is when it goes. */
-  | { readonly then: "remove"; readonly object: KubeObject }
+  | { readonly outcome: "remove"; readonly object: KubeObject }
   /** Write it in this form; somebody else finishes the work and lets it go. */
-  | { readonly then: "write"; readonly object: KubeObject }
+  | { readonly outcome: "write"; readonly object: KubeObject }
   /** It is going already, and nothing changes. */
-  | { readonly then: "wait" };
+  | { readonly outcome: "wait" };
 
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
 export function planDeletion(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): Deletion {
   const graceful = planGrace(resource, object, options, nowMs);
-  if (graceful === "pending") return { then: "wait" };
+  if (graceful === "pending") return { outcome: "wait" };
   const finalized = withFinalizers(resource, graceful ?? object, options);
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
-  if (graceful !== undefined) return { then: "write", object: finalized };
-  if (!mustStay) return { then: "remove", object: finalized };
+  if (graceful !== undefined) return { outcome: "write", object: finalized };
+  if (!mustStay) return { outcome: "remove", object: finalized };
   const going = markedAsGoing(resource, finalized, nowMs);
-  return going === object ? { then: "wait" } : { then: "write", object: going };
+  return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
 }
 
 /** Nothing holds an object that is going: no finalizer, no grace period, nothing of its own. */

@@ -1,12 +1,17 @@
 /** Who a write's fields belong to, and which fields a path cannot claim. */
 import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { Versions } from "../../api/machinery/apply/versions.ts";
 import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
+import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
 
 const MANAGER_LENGTH_MAX = 128;
+
+const UNPRINTABLE = /[^\P{C}]/gu;
 
 export function fieldWriter({ options, context, subresource }: ApiRequest, { apiVersion }: Endpoint, time: string): FieldWriter {
   const manager = managerOf(options.fieldManager, context.userAgent);
@@ -21,7 +26,7 @@ function managerOf(fieldManager: string | undefined, userAgent: string): string 
     return fieldManager;
   }
   const program = userAgent.split("/", 1)[0] ?? "";
-  return [...program].filter((character) => character >= " " && character !== "\x7f").join("").slice(0, MANAGER_LENGTH_MAX);
+  return program.replaceAll(UNPRINTABLE, "").slice(0, MANAGER_LENGTH_MAX);
 }
 
 const STATUS: IgnoredFields = [["status"]];
@@ -32,4 +37,24 @@ const NOTHING: IgnoredFields = [];
 export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
   if (subresource === "status") return NOT_STATUS;
   return Object.hasOwn(resource.subresources, "status") ? STATUS : NOTHING;
+}
+
+/** Owners speak of fields in the version in which they wrote; this is how those of a kind with several versions are understood. */
+export function otherVersions({ schemas }: Pick<ServerContext, "schemas">, { resource }: Endpoint): { readonly versions?: Versions } {
+  if (resource.served.length === 1) return {};
+  const servedIn = (apiVersion: string) => resource.served.find((served) => apiVersionOf(served) === apiVersion);
+  return {
+    versions: {
+      schemaFor(apiVersion) {
+        const schema = schemas.get(servedIn(apiVersion)?.schema ?? "");
+        return schema?.type === "object" ? schema : undefined;
+      },
+
+      convert(object, toApiVersion) {
+        const sent = object as unknown as KubeObject;
+        const stored = servedIn(sent.apiVersion)?.toStorage?.(sent) ?? sent;
+        return (servedIn(toApiVersion)?.fromStorage?.(stored) ?? stored) as unknown as JsonObject;
+      },
+    },
+  };
 }

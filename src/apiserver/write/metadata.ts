@@ -7,19 +7,23 @@ import { formatTime } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../server-context.ts";
 import { newUid } from "./identifiers.ts";
 
-/** The namespace of the path is that of the object; a body that names another one is a mistake. */
+/** The namespace of the path is that of the object; a body that names another one is a mistake, unless there are none. */
 export function inNamespace<T extends KubeObject>(object: T, namespace: string): T {
   const sent = object.metadata.namespace ?? "";
   if (sent === namespace) return object;
+  if (namespace === "") {
+    const { namespace: _namespace, ...metadata } = object.metadata;
+    return { ...object, metadata };
+  }
   if (sent !== "") throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** The name of the path is that of the object. */
-export function named<T extends KubeObject>(object: T, name: string): T {
-  const sent = object.metadata.name ?? "";
-  if (sent === name) return object;
-  if (sent === "") return { ...object, metadata: { ...object.metadata, name } };
+/** The name of the path must be that of the object. */
+export function checkName({ metadata }: KubeObject, name: string): void {
+  const sent = metadata.name ?? "";
+  if (sent === name) return;
+  if (sent === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   throw badRequest(`the name of the object (${sent}) does not match the name on the URL (${name})`);
 }
 
@@ -54,21 +58,26 @@ export function metadataForUpdate(next: ObjectMeta, previous: ObjectMeta): Objec
     ...kept,
     // Identity counts: the same text as in what is there, so that an unchanged object is found unchanged.
     ...(previous.resourceVersion === undefined ? {} : { resourceVersion: previous.resourceVersion }),
-    ...fromPrevious("uid", next, previous),
-    ...fromPrevious("creationTimestamp", next, previous),
-    ...fromPrevious("deletionTimestamp", next, previous),
+    ...given("uid", next.uid, previous.uid),
+    ...given("creationTimestamp", previous.creationTimestamp, next.creationTimestamp),
+    ...given("deletionTimestamp", previous.deletionTimestamp, next.deletionTimestamp),
     ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
     ...(previous.generation === undefined ? {} : { generation: previous.generation }),
   };
 }
 
-function fromPrevious<Key extends keyof ObjectMeta>(key: Key, next: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
-  const value = next[key] === undefined || next[key] === "" ? previous[key] : next[key];
+/** The first of the values that says something. */
+function given(key: keyof ObjectMeta, first: string | undefined, second: string | undefined): Partial<ObjectMeta> {
+  const value = first === undefined || first === "" ? second : first;
   return value === undefined ? {} : { [key]: value };
 }
 
 /** The uid that a client names must be that of the object. */
-export function checkUid(resource: ResourceName, name: string, { wanted, found }: { readonly wanted: string | undefined; readonly found: string | undefined }): void {
+export function checkUid(
+  resource: ResourceName,
+  name: string,
+  { wanted, found }: { readonly wanted: string | undefined; readonly found: string | undefined },
+): void {
   if (wanted === undefined || wanted === "" || wanted === found) return;
   throw conflict(resource, name, `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found ?? ""}`);
 }

@@ -8,12 +8,13 @@ import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { isJsonSyntaxError, parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import { parseContentType, unsupportedMediaType } from "../../api/machinery/codec/media-type.ts";
-import { mistakeSentences, patchError, strictApplyError, strictPatchError, strictWarnings } from "../../api/machinery/codec/strict.ts";
+import { describeMistake, jsonPatchSentences, mistakeSentences, patchError, strictApplyError, strictPatchError, strictWarnings } from "../../api/machinery/codec/strict.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import { required } from "../../api/machinery/field-error.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
-import { applyJsonPatch } from "../../api/machinery/patch/json-patch.ts";
+import { applyJsonPatch, unknownJsonPatchFields } from "../../api/machinery/patch/json-patch.ts";
 import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-patch.ts";
+import { goText, wrongGoType } from "../../api/machinery/patch/patch-error.ts";
 import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machinery/patch/strategic-merge.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
@@ -24,7 +25,7 @@ import type { ApiRequest, RequestBody } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { fieldValidationOf } from "./decode-body.ts";
-import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import type { NextObject } from "./update.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
@@ -37,31 +38,39 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
 export interface Patch {
   readonly type: PatchType;
   readonly value: Json;
+  /** What strict field validation finds in the patch itself, before it is applied. */
+  readonly mistakes: readonly string[];
   /** Repeated keys of an apply, which is YAML. */
   readonly yamlDuplicates: readonly string[];
 }
 
 export function readPatch(body: RequestBody | undefined): Patch {
   if (body === undefined || body.form === "object") throw unsupportedMediaType(Object.keys(MEDIA_TYPES));
-  if (body.form === "patch") return { type: body.type, value: body.patch, yamlDuplicates: [] };
+  if (body.form === "patch") return { type: body.type, value: body.patch, mistakes: [], yamlDuplicates: [] };
   const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
   const type = Object.hasOwn(MEDIA_TYPES, mediaType) ? MEDIA_TYPES[mediaType] : undefined;
   if (type === undefined) throw unsupportedMediaType(Object.keys(MEDIA_TYPES));
   if (type === "apply") return readApply(body.bytes);
   try {
-    return { type, value: parseJson(body.bytes).value, yamlDuplicates: [] };
+    const { value, duplicates } = parseJson(body.bytes);
+    return { type, value, mistakes: patchMistakes(type, value, duplicates), yamlDuplicates: [] };
   } catch (error) {
-    if (isJsonSyntaxError(error)) throw badRequest(`error decoding patch: ${error.message}`, error);
+    if (isJsonSyntaxError(error)) throw badRequest(type === "strategic" ? error.message : `error decoding patch: ${error.message}`, error);
     throw error;
   }
+}
+
+function patchMistakes(type: PatchType, value: Json, duplicates: readonly string[]): readonly string[] {
+  const repeated = duplicates.map((path) => ({ what: "duplicate", path }) as const);
+  return type === "json" ? [...jsonPatchSentences(repeated), ...unknownJsonPatchFields(value)] : repeated.map(describeMistake);
 }
 
 function readApply(bytes: Uint8Array): Patch {
   try {
     const { value, duplicates } = parseYaml(bytes);
-    return { type: "apply", value, yamlDuplicates: duplicates };
+    return { type: "apply", value, mistakes: [], yamlDuplicates: duplicates };
   } catch (error) {
-    throw badRequest(`error decoding YAML: ${(error as Error).message}`, error);
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`, error);
   }
 }
 
@@ -82,7 +91,9 @@ export function patchedObject(
   { endpoint, request, patch }: { readonly endpoint: Endpoint; readonly request: ApiRequest; readonly patch: Patch },
   current: StoredObject | undefined,
 ): NextObject {
-  return patch.type === "apply" ? applied(server, endpoint, request, patch, current) : patched(endpoint, request, patch, current as StoredObject);
+  return patch.type === "apply"
+    ? applied(server, endpoint, request, patch, current)
+    : patched(endpoint, request, patch, current as StoredObject);
 }
 
 function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): NextObject {
@@ -90,14 +101,13 @@ function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current:
   const changed = patchValue(patch, shown, endpoint.schema);
   const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
   const { managedFields, ...metadata } = object.metadata;
-  const before = (shown["metadata"] as JsonObject)["resourceVersion"];
   const isSameClaims = managedFields === (shown["metadata"] as JsonObject)["managedFields"];
   const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
   return {
     object: next,
     ...(isSameClaims ? {} : { sentManagedFields: managedFields ?? [] }),
-    // A patch that says nothing of the version changes whatever is there.
-    resourceVersion: metadata.resourceVersion === before ? "" : (metadata.resourceVersion ?? ""),
+    // A patch that says nothing of the version leaves that of what is there, which then is the newest.
+    resourceVersion: metadata.resourceVersion ?? "",
   };
 }
 
@@ -126,9 +136,11 @@ export function patchValue({ type, value }: Patch, shown: JsonObject, schema: Ob
   }
 }
 
-function objectPatch(value: Json): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw badRequest("error decoding patch: the patch must be a JSON object");
+/** An empty document applies nothing, of no kind. */
+function configurationOf(value: Json): JsonObject {
+  if (value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value as JsonObject;
+  throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${wrongGoType(value, "map[string]interface {}")}`);
 }
 
 export function decodePatchedValue(
@@ -137,16 +149,18 @@ export function decodePatchedValue(
   patch: Patch,
   { shown, changed }: { readonly shown: JsonObject; readonly changed: Json },
 ): KubeObject {
-  if (changed === shown) return shown as unknown as KubeObject;
+  if (changed === shown && patch.mistakes.length === 0) return shown as unknown as KubeObject;
   const validation = fieldValidationOf(options);
-  const repeated = () => writeJson(patch.type === "strategic" ? patch.value : changed);
+  const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
+    checkUnchangedKind(changed, { kind, shown: shown as unknown as KubeObject });
     const { object, unknownFields } = decodeBySchema(changed, schema);
-    const sentences = mistakeSentences({ body: new Uint8Array(), schema, unknownFields });
+    // Upstream goes through what it has patched by name.
+    const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
+    const sentences = [...patch.mistakes, ...unknown];
     if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
     if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
     const next = object as unknown as KubeObject;
-    checkUnchangedKind(next, { kind, shown: shown as unknown as KubeObject });
     return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
   } catch (error) {
     if (error instanceof DecodeError) throw patchError(error.message, repeated());
@@ -154,18 +168,25 @@ export function decodePatchedValue(
   }
 }
 
-function checkUnchangedKind(next: KubeObject, { kind, shown }: { readonly kind: string; readonly shown: KubeObject }): void {
-  if (next.kind === kind && next.apiVersion === shown.apiVersion) return;
-  throw badRequest(`the kind or apiVersion of an object cannot be changed by a patch (${next.apiVersion ?? ""}, Kind=${next.kind ?? ""})`);
+/** Upstream looks for the type that a patch makes of an object, and finds none. */
+function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: string; readonly shown: KubeObject }): void {
+  if (typeof changed !== "object" || changed === null) return;
+  const next = changed as JsonObject;
+  if (next["kind"] === kind && next["apiVersion"] === shown.apiVersion) return;
+  const [asKind, asVersion] = [String(next["kind"] ?? ""), String(next["apiVersion"] ?? "")];
+  throw new DecodeError(`no kind ${JSON.stringify(asKind)} is registered for version ${JSON.stringify(asVersion)} in scheme "pkg/runtime/scheme.go:111"`);
 }
 
-function applied(server: ServerContext, endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject | undefined): NextObject {
+function applied(
+  server: ServerContext,
+  endpoint: Endpoint,
+  request: ApiRequest,
+  patch: Patch,
+  current: StoredObject | undefined,
+): NextObject {
   const { options, context } = request;
   const { schema, served } = endpoint;
-  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
-  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
-  const config = objectPatch(patch.value);
-  checkApplied(endpoint, request, config);
+  const config = configurationOf(patch.value);
   const { object, managed } = applyConfiguration({
     schema,
     applied: config,
@@ -174,31 +195,15 @@ function applied(server: ServerContext, endpoint: Endpoint, request: ApiRequest,
     force: options.force ?? false,
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
+    ...otherVersions(server, endpoint),
   });
+  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
+  if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
   const decoded = decodeBySchema(object, schema).object as unknown as KubeObject;
-  const resourceVersion = (config["metadata"] as JsonObject | undefined)?.["resourceVersion"];
   return {
     object: served.defaults?.(decoded) ?? decoded,
     managed,
-    resourceVersion: typeof resourceVersion === "string" ? resourceVersion : "",
+    // Without one of its own, a configuration is applied to the version that is there.
+    resourceVersion: decoded.metadata.resourceVersion ?? "",
   };
-}
-
-/** What is applied must say what it is, and be what the path names. */
-function checkApplied({ apiVersion, resource }: Endpoint, { name, namespace }: ApiRequest, config: JsonObject): void {
-  const { apiVersion: sentVersion, kind } = config;
-  if (typeof kind !== "string" || kind === "") throw badRequest("error decoding YAML: Object 'Kind' is missing");
-  if (sentVersion !== apiVersion) {
-    throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${String(sentVersion ?? "")}, expected: ${apiVersion}`);
-  }
-  if (kind !== resource.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified: ${kind}, expected: ${resource.kind}`);
-  const metadata = (config["metadata"] ?? {}) as JsonObject;
-  const sentName = metadata["name"];
-  if (sentName !== undefined && sentName !== name) {
-    throw badRequest(`the name of the object (${String(sentName)}) does not match the name on the URL (${name})`);
-  }
-  const sentNamespace = metadata["namespace"];
-  if (sentNamespace !== undefined && sentNamespace !== "" && sentNamespace !== namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
 }

@@ -3,11 +3,11 @@
  * there". If somebody else was first, it is worked out again from what they wrote, unless the client named the version that it saw.
  * An update that changes nothing writes nothing.
  */
-import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
+import { trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
-import { conflict, invalidObject, notFound } from "../../api/machinery/status-error.ts";
+import { conflict, invalidObject, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { AdmissionRequest } from "../admission.ts";
@@ -18,7 +18,7 @@ import type { ServerContext } from "../server-context.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { createObject, redefault, type NewObject } from "./create.ts";
 import { isReadyToGo } from "./deletion.ts";
-import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { checkUid, metadataForUpdate } from "./metadata.ts";
 import { validateUpdate } from "./validation.ts";
 
@@ -26,7 +26,7 @@ import { validateUpdate } from "./validation.ts";
 const UPDATE_ATTEMPTS_MAX = 16;
 
 export interface NextObject extends NewObject {
-  /** The resourceVersion that the client named, or "" if it named none: then whatever is there is replaced. */
+  /** The resourceVersion that the client insists on; "" or "0" if on none: then whatever is there is replaced, if the kind allows. */
   readonly resourceVersion: string;
 }
 
@@ -61,9 +61,22 @@ export async function updateObject(server: ServerContext, update: ObjectUpdate):
 }
 
 async function absent(update: ObjectUpdate): Promise<NextObject> {
+  const { endpoint, request } = update;
   const next = await update.next(undefined);
+  if (request.verb === "patch") return applied(endpoint, request, next);
   // A version of something that does not exist cannot be the newest.
-  if (next.resourceVersion !== "" && next.resourceVersion !== "0") throw notFound(update.endpoint.name, update.request.name);
+  if (next.resourceVersion !== "" && next.resourceVersion !== "0") throw notFound(endpoint.name, request.name);
+  return withoutVersion(next);
+}
+
+/** As upstream, which takes a uid as a promise that there is something, and a version not. */
+function applied({ name }: Endpoint, request: ApiRequest, next: NextObject): NextObject {
+  const { uid = "" } = next.object.metadata;
+  if (uid === "") return withoutVersion(next);
+  throw conflict(name, request.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+}
+
+function withoutVersion(next: NextObject): NextObject {
   const { resourceVersion: _resourceVersion, ...metadata } = next.object.metadata;
   return { ...next, object: { ...next.object, metadata } };
 }
@@ -85,7 +98,8 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
-  const permitted = subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
+  const permitted =
+    subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
   const prepared = keepIdentity(grown(endpoint, permitted ?? stored, previous), previous);
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
   const extension = server.extension(resource.storage.group, resource.plural);
@@ -131,23 +145,32 @@ async function write(
 
 /** The version and uid that the client named must be those of what is there. */
 function checkVersion(endpoint: Endpoint, request: ApiRequest, { object, resourceVersion }: NextObject, current: StoredObject): void {
-  const { resource, served, name } = endpoint;
-  if (resourceVersion === "" || resourceVersion === "0") {
-    if (resource.unconditionalUpdate || request.verb === "patch") return checkUidOf(endpoint, request, object, current);
+  const { resource, name } = endpoint;
+  // The uid of a patch is checked as a field that may not change.
+  if (request.verb === "update") checkUid(name, request.name, { wanted: object.metadata.uid, found: current.object.metadata.uid });
+  if (Number(resourceVersion) === 0) {
+    if (resource.unconditionalUpdate) return;
     const error = invalid("metadata.resourceVersion", 0, "must be specified for an update");
-    throw invalidObject({ group: served.group, kind: resource.kind }, request.name, [error]);
+    // Upstream names the resource here, and not its kind.
+    throw invalidObject({ group: name.group, kind: name.plural }, request.name, [error]);
   }
+  if (!/^\d+$/.test(resourceVersion)) throw cannotParse(resourceVersion);
   if (resourceVersion !== String(current.revision)) throw conflict(name, request.name);
-  checkUidOf(endpoint, request, object, current);
 }
 
-function checkUidOf({ name }: Endpoint, request: ApiRequest, { metadata }: KubeObject, current: StoredObject): void {
-  checkUid(name, request.name, { wanted: metadata.uid, found: current.object.metadata.uid });
+/** Upstream's answer to what is no version at all, with its code. */
+function cannotParse(resourceVersion: string): StatusError {
+  return new StatusError("InternalError", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
 }
 
 function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
   const { kind: _kind, apiVersion: _apiVersion, metadata: _metadata, ...rest } = next;
-  return { kind: shown.kind, apiVersion: shown.apiVersion, metadata: metadataForUpdate(next.metadata, shown.metadata), ...rest } as KubeObject;
+  return {
+    kind: shown.kind,
+    apiVersion: shown.apiVersion,
+    metadata: metadataForUpdate(next.metadata, shown.metadata),
+    ...rest,
+  } as KubeObject;
 }
 
 /** With the next generation if what is wanted has changed. */
@@ -176,6 +199,7 @@ function claimFields(
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
+    ...otherVersions(server, endpoint),
   });
 }
 

@@ -1,5 +1,5 @@
 /** An exchange over HTTP/1.1, on Node's own request and response. */
-import { ServerResponse, type IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpHead, HttpPeer } from "./contract.ts";
 import { NodeExchange, type ExchangeContext } from "./exchange.ts";
 import { LINGER_MS } from "./limits.ts";

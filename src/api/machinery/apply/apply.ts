@@ -141,7 +141,7 @@ function converterOf({ schema, writer, versions }: ApplyOptions): Converter {
 /** The owners after the apply. What the merged object changes is taken from the others, or is a conflict with them. */
 function takeApplied(options: LiveOptions, { object, applier, others }: Merged, force: boolean): readonly Owner[] {
   const { schema, live } = options;
-  const changeIn = changesByVersion({ ...options, previous: live, next: object, comparison: compareObjects(schema, live, object) });
+  const changeIn = changesByVersion(options, { previous: live, next: object, comparison: compareObjects(schema, live, object) });
   const conflicts: Conflict[] = [];
   const owners: Owner[] = [];
   for (const owner of others) {

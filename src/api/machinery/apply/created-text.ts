@@ -10,19 +10,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { compareValues, isPlain, quoted } from "./field-path.ts";
-import {
-  DEDUCED,
-  elementOf,
-  isEmptyObject,
-  isList,
-  isObject,
-  keysOf,
-  memberOf,
-  slotsOf,
-  unnamedSlot,
-  type ListKey,
-  type Slot,
-} from "./shape.ts";
+import { DEDUCED, elementOf, isList, isObject, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
 
 /** Which fields of the root, and which of metadata, are never owned. */
 export interface LeftOut {
@@ -34,19 +22,18 @@ export function textOfCreated(schema: ObjectSchema, object: JsonObject, leftOut:
   let text = "";
   for (const { name, slot, value } of membersOf(schema, object)) {
     if (leftOut.root.has(name)) continue;
-    const part = name === "metadata" && isObject(value) ? textOfMetadata(slot.schema, value, leftOut) : textOfKnown(slot, value);
-    if (part !== undefined) text += `${text === "" ? "" : ","}${prefixOf(slot, name)}${part}`;
+    text += name === "metadata" && isObject(value) ? textOfMetadata(slot, value, leftOut) : textOfKnown(slot, name, value);
   }
-  return `{${text}}`;
+  return `{${text.slice(1)}}`;
 }
 
 /** Metadata itself is never owned, only what is in it. */
-function textOfMetadata(schema: Schema, metadata: JsonObject, leftOut: LeftOut): string | undefined {
+function textOfMetadata(metadata: Slot, value: JsonObject, leftOut: LeftOut): string {
   let text = "";
-  for (const { name, slot, value } of membersOf(schema, metadata)) {
-    if (!leftOut.metadata.has(name)) text += `${text === "" ? "" : ","}${prefixOf(slot, name)}${textOfNew(slot, value)}`;
+  for (const member of membersOf(metadata.schema, value)) {
+    if (!leftOut.metadata.has(member.name)) text += textOfNew(member.slot, member.name, member.value);
   }
-  return text === "" ? undefined : `{${text}}`;
+  return text === "" ? "" : `${prefixOf(metadata, "metadata")}{${text.slice(1)}}`;
 }
 
 interface Member {
@@ -65,10 +52,9 @@ function membersOf(schema: Schema, object: JsonObject): readonly Member[] {
     if (value === undefined) continue;
     const member = { name, slot: slots?.get(name) ?? other, value };
     // Objects have few members, and most come nearly in order.
-    let place = members.length;
-    while (place > 0 && isBefore(member, members[place - 1] as Member)) place--;
-    if (place === members.length) members.push(member);
-    else members.splice(place, 0, member);
+    let place = members.push(member) - 1;
+    for (; place > 0 && isBefore(member, members[place - 1] as Member); place--) members[place] = members[place - 1] as Member;
+    members[place] = member;
   }
   return members;
 }
@@ -77,62 +63,73 @@ function isBefore(a: Member, b: Member): boolean {
   return a.slot.named && b.slot.named ? a.slot.rank < b.slot.rank : a.name < b.name;
 }
 
+// Every text that follows begins with a comma, or is empty if nothing is owned; whoever opens an object around them takes the first away.
+
 function prefixOf(slot: Slot, name: string): string {
-  return slot.named ? slot.prefix : isPlain(name) ? `"f:${name}":` : `${quoted(`f:${name}`)}:`;
+  return slot.named ? slot.prefix : isPlain(name) ? `,"f:${name}":` : `,${quoted(`f:${name}`)}:`;
 }
 
-/** What is owned of a value at a place that a blank object may have, too; undefined if nothing is. */
-function textOfKnown(slot: Slot, value: Json): string | undefined {
+function leafOf(slot: Slot, name: string): string {
+  return slot.named ? slot.leaf : `${prefixOf(slot, name)}{}`;
+}
+
+/** A member at a place that a blank object may have, too. */
+function textOfKnown(slot: Slot, name: string, value: Json): string {
   const { schema, blank, absentIsNull, atomic } = slot;
-  if (blank === undefined) return textOfNew(slot, value);
-  if (absentIsNull) return textOfFilled(slot, value);
-  if (atomic || !isObject(value) || !isObject(blank)) return deepEqual(value, blank) ? undefined : "{}";
+  if (blank === undefined) return textOfNew(slot, name, value);
+  if (absentIsNull) return textOfFilled(slot, name, value);
+  if (atomic || !isObject(value) || !isObject(blank)) return deepEqual(value, blank) ? "" : leafOf(slot, name);
   let text = "";
-  for (const member of membersOf(schema, value)) {
-    const part = textOfKnown(member.slot, member.value);
-    if (part !== undefined) text += `${text === "" ? "" : ","}${prefixOf(member.slot, member.name)}${part}`;
-  }
-  return text === "" ? undefined : `{${text}}`;
+  for (const member of membersOf(schema, value)) text += textOfKnown(member.slot, member.name, member.value);
+  return text === "" ? "" : `${prefixOf(slot, name)}{${text.slice(1)}}`;
 }
 
 /** A list or map that a blank object has as null: its items are new, it itself is not. */
-function textOfFilled(slot: Slot, value: Json): string | undefined {
-  if (value === null) return undefined;
-  const text = textOfNew(slot, value);
-  return text.startsWith(DOT) ? `{${text.slice(DOT.length)}` : text;
+function textOfFilled(slot: Slot, name: string, value: Json): string {
+  if (value === null) return "";
+  const content = slot.atomic ? "" : contentOf(slot.schema, value);
+  return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{${content.slice(1)}}`;
 }
 
-const DOT = '{".":{},';
+/** A member where there was nothing: all of it is owned. */
+function textOfNew(slot: Slot, name: string, value: Json): string {
+  if (slot.atomic || typeof value !== "object" || value === null) return leafOf(slot, name);
+  const content = contentOf(slot.schema, value);
+  return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{".":{}${content}}`;
+}
 
-/** What is owned of a value at a place where there was nothing: all of it. */
-function textOfNew(slot: Slot, value: Json): string {
-  if (slot.atomic || typeof value !== "object" || value === null) return "{}";
-  const { schema } = slot;
-  if (schema.type === "list") return isList(value) && value.length > 0 ? textOfItems(schema, value) : "{}";
-  if (isList(value) || isEmptyObject(value)) return "{}";
-  let text = '{".":{}';
-  for (const member of membersOf(schema, value)) text += `,${prefixOf(member.slot, member.name)}${textOfNew(member.slot, member.value)}`;
-  return `${text}}`;
+/** What is in a value that is new and not owned as a whole. */
+function contentOf(schema: Schema, value: Json): string {
+  if (schema.type === "list") return isList(value) && value.length > 0 ? textOfItems(schema, value) : "";
+  if (!isObject(value)) return "";
+  let text = "";
+  for (const member of membersOf(schema, value)) text += textOfNew(member.slot, member.name, member.value);
+  return text;
 }
 
 function textOfItems(schema: ListSchema, list: readonly Json[]): string {
   const slot = unnamedSlot(schema.items);
   const keys = keysOf(schema);
   const items = isSorted(keys, list) ? list : list.toSorted((a, b) => compareItems(keys, a, b));
-  let text = '{".":{}';
-  let element = "";
-  let content = "";
+  let text = "";
+  let last = "";
+  let lastText = "";
   for (const item of items) {
-    const next = quotedElement(schema, keys, item);
+    const element = quotedElement(schema, keys, item);
     // Items that share their key stand side by side and are owned as one.
-    if (next === element) content = "{}";
+    if (element === last) lastText = `,${element}:{}`;
     else {
-      if (element !== "") text += `,${element}:${content}`;
-      element = next;
-      content = textOfNew(slot, item);
+      text += lastText;
+      last = element;
+      lastText = textOfItem(slot, element, item);
     }
   }
-  return `${text},${element}:${content}}`;
+  return text + lastText;
+}
+
+function textOfItem(slot: Slot, element: string, item: Json): string {
+  const content = slot.atomic ? "" : contentOf(slot.schema, item);
+  return content === "" ? `,${element}:{}` : `,${element}:{".":{}${content}}`;
 }
 
 function isSorted(keys: readonly ListKey[], list: readonly Json[]): boolean {

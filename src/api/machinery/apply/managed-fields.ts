@@ -8,7 +8,7 @@
 import type { JsonObject, ManagedFieldsEntry } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
 import { badRequest } from "../status-error.ts";
-import { compareObjects, isSame, type Comparison } from "./compare.ts";
+import { compareObjects, isSame } from "./compare.ts";
 import { textOfCreated } from "./created-text.ts";
 import { fieldElement } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
@@ -16,7 +16,7 @@ import { ignoredRootFields, type IgnoredFields } from "./ignored-fields.ts";
 import { capped, compareOwners, isSameOwner, Owner, ownerId, ownerOfEntry, type OwnerParts } from "./owner.ts";
 import { ownersOfText } from "./owner-text.ts";
 import { blankObject, UnnamedItem } from "./shape.ts";
-import { changesByVersion, fieldsLeft, type Versions } from "./versions.ts";
+import { changesByVersion, fieldsLeft, type Difference, type Versions } from "./versions.ts";
 
 /** Part of this file's contract with the API server. */
 export type { IgnoredFields } from "./ignored-fields.ts";
@@ -139,7 +139,7 @@ export function trackUpdate(options: TrackUpdateOptions): ManagedFields {
     const before = previous ?? blankObject(schema);
     const comparison = compareObjects(schema, before, next);
     if (managed === options.previousManaged && isSame(comparison)) return managed;
-    return takeChanges(managed, { ...options, previous: before, comparison });
+    return takeChanges(managed, options, { previous: before, next, comparison });
   } catch (error) {
     // A list has an item without a name: upstream then gives up on ownership rather than on the write.
     if (error instanceof UnnamedItem) return ManagedFields.none;
@@ -206,14 +206,9 @@ export function updaterOf({ manager, apiVersion, subresource = "", time }: Field
   return { manager: manager === "" ? UNKNOWN_MANAGER : manager, operation: "Update", apiVersion, subresource, time };
 }
 
-interface ChangeOptions extends TrackUpdateOptions {
-  readonly previous: JsonObject;
-  readonly comparison: Comparison;
-}
-
-function takeChanges(managed: ManagedFields, options: ChangeOptions): ManagedFields {
+function takeChanges(managed: ManagedFields, options: TrackUpdateOptions, difference: Difference): ManagedFields {
   const { writer } = options;
-  const changeIn = changesByVersion(options);
+  const changeIn = changesByVersion(options, difference);
   const owners: Owner[] = [];
   for (const owner of managed.owners()) {
     const change = changeIn(owner.apiVersion);

@@ -8,6 +8,7 @@ import { fieldsOf } from "./fields-of.ts";
 import { FieldSet } from "./field-set.ts";
 import type { Owner } from "./owner.ts";
 import { removeFields, withNamedFields } from "./remove.ts";
+import { blankObject } from "./shape.ts";
 
 /** An object in one version. */
 interface Versioned {
@@ -53,7 +54,10 @@ function isStillWanted(last: Owner, applier: Owner): boolean {
 }
 
 function to(converter: Converter, { apiVersion, object }: Versioned, toApiVersion: string): JsonObject {
-  return apiVersion === toApiVersion ? object : converter.convert(object, toApiVersion);
+  if (apiVersion === toApiVersion) return object;
+  const schema = converter.schemaFor(apiVersion);
+  // Conversions count on what every object of the type has, which may just have been taken away.
+  return converter.convert(schema === undefined ? object : { ...blankObject(schema), ...object }, toApiVersion);
 }
 
 /** All fields of an object, with the named ones that lead to them. */

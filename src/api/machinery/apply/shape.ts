@@ -43,8 +43,9 @@ export interface Slot {
   readonly blank: Json | undefined;
   /** A list or map that upstream always writes, as null if there is none. Here it is absent then, which counts as null. */
   readonly absentIsNull: boolean;
-  /** `"f:name":`, ready for a text. */
+  /** `,"f:name":` and `,"f:name":{}`, ready for a text. */
   readonly prefix: string;
+  readonly leaf: string;
   /** The place of a named field among those of its type, by name. */
   readonly rank: number;
 }
@@ -73,7 +74,8 @@ function slotOf({ name, schema, zero, atomic }: Field, rank: number, isStruct: b
     named: true,
     blank: absentIsNull ? null : zero === "write" ? blankValue(schema) : undefined,
     absentIsNull,
-    prefix: `${quoted(fieldElement(name))}:`,
+    prefix: `,${quoted(fieldElement(name))}:`,
+    leaf: `,${quoted(fieldElement(name))}:{}`,
     rank,
   };
 }
@@ -99,7 +101,16 @@ const slotsOfValues = new WeakMap<Schema, Slot>();
 export function unnamedSlot(schema: Schema): Slot {
   const known = slotsOfValues.get(schema);
   if (known !== undefined) return known;
-  const slot: Slot = { schema, atomic: isAtomic(schema), named: false, blank: undefined, absentIsNull: false, prefix: "", rank: -1 };
+  const slot: Slot = {
+    schema,
+    atomic: isAtomic(schema),
+    named: false,
+    blank: undefined,
+    absentIsNull: false,
+    prefix: "",
+    leaf: "",
+    rank: -1,
+  };
   slotsOfValues.set(schema, slot);
   return slot;
 }
@@ -112,7 +123,7 @@ export function memberSlot(schema: Schema, name: string): Slot {
 
 /** The root of an object of the API. */
 export function rootSlot(schema: ObjectSchema): Slot {
-  return { schema, atomic: false, named: true, blank: undefined, absentIsNull: false, prefix: "", rank: -1 };
+  return { schema, atomic: false, named: true, blank: undefined, absentIsNull: false, prefix: "", leaf: "", rank: -1 };
 }
 
 /** The keys that name an item of a list, in the order of their names. */

@@ -30,31 +30,43 @@ export function fieldsLeft(fields: FieldSet, { schema, changed, removed }: Versi
   return reconciled(schema, fields, changed.union(removed)).difference(changed).difference(removed);
 }
 
-export interface ComparisonOptions {
-  /** Of the writer's version, as are the two objects. */
+export interface VersionOptions {
+  /** Of the writer's version. */
   readonly schema: ObjectSchema;
-  readonly previous: JsonObject;
-  readonly next: JsonObject;
-  readonly comparison: Comparison;
   readonly writer: { readonly apiVersion: string };
   readonly ignore?: IgnoredFields;
   readonly versions?: Versions;
 }
 
+/** Two objects in the writer's version, and how they differ. */
+export interface Difference {
+  readonly previous: JsonObject;
+  readonly next: JsonObject;
+  readonly comparison: Comparison;
+}
+
 /** Undefined for a version that is not served. */
-export function changesByVersion(options: ComparisonOptions): (apiVersion: string) => VersionedChange | undefined {
-  const { schema, previous, next, comparison, writer, ignore, versions } = options;
-  const known = new Map<string, VersionedChange | undefined>([[writer.apiVersion, changeOf(schema, comparison, ignore)]]);
+export function changesByVersion(options: VersionOptions, difference: Difference): (apiVersion: string) => VersionedChange | undefined {
+  const { writer, schema, ignore } = options;
+  const own = changeOf(schema, difference.comparison, ignore);
+  let others: Map<string, VersionedChange | undefined> | undefined;
   return (apiVersion) => {
-    if (known.has(apiVersion)) return known.get(apiVersion);
-    const other = versions?.schemaFor(apiVersion);
-    const change =
-      other === undefined || versions === undefined
-        ? undefined
-        : changeOf(other, compareObjects(other, versions.convert(previous, apiVersion), versions.convert(next, apiVersion)), ignore);
-    known.set(apiVersion, change);
-    return change;
+    if (apiVersion === writer.apiVersion) return own;
+    others ??= new Map();
+    if (!others.has(apiVersion)) others.set(apiVersion, changeInVersion(apiVersion, options, difference));
+    return others.get(apiVersion);
   };
+}
+
+function changeInVersion(
+  apiVersion: string,
+  { versions, ignore }: VersionOptions,
+  { previous, next }: Difference,
+): VersionedChange | undefined {
+  const schema = versions?.schemaFor(apiVersion);
+  if (schema === undefined || versions === undefined) return undefined;
+  const comparison = compareObjects(schema, versions.convert(previous, apiVersion), versions.convert(next, apiVersion));
+  return changeOf(schema, comparison, ignore);
 }
 
 function changeOf(schema: ObjectSchema, { added, modified, removed }: Comparison, ignore: IgnoredFields | undefined): VersionedChange {

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { canonicalBase64, decodeBase64, encodeBase64 } from "./base64.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 2_000 }) };
 
 test("bytes come back as they were, and are written as everybody writes them", () => {
   fc.assert(
@@ -12,6 +15,7 @@ test("bytes come back as they were, and are written as everybody writes them", (
       assert.deepEqual(decodeBase64(text), bytes);
       assert.equal(canonicalBase64(text), text);
     }),
+    settings,
   );
 });
 

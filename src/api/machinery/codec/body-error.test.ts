@@ -34,7 +34,8 @@ test("a body that told its kind is refused under its own name", () => {
 
 test("a body that did not is repeated in part, as text if it may be JSON", () => {
   const message = (body: string) => unrecognized("Pod", noTypeMeta("unexpected end of JSON input"), bytes(body)).message;
-  const beginning = "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input";
+  const beginning =
+    "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error: unexpected end of JSON input";
 
   assert.equal(message(""), `${beginning} (<empty>)`);
   assert.equal(message("{"), `${beginning} ({)`);

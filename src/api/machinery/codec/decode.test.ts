@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { deepFreeze } from "../../../base/deep.ts";
 import type { Json, JsonObject } from "../object.ts";
 import { decodeBySchema } from "./decode.ts";
 import { MISTAKES_MAX } from "./json-parser.ts";
 import { objectOf } from "./testing/arbitrary.ts";
 import { KEEPING, POD } from "./testing/schemas.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
 
 const decode = (value: Json) => decodeBySchema(deepFreeze(value), POD);
 /** What is written into every Pod of the test schema. */
@@ -23,7 +26,11 @@ test("a clean object is returned as it is, and so are the clean parts of one tha
 
 const ROWS: readonly { title: string; given: JsonObject; gives: JsonObject }[] = [
   { title: "nulls are dropped", given: { metadata: null, spec: { nodeSelector: null, priority: null, containers: null } }, gives: ZEROS },
-  { title: "a zero is dropped where Go would leave it out", given: { metadata: { name: "", generation: 0, labels: {}, finalizers: [] } }, gives: ZEROS },
+  {
+    title: "a zero is dropped where Go would leave it out",
+    given: { metadata: { name: "", generation: 0, labels: {}, finalizers: [] } },
+    gives: ZEROS,
+  },
   {
     title: "a zero that was given is kept where Go has a pointer",
     given: { spec: { priority: 0, containers: [] } },
@@ -39,11 +46,16 @@ const ROWS: readonly { title: string; given: JsonObject; gives: JsonObject }[] =
   },
   {
     title: "null in a list or map is the zero value",
-    given: { spec: { containers: [null, { name: "a", args: [null, "b"], resources: { limits: { cpu: null } } }], nodeSelector: { a: null } } },
+    given: {
+      spec: { containers: [null, { name: "a", args: [null, "b"], resources: { limits: { cpu: null } } }], nodeSelector: { a: null } },
+    },
     gives: {
       ...ZEROS,
       spec: {
-        containers: [{ name: "", resources: {} }, { name: "a", args: ["", "b"], resources: { limits: { cpu: "0" } } }],
+        containers: [
+          { name: "", resources: {} },
+          { name: "a", args: ["", "b"], resources: { limits: { cpu: "0" } } },
+        ],
         nodeSelector: { a: "" },
       },
     },
@@ -63,8 +75,16 @@ const ROWS: readonly { title: string; given: JsonObject; gives: JsonObject }[] =
     given: { metadata: { creationTimestamp: "0001-01-01T00:00:00Z", deletionTimestamp: "0001-01-01T00:00:00Z" } },
     gives: { ...ZEROS, metadata: { deletionTimestamp: "0001-01-01T00:00:00Z" } },
   },
-  { title: "bytes become canonical", given: { data: { a: "YR==", b: "", c: "Y\nQ==" } }, gives: { ...ZEROS, data: { a: "YQ==", b: "", c: "YQ==" } } },
-  { title: "a float is a float, however large it is", given: { ratios: [9007199254740993n] }, gives: { ...ZEROS, ratios: [9007199254740992] } },
+  {
+    title: "bytes become canonical",
+    given: { data: { a: "YR==", b: "", c: "Y\nQ==" } },
+    gives: { ...ZEROS, data: { a: "YQ==", b: "", c: "YQ==" } },
+  },
+  {
+    title: "a float is a float, however large it is",
+    given: { ratios: [9007199254740993n] },
+    gives: { ...ZEROS, ratios: [9007199254740992] },
+  },
   { title: "durations become canonical", given: { spec: { timeout: "90s" } }, gives: { ...ZEROS, spec: { timeout: "1m30s" } } },
   {
     title: "values of any shape are not touched",
@@ -95,7 +115,11 @@ for (const { title, given, gives } of ROWS) {
 }
 
 test("unknown fields are left out and named with their place", () => {
-  const { object, unknownFields } = decode({ foo: 1, spec: { bar: {}, containers: [{ name: "a", resources: { x: null } }] }, constructor: 1 });
+  const { object, unknownFields } = decode({
+    foo: 1,
+    spec: { bar: {}, containers: [{ name: "a", resources: { x: null } }] },
+    constructor: 1,
+  });
 
   assert.deepEqual(object, { ...ZEROS, spec: { containers: [{ name: "a", resources: {} }] } });
   assert.deepEqual(unknownFields, ["foo", "spec.bar", "spec.containers[0].resources.x", "constructor"]);
@@ -136,7 +160,10 @@ const WRONG: readonly (readonly [given: Json, message: string])[] = [
   [{ spec: { graceSeconds: 1.5 } }, "json: cannot unmarshal number 1.5 into Go struct field PodSpec.spec.graceSeconds of type int64"],
   [{ spec: { hostNetwork: "yes" } }, "json: cannot unmarshal string into Go struct field PodSpec.spec.hostNetwork of type bool"],
   [{ spec: { nodeSelector: { a: 1 } } }, "json: cannot unmarshal number into Go struct field PodSpec.spec.nodeSelector of type string"],
-  [{ spec: { nodeSelector: "a" } }, "json: cannot unmarshal string into Go struct field PodSpec.spec.nodeSelector of type map[string]string"],
+  [
+    { spec: { nodeSelector: "a" } },
+    "json: cannot unmarshal string into Go struct field PodSpec.spec.nodeSelector of type map[string]string",
+  ],
   [
     { spec: { containers: [{ livenessProbe: { httpGet: { port: true } } }] } },
     "json: cannot unmarshal bool into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32",
@@ -175,5 +202,6 @@ test("decoding is idempotent, whatever the object is", () => {
     fc.property(objectOf(POD), (object) => {
       assert.equal(decodeBySchema(object, POD).object, object);
     }),
+    settings,
   );
 });

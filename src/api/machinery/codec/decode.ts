@@ -82,7 +82,7 @@ class Walk {
       if (next !== member) (changes ??= new Map()).set(key, next);
     }
     const isWhole = writtenGiven === plan.written.length;
-    if (isWhole && changes === undefined) return object as JsonObject;
+    if (isWhole && changes === undefined) return object;
     return rebuild(object, changes, isWhole ? [] : plan.written);
   }
 
@@ -117,7 +117,7 @@ class Walk {
       const next = member === undefined ? undefined : this.#element(member, key, values, plan.schema);
       if (next !== member || member === undefined) (changes ??= new Map()).set(key, next);
     }
-    return changes === undefined ? (map as JsonObject) : rebuild(map, changes, []);
+    return changes === undefined ? map : rebuild(map, changes, []);
   }
 
   /** In lists and maps a null is the zero value. */

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { writeJson } from "./json.ts";
 import { DEPTH_MAX, JsonSyntaxError, MISTAKES_MAX, parseExactly } from "./json-parser.ts";
 import { POD } from "./testing/schemas.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 1_000, full: 50_000 }) };
 
 test("the exact parser agrees with JSON.parse on documents without duplicates", () => {
   fc.assert(
@@ -17,11 +20,12 @@ test("the exact parser agrees with JSON.parse on documents without duplicates", 
       assert.equal(writeJson(value), JSON.stringify(JSON.parse(text)));
       assert.deepEqual(mistakes, []);
     }),
+    settings,
   );
 });
 
 test("it refuses exactly what JSON.parse refuses", () => {
-  const letters = [...'{}[]":,truefalsn\\u0019.-+eE \n\t\u0001'].map((letter) => fc.constant(letter));
+  const letters = Array.from('{}[]":,truefalsn\\u0019.-+eE \n\t\u0001').map((letter) => fc.constant(letter));
   fc.assert(
     fc.property(fc.array(fc.oneof(...letters), { maxLength: 12 }), (parts) => {
       const text = parts.join("");
@@ -34,7 +38,7 @@ test("it refuses exactly what JSON.parse refuses", () => {
       if (refused) assert.throws(() => parseExactly(text), JsonSyntaxError);
       else parseExactly(text);
     }),
-    { numRuns: 2_000 },
+    settings,
   );
 });
 

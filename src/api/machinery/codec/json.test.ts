@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { Json } from "../object.ts";
 import { decodeText, isJsonSyntaxError, parseJson, writeJson } from "./json.ts";
 import { DEPTH_MAX } from "./json-parser.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 10_000 }) };
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string) => parseJson(bytes(text));
@@ -20,6 +23,7 @@ test("JSON without surprises is what JSON.parse makes of it", () => {
       assert.equal(writeJson(value), JSON.stringify(JSON.parse(written)));
       assert.deepEqual(duplicates, []);
     }),
+    settings,
   );
 });
 
@@ -91,6 +95,7 @@ test("whatever the bytes are, either both parsers refuse them or the value can b
       }
       assert.deepEqual(parse(writeJson(value)).value, value);
     }),
+    settings,
   );
 });
 

@@ -49,7 +49,8 @@ const CLAUSES_MAX = 100;
 export function parseAccept(header: string): readonly AcceptClause[] {
   const clauses = header.split(",", CLAUSES_MAX).flatMap(parseClause);
   return clauses.sort(
-    (a, b) => b.quality - a.quality || Number(a.type === "*") - Number(b.type === "*") || Number(a.subtype === "*") - Number(b.subtype === "*"),
+    (a, b) =>
+      b.quality - a.quality || Number(a.type === "*") - Number(b.type === "*") || Number(a.subtype === "*") - Number(b.subtype === "*"),
   );
 }
 

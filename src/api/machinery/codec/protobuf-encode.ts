@@ -32,7 +32,12 @@ function writeMessage(writer: Writer, object: JsonObject, schema: ObjectSchema):
   }
 }
 
-function writeMember(writer: Writer, { number, field: name }: { number: number; field: string }, object: JsonObject, schema: ObjectSchema): void {
+function writeMember(
+  writer: Writer,
+  { number, field: name }: { number: number; field: string },
+  object: JsonObject,
+  schema: ObjectSchema,
+): void {
   const field = schema.fields.get(name);
   if (field === undefined) return;
   const value = Object.hasOwn(object, name) ? object[name] : undefined;

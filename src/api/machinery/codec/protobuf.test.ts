@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
@@ -10,6 +11,8 @@ import { parseJson, writeJson } from "./json.ts";
 import { decodeEnvelope, decodeProtobuf, encodeEnvelope, encodeProtobuf, encodeWatchFrame, isEnvelope } from "./protobuf.ts";
 import { objectOf } from "./testing/arbitrary.ts";
 import { DOUBLE, INT32, INT_OR_STRING, INT64, listOf, mapOf, objectSchema, POD, STRING, TIME } from "./testing/schemas.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 200, full: 5_000 }) };
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
@@ -24,7 +27,7 @@ test("an object that went through protobuf is the object that went through JSON"
       assert.deepEqual(throughProtobuf, throughJson);
       assert.ok(deepEqual(throughProtobuf, object));
     }),
-    { numRuns: 300 },
+    settings,
   );
 });
 
@@ -142,7 +145,7 @@ test("whatever the bytes are, they are decoded or refused, never anything else",
         }
       }
     }),
-    { numRuns: 1_000 },
+    settings,
   );
 });
 
@@ -179,7 +182,14 @@ test("a watch frame is a length of four bytes and an event around the envelope",
 
   const frame = encodeWatchFrame("ADDED", envelope);
 
-  const event = "0a05" + "4144444544" + "12" + (envelope.length + 2).toString(16).padStart(2, "0") + "0a" + envelope.length.toString(16) + hex(envelope);
+  const event =
+    "0a05" +
+    "4144444544" +
+    "12" +
+    (envelope.length + 2).toString(16).padStart(2, "0") +
+    "0a" +
+    envelope.length.toString(16) +
+    hex(envelope);
   assert.equal(hex(frame), (event.length / 2).toString(16).padStart(8, "0") + event);
 });
 

@@ -111,7 +111,12 @@ function refusing<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ProtobufError || error instanceof DecodeError || isJsonSyntaxError(error) || error instanceof ProtobufUnsupported) {
+    if (
+      error instanceof ProtobufError ||
+      error instanceof DecodeError ||
+      isJsonSyntaxError(error) ||
+      error instanceof ProtobufUnsupported
+    ) {
       throw refusal(error);
     }
     throw error;

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../object.ts";
 import { decodeBySchema } from "./decode.ts";
 import { parseJson } from "./json.ts";
 import {
@@ -24,7 +23,7 @@ function sentencesOfJson(text: string): readonly string[] {
 
 function sentencesOfYaml(text: string): readonly string[] {
   const { value, duplicates } = parseYaml(bytes(text));
-  const { unknownFields } = decodeBySchema(value as Json, POD);
+  const { unknownFields } = decodeBySchema(value, POD);
   return mistakeSentences({ body: bytes(text), schema: POD, yamlDuplicates: duplicates, unknownFields });
 }
 

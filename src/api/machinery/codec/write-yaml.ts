@@ -8,8 +8,8 @@ import { isPlainText } from "./yaml-scalar.ts";
  * texts quoted that would be read as something else.
  */
 export function writeYaml(value: Json): string {
-  const document = new Document(value, { version: "1.1", merge: false, sortMapEntries: true, aliasDuplicateObjects: false });
-  // The package knows YAML's rules, but those of go-yaml are a little wider: what those would change is quoted, too.
+  const document = new Document(value, { sortMapEntries: true, aliasDuplicateObjects: false });
+  // The package writes YAML 1.2, in which fewer words have a meaning than in that of go-yaml.
   visit(document, {
     Scalar(_key, node) {
       if (typeof node.value === "string" && !isPlainText(node.value)) node.type = "QUOTE_DOUBLE";

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { Json } from "../object.ts";
+import { writeJson } from "./json.ts";
 import { writeYaml } from "./write-yaml.ts";
 import { parseYaml } from "./yaml.ts";
+
+const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const parse = (text: string) => parseYaml(bytes(text));
@@ -22,7 +26,7 @@ const ROWS: readonly { title: string; text: string; value: Json; duplicates?: re
   },
   {
     title: "dates and what is quoted or tagged as such is text",
-    text: "a: 2026-01-02\nb: 2026-01-02T03:04:05Z\nc: \"yes\"\nd: '1'\ne: !!str 5\nf: !!int \"5\"\nh: 12:30:45\ni: !custom x\nj: !!binary aGVsbG8=",
+    text: 'a: 2026-01-02\nb: 2026-01-02T03:04:05Z\nc: "yes"\nd: \'1\'\ne: !!str 5\nf: !!int "5"\nh: 12:30:45\ni: !custom x\nj: !!binary aGVsbG8=',
     value: { a: "2026-01-02", b: "2026-01-02T03:04:05Z", c: "yes", d: "1", e: "5", f: 5, h: "12:30:45", i: "x", j: "hello" },
   },
   { title: "keys become text", text: "1: a\nfalse: b\n1.5: c", value: { "1": "a", false: "b", "1.5": "c" } },
@@ -84,31 +88,53 @@ for (const [text, message] of WRONG) {
 }
 
 test("aliases of aliases are refused before they become large", () => {
-  const levels = [..."bcdefghijkl"].map((name, index) => `${name}: &${name} [${`*${"abcdefghijkl"[index]},`.repeat(9)}]`);
+  const levels = Array.from("bcdefghijkl").map((name, index) => `${name}: &${name} [${`*${"abcdefghijkl"[index]},`.repeat(9)}]`);
   const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${levels.join("\n")}`;
 
   assert.throws(() => parse(bomb), { name: "YamlError", message: "yaml: document contains excessive aliasing" });
 });
 
 test("what is written can be read again", () => {
-  const words = fc.constantFrom("yes", "0777", "1e3", "~", "<<", "null", "2026-01-02", "a: b", "- x", "", "#", "*a", "é\n", "0o17", "+5", ".5", "y");
+  const words = fc.constantFrom(
+    "yes",
+    "0777",
+    "1e3",
+    "~",
+    "<<",
+    "null",
+    "2026-01-02",
+    "a: b",
+    "- x",
+    "",
+    "#",
+    "*a",
+    "é\n",
+    "0o17",
+    "+5",
+    ".5",
+    "y",
+  );
   const value = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
   fc.assert(
     fc.property(fc.dictionary(fc.oneof(words, fc.string()), fc.oneof(words, value), { noNullPrototype: true }), (object) => {
       const expected = JSON.parse(JSON.stringify(object)) as Json;
 
-      assert.deepEqual(parse(writeYaml(expected)).value, expected);
+      // Compared as text, since what is beyond 2^53 is a bigint here. The order of members is not kept.
+      assert.deepEqual(JSON.parse(writeJson(parse(writeYaml(expected)).value)), expected);
     }),
-    { numRuns: 50 },
+    settings,
   );
 });
 
 test("YAML is written in upstream's form", () => {
-  assert.equal(writeYaml({ b: [{ d: "yes", c: 1 }], a: "x".repeat(200), e: "a\nb\n" }), `a: ${"x".repeat(200)}\nb:\n- c: 1\n  d: "yes"\ne: |\n  a\n  b\n`);
+  assert.equal(
+    writeYaml({ b: [{ d: "yes", c: 1 }], a: "x".repeat(200), e: "a\nb\n" }),
+    `a: ${"x".repeat(200)}\nb:\n- c: 1\n  d: "yes"\ne: |\n  a\n  b\n`,
+  );
 });
 
 test("any text is parsed or refused with a YamlError", () => {
-  const letters = fc.constantFrom(..."ab1:-,?[]{}#&*!|>'\"%@` \n\t<~.");
+  const letters = fc.constantFrom(...Array.from("ab1:-,?[]{}#&*!|>'\"%@` \n\t<~."));
   fc.assert(
     fc.property(fc.array(letters, { maxLength: 20 }), (parts) => {
       try {
@@ -117,6 +143,6 @@ test("any text is parsed or refused with a YamlError", () => {
         assert.equal((error as Error).name, "YamlError");
       }
     }),
-    { numRuns: 500 },
+    settings,
   );
 });

@@ -132,7 +132,10 @@ class Converter {
     if (isMap(node)) return this.#map(node, depth);
     if (isSeq(node)) {
       const items = node.items.map((item) => this.#nodeOrNull(item, depth + 1));
-      return collect(items.map(({ value }) => value), items);
+      return collect(
+        items.map(({ value }) => value),
+        items,
+      );
     }
     return { value: scalarOf(node), size: 1, depth: 0 };
   }
@@ -167,7 +170,11 @@ class Converter {
     return collect(Object.fromEntries(members), parts);
   }
 
-  #put(members: Map<string, Json>, { seen, key, line }: { readonly seen: Set<Key>; readonly key: Key; readonly line: number }, value: Json): void {
+  #put(
+    members: Map<string, Json>,
+    { seen, key, line }: { readonly seen: Set<Key>; readonly key: Key; readonly line: number },
+    value: Json,
+  ): void {
     if (seen.has(key)) this.duplicates.push(`line ${line}: key ${typeof key === "string" ? quoteGo(key) : String(key)} already set in map`);
     seen.add(key);
     members.set(String(key), value);

@@ -37,7 +37,8 @@ export async function bind(server: ServerContext, { endpoint, request, object }:
 }
 
 function* bindingErrors({ target }: Binding): Iterable<FieldError> {
-  if (target.kind !== undefined && target.kind !== "" && target.kind !== "Node") yield notSupported("target.kind", target.kind, ["Node", "<empty>"]);
+  if (target.kind !== undefined && target.kind !== "" && target.kind !== "Node")
+    yield notSupported("target.kind", target.kind, ["Node", "<empty>"]);
   if (target.name === undefined || target.name === "") yield required("target.name");
   else if (target.name.includes("/")) yield invalid("target.name", target.name, "may not contain '/'");
 }
@@ -69,7 +70,8 @@ function boundPod(pod: Pod, { metadata, target }: Binding, now: string): Pod {
 /** The condition of a type replaced; its time changes only with its status. */
 export function withCondition(conditions: readonly PodCondition[], condition: PodCondition, now: string): readonly PodCondition[] {
   const before = conditions.find(({ type }) => type === condition.type);
-  const lastTransitionTime = before?.status === condition.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : now;
+  const lastTransitionTime =
+    before?.status === condition.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : now;
   const next: PodCondition = { ...condition, lastTransitionTime };
   return before === undefined ? [...conditions, next] : conditions.map((known) => (known === before ? next : known));
 }

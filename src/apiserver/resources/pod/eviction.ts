@@ -40,7 +40,12 @@ async function markAsDisrupted(server: ServerContext, { endpoint, request }: Act
     next: (current) => {
       const stored = current as StoredObject;
       const pod = stored.object as unknown as Pod;
-      const condition = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" } as const;
+      const condition = {
+        type: "DisruptionTarget",
+        status: "True",
+        reason: "EvictionByEvictionAPI",
+        message: "Eviction API: evicting",
+      } as const;
       const conditions = withCondition(pod.status?.conditions ?? [], condition, formatTime(server.clock.now()));
       const marked = { ...pod, status: { ...pod.status, conditions } } as unknown as KubeObject;
       return { object: marked, managed: stored.managed(), resourceVersion: "" };

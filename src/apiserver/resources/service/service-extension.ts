@@ -14,7 +14,6 @@ import {
 import { resolveIpFamilies } from "../../../api/core/v1/service/ip-families.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
-import type { KubeObject } from "../../../api/machinery/object.ts";
 import { invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
 import type { Random } from "../../../base/random.ts";
 import type { ServerContext } from "../../server-context.ts";
@@ -58,7 +57,7 @@ class ServiceAllocation {
       const addressed = this.#addresses(resolved, before);
       const ported = this.#nodePorts(addressed, before);
       // What was written holds its numbers by itself, and what was not, does not.
-      return { object: this.#healthCheck(ported, before) as unknown as KubeObject, settle: () => this.#giveBack() };
+      return { object: this.#healthCheck(ported, before), settle: () => this.#giveBack() };
     } catch (error) {
       this.#giveBack();
       throw error;
@@ -99,7 +98,8 @@ class ServiceAllocation {
   #nodePorts(service: Service, previous: Service | undefined): Service {
     const given = new Map<number, number>();
     for (const { indexes, requested } of nodePortNeeds(service, previous)) {
-      const port = requested === undefined ? this.#anyPort() : this.#requestedPort(service, `spec.ports[${indexes[0] ?? 0}].nodePort`, requested);
+      const port =
+        requested === undefined ? this.#anyPort() : this.#requestedPort(service, `spec.ports[${indexes[0] ?? 0}].nodePort`, requested);
       for (const index of indexes) given.set(index, port);
     }
     return withNodePorts(service, given);
@@ -109,7 +109,10 @@ class ServiceAllocation {
     const need = healthCheckNodePortNeed(service, previous);
     if (need === undefined) return service;
     const { requested } = need;
-    return withHealthCheckNodePort(service, requested === undefined ? this.#anyPort() : this.#requestedPort(service, "spec.healthCheckNodePort", requested));
+    return withHealthCheckNodePort(
+      service,
+      requested === undefined ? this.#anyPort() : this.#requestedPort(service, "spec.healthCheckNodePort", requested),
+    );
   }
 
   #anyPort(): number {

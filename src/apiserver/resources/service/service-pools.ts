@@ -101,7 +101,8 @@ const OFFSETS_MAX = 2 ** 24;
 
 function rangeOf(text: string): AddressRange {
   const parsed = parseCidr(text);
-  if (parsed === undefined) throw new Error(`Cannot use ${JSON.stringify(text)} for the addresses of Services: it must be a range such as 10.96.0.0/12`);
+  if (parsed === undefined)
+    throw new Error(`Cannot use ${JSON.stringify(text)} for the addresses of Services: it must be a range such as 10.96.0.0/12`);
   const cidr = networkOf(parsed);
   const size = Number(cidrSize(cidr) > BigInt(OFFSETS_MAX) ? BigInt(OFFSETS_MAX) : cidrSize(cidr));
   const family = cidr.address.family === 4 ? "IPv4" : "IPv6";

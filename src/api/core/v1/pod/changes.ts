@@ -3,16 +3,20 @@
  * Defaults run twice on every write, the second time over an object that has them all, so the case without a change must be cheap.
  */
 
-/** The value with the members of `patch` that differ; itself if none does. Members of the patch that are undefined are left alone. */
+/**
+ * The value with the members of `patch` that differ; itself if none does. Members of the patch that are undefined are left alone.
+ * For objects with fields, not for maps with keys from outside: `Object.assign` would take a key "__proto__" for what it says. It is used
+ * because V8 takes microseconds to add a member to a spread copy (Node 20), and a fraction of one this way.
+ */
 export function withChanges<T extends object>(value: T, patch: { readonly [Name in keyof T]?: T[Name] | undefined }): T {
-  let copy: T | undefined;
+  let changes: Partial<T> | undefined;
   for (const name in patch) {
     const next = patch[name];
     if (next === undefined || next === value[name]) continue;
-    copy ??= { ...value };
-    copy[name] = next;
+    changes ??= {};
+    changes[name] = next;
   }
-  return copy ?? value;
+  return changes === undefined ? value : Object.assign({}, value, changes);
 }
 
 /** As `withChanges`, for a member that may be absent. */
@@ -24,7 +28,8 @@ export function changed<T>(value: T | undefined, change: (value: T) => T): T | u
 export function changedItems<T>(list: readonly T[] | undefined, change: (item: T) => T): readonly T[] | undefined {
   if (list === undefined) return undefined;
   let copy: T[] | undefined;
-  for (const [index, item] of list.entries()) {
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] as T;
     const next = change(item);
     if (next === item) continue;
     copy ??= [...list];
@@ -36,10 +41,9 @@ export function changedItems<T>(list: readonly T[] | undefined, change: (item: T
 /** The value with the named members as they are in `source`, absent where they are absent there. */
 export function withMembersOf<T extends object>(value: T, source: T, ...names: readonly (keyof T)[]): T {
   if (names.every((name) => value[name] === source[name])) return value;
-  const copy = { ...value };
-  for (const name of names) {
-    if (source[name] === undefined) delete copy[name];
-    else copy[name] = source[name];
-  }
+  const members: Partial<T> = {};
+  for (const name of names) members[name] = source[name];
+  const copy: T = Object.assign({}, value, members);
+  for (const name of names) if (copy[name] === undefined) delete copy[name];
   return copy;
 }

@@ -2,7 +2,16 @@
  * What a container is given that says nothing of its own. The same for all three kinds of containers and for pods and templates;
  * what only a pod is given (requests from limits, host ports) is in defaults.ts.
  */
-import type { Container, ContainerPort, EnvVar, HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../../../generated/core/v1.ts";
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  HTTPGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  ObjectFieldSelector,
+  Probe,
+} from "../../../generated/core/v1.ts";
 import { changed, changedItems, withChanges } from "./changes.ts";
 import { roundedRequirements } from "./defaults-resources.ts";
 import { defaultPullPolicy } from "./image-tag.ts";
@@ -27,7 +36,7 @@ export function defaultContainer(container: Container): Container {
 }
 
 function defaultPort(port: ContainerPort): ContainerPort {
-  return port.protocol ? port : { ...port, protocol: "TCP" };
+  return port.protocol ? port : withChanges(port, { protocol: "TCP" });
 }
 
 function defaultEnvVar(variable: EnvVar): EnvVar {
@@ -43,22 +52,24 @@ function defaultEnvVar(variable: EnvVar): EnvVar {
 }
 
 /** The only version whose paths can be asked for. */
-export function defaultFieldRef<Reference extends { readonly apiVersion?: string }>(reference: Reference): Reference {
-  return reference.apiVersion ? reference : { ...reference, apiVersion: "v1" };
+export function defaultFieldRef(reference: ObjectFieldSelector): ObjectFieldSelector {
+  return reference.apiVersion ? reference : withChanges(reference, { apiVersion: "v1" });
 }
 
 function defaultProbe(probe: Probe): Probe {
+  const { httpGet, grpc } = probe;
   return withChanges(probe, {
     timeoutSeconds: probe.timeoutSeconds || 1,
     periodSeconds: probe.periodSeconds || 10,
     successThreshold: probe.successThreshold || 1,
     failureThreshold: probe.failureThreshold || 3,
-    httpGet: changed(probe.httpGet, defaultHttpGet),
-    grpc: changed(probe.grpc, (grpc) => withChanges(grpc, { service: grpc.service ?? "" })),
+    httpGet: changed(httpGet, defaultHttpGet),
+    grpc: grpc === undefined || grpc.service !== undefined ? grpc : withChanges(grpc, { service: "" }),
   });
 }
 
 function defaultHttpGet(request: HTTPGetAction): HTTPGetAction {
+  if (request.path && request.scheme) return request;
   return withChanges(request, { path: request.path || "/", scheme: request.scheme || "HTTP" });
 }
 

@@ -21,7 +21,7 @@ const FILE_MODE = 0o644;
 const TOKEN_EXPIRATION_SECONDS = 3_600;
 
 export function defaultVolume(volume: Volume): Volume {
-  if (!hasSource(volume)) return { ...volume, emptyDir: {} };
+  if (!hasSource(volume)) return withChanges(volume, { emptyDir: {} });
   return withChanges(volume, {
     secret: changed(volume.secret, defaultMode),
     configMap: changed(volume.configMap, defaultMode),
@@ -47,7 +47,7 @@ function hasSource(volume: Volume): boolean {
 }
 
 function defaultMode<Source extends { readonly defaultMode?: number }>(source: Source): Source {
-  return source.defaultMode === undefined ? { ...source, defaultMode: FILE_MODE } : source;
+  return source.defaultMode === undefined ? Object.assign({}, source, { defaultMode: FILE_MODE }) : source;
 }
 
 function defaultProjected(source: ProjectedVolumeSource): ProjectedVolumeSource {

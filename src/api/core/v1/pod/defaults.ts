@@ -85,7 +85,7 @@ function onHostNetwork(container: Container): Container {
 }
 
 function samePortOnHost(port: ContainerPort): ContainerPort {
-  return port.hostPort ? port : { ...port, hostPort: port.containerPort };
+  return port.hostPort ? port : withChanges(port, { hostPort: port.containerPort });
 }
 
 /** Scheduling in groups is behind a gate that upstream has closed. */

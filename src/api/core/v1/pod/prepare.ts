@@ -15,7 +15,7 @@ import { specOf } from "./validate-pod.ts";
 
 export function preparePodForCreate(pod: Pod): Pod {
   const spec = withAppArmorFields(withMatchedLabelKeys(specOf(pod), pod.metadata.labels ?? {}), pod.metadata);
-  return { ...pod, spec, status: statusOfNew(pod, spec) };
+  return withChanges(pod, { spec, status: statusOfNew(pod, spec) });
 }
 
 /** Unlike other fields, a time that nobody knows is written. */

@@ -72,9 +72,13 @@ function* validateAppArmorTexts(annotations: Annotations, spec: PodSpec, at: str
   }
 }
 
+function isProfile(name: string): boolean {
+  return name === SECCOMP_POD_ANNOTATION || name.startsWith(SECCOMP_CONTAINER_PREFIX) || name.startsWith(APP_ARMOR_PREFIX);
+}
+
 /** Where a profile is given in both ways, both must say the same. */
 export function* validateProfilesMatch(annotations: Annotations | undefined, spec: PodSpec, at: string): Iterable<FieldError> {
-  if (annotations === undefined) return;
+  if (annotations === undefined || !Object.keys(annotations).some(isProfile)) return;
   const { securityContext } = spec;
   const matchSeccomp = (name: string, profile: SeccompProfile | undefined, here: string): Iterable<FieldError> =>
     validateMatch("seccomp", annotation(annotations, name), profile, `${here}.securityContext.seccompProfile`);

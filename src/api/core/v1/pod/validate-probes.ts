@@ -6,6 +6,7 @@ import { notNegative, portNumber, portNumberOrName } from "./checks.ts";
 import type { AnyContainer } from "./containers.ts";
 
 const SCHEMES = ["HTTP", "HTTPS"];
+const PROBE_NUMBERS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
 
 /** Everything that is asked of a container while it runs, and everything that it is told. */
 export function* validateProbesAndLifecycle(container: AnyContainer, gracePeriodSeconds: number, at: string): Iterable<FieldError> {
@@ -32,11 +33,7 @@ function* validateReadinessProbe(probe: Probe, at: string): Iterable<FieldError>
 
 function* validateProbe(probe: Probe, at: string): Iterable<FieldError> {
   yield* validateHandler(probe, at);
-  yield* notNegative(probe.initialDelaySeconds, `${at}.initialDelaySeconds`);
-  yield* notNegative(probe.timeoutSeconds, `${at}.timeoutSeconds`);
-  yield* notNegative(probe.periodSeconds, `${at}.periodSeconds`);
-  yield* notNegative(probe.successThreshold, `${at}.successThreshold`);
-  yield* notNegative(probe.failureThreshold, `${at}.failureThreshold`);
+  for (const name of PROBE_NUMBERS) if ((probe[name] ?? 0) < 0) yield* notNegative(probe[name], `${at}.${name}`);
   const { terminationGracePeriodSeconds: graceSeconds } = probe;
   if (graceSeconds !== undefined && graceSeconds <= 0) {
     yield invalid(`${at}.terminationGracePeriodSeconds`, graceSeconds, "must be greater than 0");

@@ -84,9 +84,11 @@ function* validateRequirements(
   at: string,
 ): Iterable<FieldError> {
   for (const [name, text] of Object.entries(limits)) {
+    if (isPlain(name, text, text)) continue;
     yield* validateAmount(name, readQuantity(text), validateName, `${at}.limits[${name}]`);
   }
   for (const [name, text] of Object.entries(requests)) {
+    if (isPlain(name, text, limits[name])) continue;
     const here = `${at}.requests[${name}]`;
     yield* validateAmount(name, readQuantity(text), validateName, here, () => validateAgainstLimit(name, readQuantity(text), limits, at));
   }
@@ -94,6 +96,14 @@ function* validateRequirements(
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory"))
     yield forbidden(at, "HugePages require cpu or memory");
   yield* validateClaimUses(claims, claimNames, `${at}.claims`);
+}
+
+/** Nearly all amounts are of these two kinds and in order: that is seen at once, and spares the long way round. */
+function isPlain(name: string, text: string, limitText: string | undefined): boolean {
+  if (name !== "cpu" && name !== "memory") return false;
+  const quantity = readQuantity(text);
+  if (signOf(quantity) < 0) return false;
+  return limitText === undefined || limitText === text || compareQuantities(quantity, readQuantity(limitText)) <= 0;
 }
 
 /** `between` are mistakes that stand between those of the amount and those of its pages: the order is upstream's. */

@@ -97,6 +97,7 @@ export function* validatePreemptionPolicy(policy: string, at: string): Iterable<
 
 /** A variable may be read from a file only in a volume that the pod's own containers fill. */
 function* validateFilesOfVariables(spec: PodSpec, at: string): Iterable<FieldError> {
+  if (!allContainers(spec, at).some(({ container }) => container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined))) return;
   for (const { container, at: here } of allContainers(spec, at)) {
     for (const [index, { valueFrom }] of (container.env ?? []).entries()) {
       const volumeName = valueFrom?.fileKeyRef?.volumeName;

@@ -55,6 +55,7 @@ function* userNameProblems(name: string): Iterable<string> {
 export function* validateHostProcess(spec: PodSpec, at: string): Iterable<FieldError> {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const containers = allContainers(spec, at);
+  if (ofPod === undefined && containers.every(({ container }) => container.securityContext?.windowsOptions === undefined)) return;
   let onHost = 0;
   for (const { container, at: here } of containers) {
     const own = container.securityContext?.windowsOptions?.hostProcess;

@@ -1,0 +1,243 @@
+/**
+ * The load generator, in a process of its own. HTTP/1.1 is spoken directly over TLS sockets and answers are only counted, since Node's
+ * own client would be slower than the servers; HTTP/2 is spoken as client-go does: one connection, many requests at once.
+ */
+import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { median } from "../figure.ts";
+import { serve } from "../serve.ts";
+import { configMapManifest, podManifest, podStatus } from "./objects.ts";
+import type { Protocol } from "./server-child.ts";
+
+export type RequestName = "get-pod" | "post-configmap" | "post-pod" | "patch-pod" | "put-pod-status";
+
+export interface LoadOptions {
+  readonly port: number;
+  readonly token: string;
+  readonly protocol: Protocol;
+  readonly request: RequestName;
+  /** Connections of HTTP/1.1, requests at once of HTTP/2. */
+  readonly connections: number;
+  readonly durationMs: number;
+  readonly namespace?: string;
+}
+
+export interface LoadResult {
+  readonly perSecond: number;
+  readonly medianMs: number;
+  readonly answerBytes: number;
+}
+
+interface Wanted {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: Buffer;
+}
+
+let number = 0;
+const run = process.pid.toString(36);
+
+const tasks = {
+  async load(options: LoadOptions): Promise<LoadResult> {
+    const clients = await clientsOf(options);
+    const tookMs: number[] = [];
+    const startedMs = performance.now();
+    let answerBytes = 0;
+    const work = async (client: Client, index: number) => {
+      for (let beganMs = startedMs; beganMs < startedMs + options.durationMs;) {
+        answerBytes = await client.send(wanted(options, index));
+        const endedMs = performance.now();
+        tookMs.push(endedMs - beganMs);
+        beganMs = endedMs;
+      }
+    };
+    await Promise.all(clients.workers.map(work));
+    const perSecond = (tookMs.length * 1_000) / (performance.now() - startedMs);
+    clients.close();
+    return { perSecond, medianMs: median(tookMs), answerBytes };
+  },
+
+  /** Makes `count` objects, many at a time; returns how long it took. */
+  async fill({ port, token, count, kind, nodes = 0 }: FillOptions): Promise<number> {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const client = new Http2Client(session, token);
+    const startedMs = performance.now();
+    let next = 0;
+    const work = async () => {
+      while (next < count) {
+        const index = next++;
+        const name = `${kind}-${index.toString().padStart(7, "0")}`;
+        const body = kind === "pods" ? podManifest(name, nodes === 0 ? "" : `node-${index % nodes}`) : configMapManifest(name);
+        await client.send({
+          method: "POST",
+          path: `/api/v1/namespaces/default/${kind}`,
+          contentType: "application/json",
+          body: bytesOf(body),
+        });
+      }
+    };
+    await Promise.all(Array.from({ length: 64 }, work));
+    session.close();
+    return performance.now() - startedMs;
+  },
+
+  /** Makes the objects that are read, patched and reported on. */
+  async prepare({ port, token, count }: { readonly port: number; readonly token: string; readonly count: number }): Promise<void> {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const client = new Http2Client(session, token);
+    for (let index = 0; index < count; index++) {
+      const body = bytesOf(podManifest(`target-${index}`, "node-1"));
+      await client.send({ method: "POST", path: "/api/v1/namespaces/default/pods", contentType: "application/json", body });
+    }
+    session.close();
+  },
+};
+
+interface FillOptions {
+  readonly port: number;
+  readonly token: string;
+  readonly count: number;
+  readonly kind: "pods" | "configmaps";
+  readonly nodes?: number;
+}
+
+function wanted({ request, namespace = "default" }: LoadOptions, index: number): Wanted {
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const target = `${pods}/target-${index}`;
+  number += 1;
+  switch (request) {
+    case "get-pod":
+      return { method: "GET", path: target };
+    case "post-configmap":
+      return {
+        method: "POST",
+        path: `/api/v1/namespaces/${namespace}/configmaps`,
+        contentType: "application/json",
+        body: bytesOf(configMapManifest(`c-${run}-${number}`)),
+      };
+    case "post-pod":
+      return { method: "POST", path: pods, contentType: "application/json", body: bytesOf(podManifest(`p-${run}-${number}`)) };
+    case "patch-pod":
+      return {
+        method: "PATCH",
+        path: target,
+        contentType: "application/strategic-merge-patch+json",
+        body: bytesOf({ metadata: { labels: { round: `r${number}` } } }),
+      };
+    case "put-pod-status": {
+      const pod = { ...podManifest(`target-${index}`, "node-1"), status: podStatus(number) };
+      return { method: "PUT", path: `${target}/status`, contentType: "application/json", body: bytesOf(pod) };
+    }
+  }
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+interface Client {
+  /** How many bytes the answer's body had. */
+  send(wanted: Wanted): Promise<number>;
+}
+
+async function clientsOf({
+  port,
+  token,
+  protocol,
+  connections,
+}: LoadOptions): Promise<{ readonly workers: readonly Client[]; close(): void }> {
+  if (protocol === "http2") {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const client = new Http2Client(session, token);
+    return { workers: Array.from({ length: connections }, () => client), close: () => session.close() };
+  }
+  const workers = await Promise.all(Array.from({ length: connections }, () => Http1Client.connect(port, token)));
+  return { workers, close: () => workers.forEach((worker) => worker.close()) };
+}
+
+class Http1Client implements Client {
+  readonly #socket: TLSSocket;
+  readonly #token: string;
+  #received: Buffer = Buffer.alloc(0);
+  #waiting: { resolve(bytes: number): void; reject(error: Error): void } | undefined;
+
+  private constructor(socket: TLSSocket, token: string) {
+    this.#socket = socket;
+    this.#token = token;
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.on("error", (error) => this.#waiting?.reject(error));
+  }
+
+  static async connect(port: number, token: string): Promise<Http1Client> {
+    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+    await new Promise<void>((resolve, reject) => void socket.once("secureConnect", resolve).once("error", reject));
+    socket.setNoDelay(true);
+    return new Http1Client(socket, token);
+  }
+
+  send({ method, path, contentType, body }: Wanted): Promise<number> {
+    const length = body === undefined ? "" : `content-length: ${body.length}\r\ncontent-type: ${contentType}\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${this.#token}\r\naccept: application/json\r\nuser-agent: bench\r\n${length}\r\n`;
+    this.#socket.write(body === undefined ? head : Buffer.concat([Buffer.from(head), body]));
+    return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    const end = this.#received.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    const head = this.#received.toString("latin1", 0, end).toLowerCase();
+    const length = Number(/content-length: (\d+)/.exec(head)?.[1] ?? 0);
+    if (this.#received.length < end + 4 + length) return;
+    const code = Number(head.slice(9, 12));
+    const body = this.#received.subarray(end + 4, end + 4 + length);
+    this.#received = Buffer.alloc(0);
+    if (code >= 300) this.#waiting?.reject(new Error(`Answered ${code}: ${body.toString().slice(0, 300)}`));
+    else this.#waiting?.resolve(length);
+  }
+}
+
+class Http2Client implements Client {
+  readonly #session: ClientHttp2Session;
+  readonly #token: string;
+
+  constructor(session: ClientHttp2Session, token: string) {
+    this.#session = session;
+    this.#token = token;
+    session.on("error", () => undefined); // Requests report it.
+  }
+
+  send({ method, path, contentType, body }: Wanted): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = {
+        ":method": method,
+        ":path": path,
+        authorization: `Bearer ${this.#token}`,
+        accept: "application/json",
+        "user-agent": "bench",
+      };
+      const stream = this.#session.request(contentType === undefined ? headers : { ...headers, "content-type": contentType }, {
+        endStream: body === undefined,
+      });
+      let bytes = 0;
+      let code = 0;
+      let text = "";
+      stream.on("response", (answer) => (code = answer[":status"] ?? 0));
+      stream.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (code >= 300) text += chunk.toString();
+      });
+      stream.on("end", () => (code >= 300 ? reject(new Error(`Answered ${code}: ${text.slice(0, 300)}`)) : resolve(bytes)));
+      stream.on("error", reject);
+      if (body !== undefined) stream.end(body);
+    });
+  }
+}
+
+export type LoadTasks = typeof tasks;
+serve(tasks);

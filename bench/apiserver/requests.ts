@@ -1,0 +1,83 @@
+/**
+ * Requests per second over TLS, on the embedded store: reading and writing, with 1, 16 and 64 at once, over HTTP/1.1 (so many
+ * connections) and HTTP/2 (one connection, so many requests). Each beside a bare Node server with the same protocol and payload, in the
+ * same rounds.
+ */
+import { Disposables } from "../../src/base/disposables.ts";
+import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
+import { startChild, type Child } from "../child.ts";
+import { figureOf } from "../figure.ts";
+import type { LoadTasks, RequestName } from "./load-child.ts";
+import type { Protocol, ServerTasks, StartedServer } from "./server-child.ts";
+
+const AT_ONCE = [1, 16, 64];
+const PROTOCOLS: readonly Protocol[] = ["http1", "http2"];
+const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "post-pod", "patch-pod", "put-pod-status"];
+
+/** Long enough for a few hundred requests of one connection. */
+const ROUND_MS = 700;
+
+/** Of a bare server that sends the same bytes. */
+const GET_RATIO_MIN = 0.7;
+/** Of a bare server that parses, stringifies, appends with fdatasync and answers. */
+const WRITE_RATIO_MIN = 0.5;
+
+/** Each connection has an object of its own, so that writers do not meet. */
+const TARGETS = 64;
+
+export const apiserverRequests: Benchmark = {
+  name: "apiserver/requests",
+  measures: "GET, POST, PATCH and PUT per second over TLS at 1, 16 and 64 at once, beside bare Node servers",
+  async *run(context) {
+    await using children = new Disposables();
+    const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
+    const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
+    const server = await k8ts.call("startK8ts", { directory: context.directory, store: "embedded" });
+    await load.call("prepare", { ...server, count: TARGETS });
+    for (const protocol of PROTOCOLS) {
+      for (const request of REQUESTS) yield* figuresOf({ load, server, protocol, request }, context);
+    }
+  },
+};
+
+interface Subjects {
+  readonly load: Child<LoadTasks>;
+  readonly server: StartedServer;
+  readonly protocol: Protocol;
+  readonly request: RequestName;
+}
+
+async function* figuresOf(
+  { load, server, protocol, request }: Subjects,
+  { rounds, directory, signal }: BenchmarkContext,
+): AsyncIterable<Figure> {
+  const options = { protocol, request, durationMs: ROUND_MS };
+  const { answerBytes } = await load.call("load", { ...options, ...server, connections: 1, durationMs: 50 });
+  await using bareChild = startChild<ServerTasks>(import.meta.url, "server-child", signal);
+  const durable = request !== "get-pod";
+  const bare = await bareChild.call("startBare", { directory, protocol, bodyBytes: answerBytes, durable });
+  for (const connections of AT_ONCE) {
+    const results = await rounds.measure(
+      {
+        k8ts: () => load.call("load", { ...options, ...server, connections }),
+        bare: () => load.call("load", { ...options, ...bare, connections }),
+      },
+      3,
+    );
+    const name = `apiserver/requests-${protocol}-${request}-${connections}`;
+    yield figureOf({
+      name,
+      unit: "requests/s",
+      values: results.k8ts.map(({ perSecond }) => perSecond),
+      baselines: results.bare.map(({ perSecond }) => perSecond),
+      budget: { atLeast: durable ? WRITE_RATIO_MIN : GET_RATIO_MIN },
+    });
+    if (connections > 1) continue;
+    yield figureOf({
+      name: `${name}-p50`,
+      unit: "ms",
+      values: results.k8ts.map(({ medianMs }) => medianMs),
+      baselines: results.bare.map(({ medianMs }) => medianMs),
+    });
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * A server in a process of its own: k8ts on the embedded store, or a bare Node server that does only what cannot be left out. The bare
+ * reader sends the same bytes each time; the bare writer parses the body, writes an answer of our size as text, appends it to a file
+ * with fdatasync (all that wait share one) and replies.
+ */
+import { createServer, type Server } from "node:https";
+import { createSecureServer, type Http2SecureServer } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { servingCertificate } from "../../src/host/tls-certificates.ts";
+import { startCluster } from "../../src/main/cluster.ts";
+import { DEFAULT_API_SERVER_OPTIONS } from "../../src/main/apiserver-config.ts";
+import { readFile } from "node:fs/promises";
+import { collectGarbage, serve } from "../serve.ts";
+import { openBareAppend } from "../store/bare-append.ts";
+import type { Create } from "../store/load.ts";
+
+export type Protocol = "http1" | "http2";
+
+export interface StartedServer {
+  readonly port: number;
+  readonly token: string;
+}
+
+const tasks = {
+  async startK8ts({ directory, store }: { readonly directory: string; readonly store: "embedded" | "memory" }): Promise<StartedServer> {
+    const config =
+      store === "memory" ? ({ driver: "memory" } as const) : ({ driver: "embedded", dataDirectory: join(directory, "k8ts") } as const);
+    const { api } = DEFAULT_API_SERVER_OPTIONS;
+    // The load is more than the default limits let in at once, and it is the cost of requests that is measured.
+    const options = { ...DEFAULT_API_SERVER_OPTIONS, api: { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 } };
+    const cluster = await startCluster({ store: config, apiServer: options });
+    const kubeconfig = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: { token: string } }] };
+    return { port: Number(new URL(cluster.url).port), token: kubeconfig.users[0].user.token };
+  },
+
+  /** Answers every request with `bodyBytes` bytes; with a file, only after they are in it. */
+  async startBare({ directory, protocol, bodyBytes, durable }: BareOptions): Promise<StartedServer> {
+    const append = durable ? await openBareAppend(join(directory, `bare-${protocol}.log`)) : undefined;
+    const { certificate, key } = await servingCertificate({ names: ["localhost", "127.0.0.1"], nowMs: Date.now() });
+    const handler = bareHandler(bodyBytes, append);
+    const server: Server | Http2SecureServer =
+      protocol === "http1"
+        ? createServer({ cert: certificate, key }, handler)
+        : createSecureServer({ cert: certificate, key }, handler as never);
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    return { port: (server.address() as AddressInfo).port, token: "" };
+  },
+
+  async memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number; readonly externalBytes: number }> {
+    collectGarbage();
+    const { rss, heapUsed, external } = process.memoryUsage();
+    return { residentBytes: rss, heapBytes: heapUsed, externalBytes: external };
+  },
+
+  async cpu(): Promise<number> {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
+
+interface BareOptions {
+  readonly directory: string;
+  readonly protocol: Protocol;
+  readonly bodyBytes: number;
+  readonly durable: boolean;
+}
+
+function bareHandler(bodyBytes: number, append: Create | undefined): (request: IncomingMessage, response: ServerResponse) => void {
+  const payload = Buffer.from(JSON.stringify({ text: "x".repeat(Math.max(0, bodyBytes - 11)) }));
+  const answer = { text: "x".repeat(Math.max(0, bodyBytes - 11)) };
+  if (append === undefined) {
+    return (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": payload.length });
+      response.end(payload);
+    };
+  }
+  return (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => void chunks.push(chunk));
+    request.on("end", () => {
+      JSON.parse(Buffer.concat(chunks).toString());
+      const bytes = Buffer.from(JSON.stringify(answer));
+      void append("key", bytes).then(() => {
+        response.writeHead(201, { "content-type": "application/json", "content-length": bytes.length });
+        response.end(bytes);
+      });
+    });
+  };
+}
+
+export type ServerTasks = typeof tasks;
+serve(tasks);

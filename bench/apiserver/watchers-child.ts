@@ -1,0 +1,132 @@
+/**
+ * Watchers and one writer. What each watcher gets is searched for the number of the event, which the writer put into an annotation with
+ * the time at which it sent it; parsing 100,000 objects a second would measure this process and not the server.
+ */
+import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect as connectTls } from "node:tls";
+import { serve } from "../serve.ts";
+import { podManifest } from "./objects.ts";
+import type { Protocol } from "./server-child.ts";
+
+/** Watches that share one HTTP/2 connection: client-go has one connection per client, and a client has a few watches. */
+const STREAMS_PER_SESSION = 50;
+
+let writer: ClientHttp2Session | undefined;
+let token = "";
+let lateMs: number[] = [];
+let outOfOrder = 0;
+let received = 0;
+let watching = 0;
+let next = 0;
+
+const MARK = Buffer.from("bench-event:");
+
+const tasks = {
+  async open({ port, token: given, protocol, watchers }: OpenOptions): Promise<void> {
+    token = given;
+    watching = watchers;
+    writer = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    await send(writer, "POST", "/api/v1/namespaces/default/pods", podManifest("watched", "node-1"), "application/json");
+    const path = "/api/v1/namespaces/default/pods?watch=1&resourceVersion=0";
+    if (protocol === "http1") await Promise.all(Array.from({ length: watchers }, () => watchOverHttp1(port, path)));
+    else await watchOverHttp2(port, path, watchers);
+  },
+
+  async run({ eventsPerSecond, durationMs }: { readonly eventsPerSecond: number; readonly durationMs: number }): Promise<Result> {
+    lateMs = [];
+    outOfOrder = 0;
+    received = 0;
+    const count = Math.round((eventsPerSecond * durationMs) / 1_000);
+    const startedMs = performance.now();
+    for (let index = 0; index < count; index++) {
+      const dueMs = startedMs + (index * 1_000) / eventsPerSecond;
+      const waitMs = dueMs - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const annotations = { "example.com/at": `bench-event:${next++}:${performance.now().toFixed(3)};` };
+      await send(
+        writer as ClientHttp2Session,
+        "PATCH",
+        "/api/v1/namespaces/default/pods/watched",
+        { metadata: { annotations } },
+        "application/merge-patch+json",
+      );
+    }
+    // Late ones still count, up to a point.
+    for (let waited = 0; received < count * watching && waited < 5_000; waited += 50)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const sorted = lateMs.toSorted((a, b) => a - b);
+    const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+    return { deliveredPercent: ((received - outOfOrder) * 100) / (count * watching), p99Ms };
+  },
+};
+
+interface OpenOptions {
+  readonly port: number;
+  readonly token: string;
+  readonly protocol: Protocol;
+  readonly watchers: number;
+}
+
+interface Result {
+  readonly deliveredPercent: number;
+  readonly p99Ms: number;
+}
+
+/** Finds the marks in what one watcher gets; a mark may be cut by the end of a chunk. */
+function reader(): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  let last = -1;
+  return (chunk) => {
+    const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let at = bytes.indexOf(MARK, from); at !== -1; at = bytes.indexOf(MARK, from)) {
+      const end = bytes.indexOf(";", at);
+      if (end === -1) break;
+      const [number = 0, sentMs = 0] = bytes
+        .toString("latin1", at + MARK.length, end)
+        .split(":")
+        .map(Number);
+      received += 1;
+      if (number <= last) outOfOrder += 1;
+      last = number;
+      lateMs.push(performance.now() - sentMs);
+      from = end;
+    }
+    const at = bytes.indexOf(MARK, from);
+    rest = Buffer.from(at === -1 ? bytes.subarray(Math.max(from, bytes.length - MARK.length)) : bytes.subarray(at));
+  };
+}
+
+async function watchOverHttp1(port: number, path: string): Promise<void> {
+  const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  await new Promise<void>((resolve, reject) => void socket.once("secureConnect", resolve).once("error", reject));
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\naccept: application/json\r\n\r\n`);
+  await new Promise<void>((resolve) => void socket.once("data", () => resolve()));
+  socket.on("data", reader());
+}
+
+async function watchOverHttp2(port: number, path: string, watchers: number): Promise<void> {
+  for (let opened = 0; opened < watchers; opened += STREAMS_PER_SESSION) {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const streams = Array.from({ length: Math.min(STREAMS_PER_SESSION, watchers - opened) }, async () => {
+      const stream = session.request({ ":path": path, authorization: `Bearer ${token}`, accept: "application/json" });
+      stream.on("data", reader());
+      await new Promise<void>((resolve, reject) => void stream.once("data", () => resolve()).once("error", reject));
+    });
+    await Promise.all(streams);
+  }
+}
+
+function send(session: ClientHttp2Session, method: string, path: string, body: object, contentType: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({ ":method": method, ":path": path, authorization: `Bearer ${token}`, "content-type": contentType });
+    stream.on("response", ({ ":status": code = 0 }) => (code < 300 ? undefined : reject(new Error(`Answered ${code}`))));
+    stream.on("data", () => undefined);
+    stream.on("end", resolve);
+    stream.on("error", reject);
+    stream.end(JSON.stringify(body));
+  });
+}
+
+export type WatchersTasks = typeof tasks;
+serve(tasks);

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { JsonObject } from "../../machinery/object.ts";
+import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../../testing/kind.ts";
+import { replicaSets } from "./replica-set.ts";
+
+const TEMPLATE: JsonObject = {
+  metadata: { labels: { a: "b" } },
+  spec: {
+    containers: [
+      { name: "c", image: "i" },
+      { name: "d", image: "j" },
+    ],
+  },
+};
+const SPEC: JsonObject = { selector: { matchLabels: { a: "b" } }, template: TEMPLATE };
+
+test("a ReplicaSet is of one Pod unless it says otherwise, and gets its defaults once", () => {
+  const replicaSet = received(replicaSets, { spec: SPEC });
+
+  assert.equal(replicaSet.spec?.replicas, 1);
+  assert.equal(replicaSet.spec?.template?.spec?.restartPolicy, "Always");
+  assert.equal(replicaSets.served[0]?.defaults?.(replicaSet), replicaSet);
+  assert.deepEqual(newObject(replicaSets, { spec: SPEC, status: { replicas: 9 } }).status, { replicas: 0 });
+});
+
+const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
+  ["its defaults", SPEC, []],
+  [
+    "numbers below none",
+    { ...SPEC, replicas: -1, minReadySeconds: -1 },
+    [
+      "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+      "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
+    ],
+  ],
+  ["an empty selector", { ...SPEC, selector: {} }, ["spec.selector: Invalid value: {}: empty selector is invalid for deployment"]],
+  [
+    "nothing",
+    {},
+    [
+      "spec.selector: Required value",
+      "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+      "spec.template.spec.containers: Required value",
+    ],
+  ],
+];
+
+for (const [title, spec, problems] of ROWS) {
+  test(`a ReplicaSet with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+    assert.deepEqual(problemsOfNew(replicaSets, { spec }), problems);
+  });
+}
+
+test("its selector is for life", () => {
+  const next = { selector: { matchLabels: { a: "c" } }, template: { ...TEMPLATE, metadata: { labels: { a: "c" } } } };
+
+  assert.deepEqual(problemsOfChange(replicaSets, newObject(replicaSets, { spec: SPEC }), { spec: next }), [
+    'spec.selector: Invalid value: {"matchLabels":{"a":"c"}}: field is immutable',
+  ]);
+});
+
+test("only a change of the spec is a new generation", () => {
+  const previous = newObject(replicaSets, { spec: SPEC });
+  const annotated = changedObject(replicaSets, previous, { metadata: { annotations: { x: "y" } }, spec: SPEC, status: { replicas: 9 } });
+  const scaled = changedObject(replicaSets, previous, { spec: { ...SPEC, replicas: 2 } });
+
+  assert.deepEqual(
+    [annotated, scaled].map((next) => replicaSets.changesGeneration?.(next, previous)),
+    [false, true],
+  );
+  assert.equal(annotated.status, previous.status);
+});
+
+test("the numbers of a status must fit each other", () => {
+  const status = {
+    replicas: 1,
+    fullyLabeledReplicas: 2,
+    readyReplicas: 3,
+    availableReplicas: 4,
+    observedGeneration: -1,
+    terminatingReplicas: -1,
+  };
+
+  assert.deepEqual(problemsOfChange(replicaSets, newObject(replicaSets, { spec: SPEC }), { spec: SPEC, status }, "status"), [
+    "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0",
+    "status.terminatingReplicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas",
+    "status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas",
+    "status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas",
+    "status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas",
+  ]);
+});
+
+test("a table shows how many Pods there are and how they are found", () => {
+  const selector = {
+    matchLabels: { a: "b" },
+    matchExpressions: [
+      { key: "c", operator: "NotIn", values: ["y", "x"] },
+      { key: "d", operator: "DoesNotExist" },
+    ],
+  };
+  const replicaSet = { ...newObject(replicaSets, { spec: { ...SPEC, selector } }), status: { replicas: 3, readyReplicas: 2 } };
+
+  assert.deepEqual(columnNames(replicaSets), ["Name", "Desired", "Current", "Ready", "Age", "Containers*", "Images*", "Selector*"]);
+  assert.deepEqual(Object.values(cellsOf(replicaSets, replicaSet)), ["x", 1, 3, 2, "<unknown>", "c,d", "i,j", "a=b,c notin (x,y),!d"]);
+});
+
+test("a ReplicaSet is scaled without knowing what it is", () => {
+  const { scale } = replicaSets.subresources;
+  assert.equal(scale?.of, "scale");
+
+  assert.deepEqual(scale.read(newObject(replicaSets, { spec: { ...SPEC, replicas: 4 } })), {
+    specReplicas: 4,
+    statusReplicas: 0,
+    selector: "a=b",
+  });
+});

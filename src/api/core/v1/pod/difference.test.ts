@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { describeDifference } from "./difference.ts";
+
+test("a change is shown with three lines around it", () => {
+  const before = { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: 8, i: 9 };
+
+  const text = describeDifference(before, { ...before, e: 50 });
+
+  assert.equal(text, '@@ -3,7 +3,7 @@\n  "b": 2,\n  "c": 3,\n  "d": 4,\n- "e": 5,\n+ "e": 50,\n  "f": 6,\n  "g": 7,\n  "h": 8,\n');
+});
+
+test("changes far from each other are shown apart", () => {
+  const list = Array.from({ length: 20 }, (_, index) => index);
+
+  const text = describeDifference(list, list.with(2, 100).with(17, 200));
+
+  assert.deepEqual(text.match(/^@@.*@@$/gm), ["@@ -1,7 +1,7 @@", "@@ -16,7 +16,7 @@"]);
+});
+
+test("what does not differ is not shown", () => {
+  assert.equal(describeDifference({ a: [1, 2] }, { a: [1, 2] }), "");
+});
+
+test("applying what is shown turns the one into the other", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 5 })), fc.array(fc.integer({ min: 0, max: 5 })), (before, after) => {
+      assert.deepEqual(applied(linesOf(before), describeDifference(before, after)), linesOf(after));
+    }),
+  );
+});
+
+test("two large values that have nothing in common are compared in no time", () => {
+  const large = (offset: number): readonly number[] => Array.from({ length: 5_000 }, (_, index) => index + offset);
+
+  const text = describeDifference(large(0), large(10_000));
+
+  assert.equal(text.match(/^-/gm)?.length, 5_000);
+  assert.equal(text.match(/^\+/gm)?.length, 5_000);
+});
+
+function linesOf(value: unknown): readonly string[] {
+  return JSON.stringify(value, null, " ").split("\n");
+}
+
+/** As `patch` does it: only by what the hunks say. */
+function applied(before: readonly string[], hunks: string): readonly string[] {
+  const result: string[] = [];
+  let position = 0;
+  for (const line of hunks.split("\n").slice(0, -1)) {
+    const start = /^@@ -(\d+),/.exec(line)?.[1];
+    if (start !== undefined) {
+      while (position < Number(start) - 1) result.push(before[position++]!);
+    } else if (line.startsWith("+")) result.push(line.slice(1));
+    else if (line.startsWith("-")) assert.equal(before[position++], line.slice(1));
+    else result.push(before[position++]!);
+  }
+  return [...result, ...before.slice(position)];
+}

@@ -1,0 +1,165 @@
+/** What may be reported of a pod. The sentences are those of upstream's own server, version 1.36. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../../machinery/object.ts";
+import { prepareStatusUpdate } from "./prepare.ts";
+import { linesOf, newPod, NOT_A_QUALIFIED_NAME, NOT_A_SUBDOMAIN, sentPod, type PodParts } from "./testing/pods.ts";
+import { validateStatusUpdate } from "./validate-status.ts";
+
+function mistakesOfReport(parts: PodParts, before: JsonObject, reported: JsonObject): readonly string[] {
+  const made = newPod(parts);
+  const previous = { ...made, status: { ...made.status, ...before } };
+  const next = prepareStatusUpdate(sentPod({ ...parts, status: { ...previous.status, ...reported } as JsonObject }), previous);
+  return linesOf(validateStatusUpdate(next, previous));
+}
+
+function ended(name: string, exitCode: number): JsonObject {
+  return { name, state: { terminated: { exitCode } } };
+}
+
+function running(name: string): JsonObject {
+  return { name, state: { running: {} } };
+}
+
+const NEVER = { spec: { restartPolicy: "Never" } };
+const ON_FAILURE = { spec: { restartPolicy: "OnFailure" } };
+const SIDECARS = {
+  spec: {
+    restartPolicy: "Never",
+    initContainers: [
+      { name: "i", image: "x" },
+      { name: "s", image: "x", restartPolicy: "Always" },
+    ],
+  },
+};
+const RULE = { action: "Restart", exitCodes: { operator: "In", values: [5] } };
+
+interface Row {
+  readonly title: string;
+  readonly pod?: PodParts;
+  readonly before?: JsonObject;
+  readonly reported: JsonObject;
+  readonly mistakes?: readonly string[];
+}
+
+const NOT_AGAIN = "state: Forbidden: may not be transitioned to non-terminated state";
+
+const ROWS: readonly Row[] = [
+  {
+    title: "a pod that runs is reported",
+    reported: {
+      phase: "Running",
+      podIPs: [{ ip: "10.0.0.1" }],
+      hostIP: "1.2.3.4",
+      hostIPs: [{ ip: "1.2.3.4" }],
+      conditions: [{ type: "Ready", status: "True" }],
+    },
+  },
+  { title: "a pod may have an address of each family", reported: { podIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] } },
+  {
+    title: "addresses, generations, names and the class are checked",
+    reported: {
+      observedGeneration: -1,
+      qosClass: "Guaranteed",
+      podIPs: [{ ip: "x" }, { ip: "10.0.0.1" }],
+      hostIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }],
+      conditions: [{ type: "a b", status: "True", observedGeneration: -1 }],
+      nominatedNodeName: "A",
+      resourceClaimStatuses: [{ name: "x", resourceClaimName: "A" }, { name: "x" }],
+    },
+    mistakes: [
+      "status.conditions[0].observedGeneration: Invalid value: -1: must be a non-negative integer",
+      `status.conditions[0].Type: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      `status.nominatedNodeName: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
+      "status.observedGeneration: Invalid value: -1: must be a non-negative integer",
+      'status.qosClass: Invalid value: "Guaranteed": field is immutable',
+      'status.resourceClaimStatuses[0].name: Invalid value: "x": must match the name of an entry in `spec.resourceClaims`',
+      `status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
+      'status.resourceClaimStatuses[1].name: Invalid value: "x": must match the name of an entry in `spec.resourceClaims`',
+      'status.resourceClaimStatuses[1].name: Duplicate value: "x"',
+      'status.podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      "status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[0]: x",
+      'status.podIPs: Invalid value: [{"IP":"x"},{"IP":"10.0.0.1"}]: may specify no more than one IP for each IP family',
+      'status.hostIPs[0].ip: Invalid value: "1.2.3.4": must be equal to `hostIP`',
+      'status.hostIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family',
+    ],
+  },
+  {
+    title: "a pod that has a node is not promised another",
+    pod: { spec: { nodeName: "n" } },
+    reported: { nominatedNodeName: "m" },
+    mistakes: ["status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node"],
+  },
+  {
+    title: "a container that has ended stays ended",
+    pod: NEVER,
+    before: { containerStatuses: [ended("web", 1)] },
+    reported: { containerStatuses: [running("web")] },
+    mistakes: [`status.containerStatuses[0].${NOT_AGAIN}`],
+  },
+  {
+    title: "a container that has succeeded stays ended",
+    pod: ON_FAILURE,
+    before: { containerStatuses: [ended("web", 0)] },
+    reported: { containerStatuses: [running("web")] },
+    mistakes: [`status.containerStatuses[0].${NOT_AGAIN}`],
+  },
+  {
+    title: "a container that has failed may be started again",
+    pod: ON_FAILURE,
+    before: { containerStatuses: [ended("web", 2)] },
+    reported: { containerStatuses: [running("web")] },
+  },
+  {
+    title: "a rule may start a container again",
+    pod: { ...NEVER, container: { restartPolicy: "Never", restartPolicyRules: [RULE] } },
+    before: { containerStatuses: [ended("web", 5)] },
+    reported: { containerStatuses: [running("web")] },
+  },
+  {
+    title: "an init container stays ended, a sidecar does not",
+    pod: SIDECARS,
+    before: { initContainerStatuses: [ended("i", 0), ended("s", 0)] },
+    reported: { initContainerStatuses: [running("i"), running("s")] },
+    mistakes: [`status.initContainerStatuses[0].${NOT_AGAIN}`],
+  },
+  {
+    title: "users and devices of containers are checked",
+    reported: {
+      containerStatuses: [
+        {
+          name: "web",
+          user: { linux: { uid: -1, gid: -1, supplementalGroups: [-1] } },
+          allocatedResourcesStatus: [
+            {
+              name: "claim:x",
+              resources: [
+                { resourceID: "a", health: "Odd", message: "" },
+                { resourceID: "a", health: "Healthy" },
+              ],
+            },
+            { name: "cpu" },
+          ],
+        },
+      ],
+      ephemeralContainerStatuses: [{ name: "q", allocatedResourcesStatus: [{ name: "x" }] }],
+    },
+    mistakes: [
+      "status.containerStatuses[0].user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+      "status.containerStatuses[0].user.linux.gid: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+      "status.containerStatuses[0].user.linux.supplementalGroups[0]: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+      "status.containerStatuses[0].allocatedResourcesStatus[0].name: Invalid value: \"claim:x\": must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+      'status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Odd": supported values: "Healthy", "Unhealthy", "Unknown"',
+      "status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].message: Required value: must be non-empty if specified",
+      'status.containerStatuses[0].allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "a"',
+      'status.containerStatuses[0].allocatedResourcesStatus[1].name: Invalid value: "cpu": must match one of the container\'s resource requests',
+      "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status",
+    ],
+  },
+];
+
+for (const { title, pod = {}, before = {}, reported, mistakes = [] } of ROWS) {
+  test(title, () => {
+    assert.deepEqual(mistakesOfReport(pod, before, reported), mistakes);
+  });
+}

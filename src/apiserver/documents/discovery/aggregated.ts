@@ -1,0 +1,40 @@
+/** Aggregated discovery: everything that is served under /api or /apis in one document (apidiscovery.k8s.io/v2). */
+import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
+import type { Endpoint } from "../../endpoints.ts";
+import { sortedVerbs, subresourcesOf, type DiscoveredGroup } from "./groups.ts";
+
+export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): JsonObject {
+  return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items: groups.map(groupEntry) };
+}
+
+function groupEntry({ name, versions }: DiscoveredGroup) {
+  return {
+    metadata: name === "" ? {} : { name },
+    versions: versions.map(({ version, endpoints }) => ({ version, resources: endpoints.map(resourceEntry), freshness: "Current" })),
+  };
+}
+
+function resourceEntry(endpoint: Endpoint) {
+  const { plural, singular, kind, scope, shortNames, categories } = endpoint.resource;
+  const subresources = subresourcesOf(endpoint).map((subresource) => ({
+    subresource: subresource.name,
+    responseKind: responseKind(endpoint, subresource.kind),
+    verbs: subresource.verbs,
+  }));
+  return {
+    resource: plural,
+    responseKind: responseKind(endpoint, { ...endpoint.served, kind }),
+    scope: scope === "Namespaced" ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs: sortedVerbs(endpoint.resource),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(subresources.length === 0 ? {} : { subresources }),
+  };
+}
+
+/** Group and version are empty where they are those of the place in the document. */
+function responseKind({ served }: Endpoint, { group, version, kind }: GroupVersionKind) {
+  const isOwn = group === served.group && version === served.version;
+  return isOwn ? { group: "", version: "", kind } : { group, version, kind };
+}

@@ -1,0 +1,143 @@
+/**
+ * Discovery: /api, /apis and what is below them, from which clients learn what there is. Plain documents, and on the two roots the
+ * aggregated one for clients that accept it. Each is made when it is first asked for and kept until the set of what is served changes.
+ */
+import { writeJson } from "../../../api/machinery/codec/json.ts";
+import {
+  BUILT_IN_TYPES,
+  JSON_TYPE,
+  negotiate,
+  notAcceptable,
+  PROTOBUF_TYPE,
+  YAML_TYPE,
+  type NegotiatedType,
+} from "../../../api/machinery/codec/media-type.ts";
+import { encodeEnvelope, encodeProtobuf } from "../../../api/machinery/codec/protobuf.ts";
+import { writeYaml } from "../../../api/machinery/codec/write-yaml.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { SchemaSet } from "../../../api/machinery/schema.ts";
+import { internalError, noSuchPath } from "../../../api/machinery/status-error.ts";
+import type { Document, DocumentDependencies } from "../../document.ts";
+import type { Endpoints } from "../../endpoints.ts";
+import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
+import type { ExchangeRequest, WholeAnswer } from "../../exchange.ts";
+import { apiGroupDiscoveryList } from "./aggregated.ts";
+import { groupsOf, type DiscoveredGroup } from "./groups.ts";
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";
+
+const AGGREGATED = { group: "apidiscovery.k8s.io", version: "v2", kind: "APIGroupDiscoveryList" };
+const AGGREGATED_PARAMETERS = `;g=${AGGREGATED.group};v=${AGGREGATED.version};as=${AGGREGATED.kind}`;
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const AGGREGATED_SCHEMA = "io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList";
+
+interface Kept {
+  readonly body: Uint8Array;
+  readonly hash: string;
+}
+
+export function discoveryDocument({ endpoints, server }: Pick<DocumentDependencies, "endpoints" | "server">): Document {
+  const discovery = new Discovery(endpoints, server.schemas);
+  return {
+    name: "discovery",
+    answers: (path) => /^\/(?:api(?:\/[^/]+)?|apis(?:\/[^/]+){0,2})$/.test(path),
+    answer: (request, path) => discovery.answer(request, path),
+  };
+}
+
+class Discovery {
+  readonly #endpoints: Endpoints;
+  readonly #schemas: SchemaSet;
+  #groups: readonly DiscoveredGroup[] | undefined;
+  /** By path and content type. */
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(endpoints: Endpoints, schemas: SchemaSet) {
+    this.#endpoints = endpoints;
+    this.#schemas = schemas;
+    endpoints.onChange(() => {
+      this.#groups = undefined;
+      this.#kept.clear();
+    });
+  }
+
+  answer(request: ExchangeRequest, path: string): WholeAnswer {
+    const isRoot = path === "/api" || path === "/apis";
+    const form = negotiateForm(request.header("accept"), isRoot);
+    const isAggregated = form.convert !== undefined;
+    const contentType = isAggregated ? `${form.mediaType}${AGGREGATED_PARAMETERS}` : form.mediaType;
+    const { body, hash } = this.#keep(path, contentType, () => this.#write(path, form));
+    if (!isAggregated) {
+      const headers = { "content-type": contentType, "cache-control": "no-cache, private", ...(isRoot ? { vary: "Accept" } : {}) };
+      return { code: 200, headers, body: [body] };
+    }
+    const headers = { etag: entityTag(hash), "cache-control": "public", vary: "Accept" };
+    if (hasAlready(request, hash)) return { code: 304, headers, body: [] };
+    return { code: 200, headers: { ...headers, "content-type": contentType }, body: [body] };
+  }
+
+  #keep(path: string, contentType: string, make: () => Uint8Array): Kept {
+    const key = `${path} ${contentType}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    const body = make();
+    const made = { body, hash: hashOf(body) };
+    this.#kept.set(key, made);
+    return made;
+  }
+
+  #write(path: string, { mediaType, convert }: NegotiatedType): Uint8Array {
+    const value = convert === undefined ? this.#plain(path) : this.#aggregated(path);
+    if (mediaType === YAML_TYPE) return new TextEncoder().encode(writeYaml(value));
+    if (mediaType === PROTOBUF_TYPE) return this.#protobuf(value, convert === undefined ? `${META}.${String(value["kind"])}` : AGGREGATED_SCHEMA);
+    return new TextEncoder().encode(`${writeJson(value)}\n`);
+  }
+
+  #protobuf(value: JsonObject, schemaName: string): Uint8Array {
+    const schema = this.#schemas.get(schemaName);
+    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${schemaName}`));
+    const { apiVersion = "", kind = "" } = value;
+    return encodeEnvelope({ apiVersion: String(apiVersion), kind: String(kind), raw: encodeProtobuf(value, schema) });
+  }
+
+  #aggregated(path: string): JsonObject {
+    return apiGroupDiscoveryList(this.#all().filter(({ name }) => (name === "") === (path === "/api")));
+  }
+
+  #plain(path: string): JsonObject {
+    const [root, first, second] = path.slice(1).split("/");
+    if (root === "api" && first === undefined) return apiVersions(this.#all().find(({ name }) => name === ""));
+    if (root === "api") return this.#resources("", first ?? "");
+    if (first === undefined) return apiGroupList(this.#all().filter(({ name }) => name !== ""));
+    return second === undefined ? apiGroup(this.#group(first)) : this.#resources(first, second);
+  }
+
+  #resources(group: string, wanted: string): JsonObject {
+    const found = this.#group(group).versions.find(({ version }) => version === wanted);
+    if (found === undefined) throw noSuchPath();
+    return apiResourceList(group, found);
+  }
+
+  #group(wanted: string): DiscoveredGroup {
+    const group = this.#all().find(({ name }) => name === wanted);
+    if (group === undefined) throw noSuchPath();
+    return group;
+  }
+
+  #all(): readonly DiscoveredGroup[] {
+    return (this.#groups ??= groupsOf(this.#endpoints.all()));
+  }
+}
+
+/** JSON for whoever accepts it, as everywhere. There is no YAML of the aggregated document, and none for a part of it. */
+function negotiateForm(accept: string | undefined, isRoot: boolean): NegotiatedType {
+  const isAcceptable = ({ mediaType, convert, stream }: NegotiatedType): boolean => {
+    if (stream !== undefined) return false;
+    if (convert === undefined) return true;
+    const { group, version, kind } = convert;
+    const isAggregated = group === AGGREGATED.group && version === AGGREGATED.version && kind === AGGREGATED.kind;
+    return isRoot && mediaType !== YAML_TYPE && isAggregated;
+  };
+  const form = negotiate(accept, [JSON_TYPE, YAML_TYPE], isAcceptable) ?? negotiate(accept, [PROTOBUF_TYPE], isAcceptable);
+  if (form === undefined) throw notAcceptable(BUILT_IN_TYPES);
+  return form;
+}

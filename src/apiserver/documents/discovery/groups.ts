@@ -1,0 +1,88 @@
+/**
+ * What is served, by group and version, in the order of discovery: groups as they were first added, versions with the preferred one
+ * first, resources by name. Clients take the first that fits a short name, so order is behaviour.
+ */
+import type { GroupVersionKind } from "../../../api/machinery/object.ts";
+import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
+import type { Endpoint } from "../../endpoints.ts";
+
+export interface DiscoveredGroup {
+  /** "" for the core group. */
+  readonly name: string;
+  /** Never empty; the first is preferred. */
+  readonly versions: readonly DiscoveredVersion[];
+}
+
+export interface DiscoveredVersion {
+  readonly version: string;
+  readonly endpoints: readonly Endpoint[];
+}
+
+export function groupsOf(endpoints: Iterable<Endpoint>): readonly DiscoveredGroup[] {
+  const groups = new Map<string, Map<string, Endpoint[]>>();
+  for (const endpoint of endpoints) {
+    const { group, version } = endpoint.served;
+    const versions = groups.get(group) ?? new Map<string, Endpoint[]>();
+    groups.set(group, versions.set(version, [...(versions.get(version) ?? []), endpoint]));
+  }
+  return Array.from(groups, ([name, versions]) => ({
+    name,
+    versions: Array.from(versions, ([version, served]) => ({ version, endpoints: served.toSorted(byPlural) })).sort((a, b) =>
+      compareVersions(a.version, b.version),
+    ),
+  }));
+}
+
+function byPlural(a: Endpoint, b: Endpoint): number {
+  return a.resource.plural < b.resource.plural ? -1 : 1;
+}
+
+/** v2 before v1 before v2beta1 before v1beta2 before v1alpha1; what is no version of Kubernetes comes last, by its letters. */
+export function compareVersions(a: string, b: string): number {
+  const [one, other] = [rankOf(a), rankOf(b)];
+  if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined) || (a < b ? -1 : 1);
+  return other.stability - one.stability || other.major - one.major || other.minor - one.minor;
+}
+
+const STABILITIES = ["alpha", "beta", undefined];
+
+function rankOf(version: string): { readonly stability: number; readonly major: number; readonly minor: number } | undefined {
+  const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
+  if (match === null) return undefined;
+  return { stability: STABILITIES.indexOf(match[2]), major: Number(match[1]), minor: Number(match[3] ?? 0) };
+}
+
+export interface DiscoveredSubresource {
+  readonly name: string;
+  readonly verbs: readonly string[];
+  /** What is sent and answered there. */
+  readonly kind: GroupVersionKind;
+}
+
+const SCALE: GroupVersionKind = { group: "autoscaling", version: "v1", kind: "Scale" };
+
+/** By name. */
+export function subresourcesOf({ resource, served }: Endpoint): readonly DiscoveredSubresource[] {
+  return Object.entries(resource.subresources)
+    .map(([name, subresource]) => ({ name, verbs: sortedVerbs(subresource), kind: kindOf(subresource, resource, served) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function kindOf(
+  subresource: Subresource,
+  { kind }: Resource,
+  { group, version }: { readonly group: string; readonly version: string },
+): GroupVersionKind {
+  switch (subresource.of) {
+    case "object":
+      return { group, version, kind };
+    case "scale":
+      return SCALE;
+    case "action":
+      return { group: subresource.takes.group, version: subresource.takes.version, kind: subresource.takes.kind };
+  }
+}
+
+export function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): readonly string[] {
+  return verbs.toSorted();
+}

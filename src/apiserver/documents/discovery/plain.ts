@@ -1,0 +1,69 @@
+/** The discovery documents that every client knows: one of all groups, one per group, one per group and version. */
+import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import { apiVersionOf, type GroupVersion, type JsonObject } from "../../../api/machinery/object.ts";
+import { sha256 } from "../../../base/sha-256.ts";
+import type { Endpoint } from "../../endpoints.ts";
+import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveredVersion } from "./groups.ts";
+
+/** /api. Which address a client should use depends on where it is, and that is not known here: it has one that works. */
+export function apiVersions(core: DiscoveredGroup | undefined): JsonObject {
+  const versions = core?.versions.map(({ version }) => version) ?? [];
+  return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
+}
+
+/** /apis: all groups but the core group. */
+export function apiGroupList(groups: readonly DiscoveredGroup[]): JsonObject {
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(groupEntry) };
+}
+
+/** /apis/GROUP. */
+export function apiGroup(group: DiscoveredGroup): JsonObject {
+  return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
+}
+
+function groupEntry({ name, versions }: DiscoveredGroup) {
+  const entries = versions.map(({ version }) => ({ groupVersion: apiVersionOf({ group: name, version }), version }));
+  return { name, versions: entries, ...(entries[0] === undefined ? {} : { preferredVersion: entries[0] }) };
+}
+
+/** /api/v1, /apis/GROUP/VERSION. */
+export function apiResourceList(group: string, { version, endpoints }: DiscoveredVersion): JsonObject {
+  return {
+    kind: "APIResourceList",
+    // Upstream's core group does not say it.
+    ...(group === "" ? {} : { apiVersion: "v1" }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources: endpoints.flatMap((endpoint) => [resourceEntry(endpoint), ...subresourceEntries(endpoint)]),
+  };
+}
+
+function resourceEntry({ resource }: Endpoint) {
+  const { plural, singular, scope, kind, shortNames, categories, storage, stored } = resource;
+  return {
+    name: plural,
+    singularName: singular,
+    namespaced: scope === "Namespaced",
+    kind,
+    verbs: sortedVerbs(resource),
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(stored ? { storageVersionHash: storageVersionHash(storage, kind) } : {}),
+  };
+}
+
+/** The same for the same storage version, on every server: clients that migrate stored objects compare it. */
+function storageVersionHash({ group, version }: GroupVersion, kind: string): string {
+  return encodeBase64(sha256(new TextEncoder().encode(`${group}/${version}/${kind}`)).subarray(0, 8));
+}
+
+function subresourceEntries(endpoint: Endpoint) {
+  const { resource, served } = endpoint;
+  return subresourcesOf(endpoint).map(({ name, verbs, kind: { group, version, kind } }) => ({
+    name: `${resource.plural}/${name}`,
+    singularName: "",
+    namespaced: resource.scope === "Namespaced",
+    ...(group === served.group && version === served.version ? {} : { group, version }),
+    kind,
+    verbs,
+  }));
+}

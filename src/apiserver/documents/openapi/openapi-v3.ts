@@ -1,0 +1,127 @@
+/**
+ * /openapi/v3: an index of documents with the hash of each, and the documents. Clients keep a document as long as its hash is in the index
+ * (kubectl: on disk), so the hash is of what is sent. The index needs all of them; the loop gets a turn after each that is made. A document
+ * is kept until its own endpoints change.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
+import { writeJson } from "../../../api/machinery/codec/json.ts";
+import { noSuchPath } from "../../../api/machinery/status-error.ts";
+import type { Document, DocumentDependencies } from "../../document.ts";
+import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
+import type { ExchangeRequest, WholeAnswer } from "../../exchange.ts";
+import { sourcesOf, type DocumentSource } from "./sources.ts";
+import { TypeSchemas } from "./type-schemas.ts";
+import { v3Document } from "./v3-document.ts";
+
+const ROOT = "/openapi/v3";
+/** How long a document may be kept without asking; its address changes when it does. */
+const KEEP_MS = 365 * 24 * 3_600_000;
+
+type Dependencies = Pick<DocumentDependencies, "endpoints" | "server" | "loadDescriptions">;
+
+export function openApiV3Document(dependencies: Dependencies): Document {
+  const documents = new Documents(dependencies);
+  const { clock } = dependencies.server;
+  return {
+    name: "openapi/v3",
+    answers: (path) => path === ROOT || path.startsWith(`${ROOT}/`),
+    async answer(request, path) {
+      if (path === ROOT) return answerIndex(await documents.index());
+      const made = await documents.get(path.slice(ROOT.length + 1));
+      if (made === undefined) throw noSuchPath();
+      return answerDocument(request, path, made, clock);
+    },
+  };
+}
+
+interface Made {
+  readonly source: DocumentSource;
+  readonly body: Uint8Array;
+  readonly hash: string;
+}
+
+class Documents {
+  readonly #dependencies: Dependencies;
+  /** Until the set of what is served changes. */
+  #sources: ReadonlyMap<string, DocumentSource> | undefined;
+  #types: Promise<TypeSchemas> | undefined;
+  readonly #made = new Map<string, Made>();
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    dependencies.endpoints.onChange(() => (this.#sources = undefined));
+  }
+
+  async index(): Promise<ReadonlyMap<string, string>> {
+    const hashes = new Map<string, string>();
+    for (const path of this.#present().keys()) {
+      const isMade = this.#known(path) !== undefined;
+      const made = await this.get(path);
+      if (made !== undefined) hashes.set(path, made.hash);
+      if (!isMade) await this.#dependencies.server.clock.sleep(0);
+    }
+    return hashes;
+  }
+
+  async get(path: string): Promise<Made | undefined> {
+    const known = this.#known(path);
+    if (known !== undefined) return known;
+    const types = await this.#typesOnce();
+    const source = this.#present().get(path);
+    if (source === undefined) return undefined;
+    const body = new TextEncoder().encode(writeJson(v3Document(source.make(), types)));
+    const made = { source, body, hash: hashOf(body) };
+    this.#made.set(path, made);
+    return made;
+  }
+
+  /** What was made from the endpoints that are there now. */
+  #known(path: string): Made | undefined {
+    const made = this.#made.get(path);
+    const source = this.#present().get(path);
+    return made !== undefined && source !== undefined && isSame(made.source, source) ? made : undefined;
+  }
+
+  #present(): ReadonlyMap<string, DocumentSource> {
+    if (this.#sources !== undefined) return this.#sources;
+    this.#sources = sourcesOf(this.#dependencies.endpoints.all());
+    for (const path of this.#made.keys()) if (!this.#sources.has(path)) this.#made.delete(path);
+    return this.#sources;
+  }
+
+  #typesOnce(): Promise<TypeSchemas> {
+    const { server, loadDescriptions } = this.#dependencies;
+    const make = async () => new TypeSchemas({ dialect: "v3", schemas: server.schemas, descriptions: await loadDescriptions() });
+    return (this.#types ??= make());
+  }
+}
+
+function isSame(a: DocumentSource, b: DocumentSource): boolean {
+  return a.endpoints.length === b.endpoints.length && a.endpoints.every((endpoint, index) => endpoint === b.endpoints[index]);
+}
+
+function answerIndex(hashes: ReadonlyMap<string, string>): WholeAnswer {
+  const paths = Array.from(hashes, ([path, hash]) => [path, { serverRelativeURL: urlOf(`${ROOT}/${path}`, hash) }] as const);
+  const body = new TextEncoder().encode(writeJson({ paths: Object.fromEntries(paths) }));
+  return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body: [body] };
+}
+
+function urlOf(path: string, hash: string): string {
+  return `${path}?hash=${hash}`;
+}
+
+function answerDocument(request: ExchangeRequest, path: string, { body, hash }: Made, clock: Clock): WholeAnswer {
+  if (negotiate(request.header("accept"), [JSON_TYPE], () => true) === undefined) throw notAcceptable([JSON_TYPE]);
+  const asked = new URLSearchParams(request.query).get("hash");
+  const headers = { etag: entityTag(hash), vary: "Accept", ...cachingOf(asked === hash, clock) };
+  // Who asks for a document that was is sent to the one that is, so that nobody keeps it under the old address.
+  if (asked !== null && asked !== "" && asked !== hash) return { code: 301, headers: { ...headers, location: urlOf(path, hash) }, body: [] };
+  if (hasAlready(request, hash)) return { code: 304, headers, body: [] };
+  return { code: 200, headers: { ...headers, "content-type": JSON_TYPE }, body: [body] };
+}
+
+function cachingOf(isForever: boolean, clock: Clock): Record<string, string> {
+  if (!isForever) return { "cache-control": "no-cache, private" };
+  return { "cache-control": "public, immutable", expires: new Date(clock.now() + KEEP_MS).toUTCString() };
+}

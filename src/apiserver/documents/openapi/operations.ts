@@ -1,0 +1,264 @@
+/**
+ * What can be done at which path, as data that both versions of OpenAPI are written from. Paths, operation ids and parameters are upstream's:
+ * clients are generated from them, and kubectl looks up what a PATCH accepts.
+ */
+import type { GroupVersion, GroupVersionKind } from "../../../api/machinery/object.ts";
+import type { Subresource, Verb } from "../../../api/machinery/resource.ts";
+import type { Endpoint } from "../../endpoints.ts";
+import {
+  DELETE_COLLECTION_PARAMETERS,
+  DELETE_PARAMETERS,
+  LIST_PARAMETERS,
+  PATCH_PARAMETERS,
+  WRITE_PARAMETERS,
+  type QueryParameter,
+} from "./query-parameters.ts";
+
+export const META_TYPES = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
+
+export interface ApiPath {
+  readonly path: string;
+  readonly inPath: readonly ("name" | "namespace")[];
+  /** What the name in the path is a name of. */
+  readonly nameOf: string;
+  readonly operations: readonly Operation[];
+}
+
+export type Method = "get" | "put" | "post" | "delete" | "patch";
+
+export interface Operation {
+  readonly method: Method;
+  readonly id: string;
+  readonly description: string;
+  readonly tag: string;
+  readonly query: readonly QueryParameter[];
+  readonly body?: { readonly type: string; readonly isRequired: boolean; readonly isPatch: boolean };
+  /** Those that succeed. */
+  readonly codes: readonly (200 | 201 | 202)[];
+  /** The type of what is answered. */
+  readonly answer: string;
+  /** Whether it answers in all forms of an object, also with a stream of events, or only in JSON. */
+  readonly form: "object" | "stream" | "json";
+  readonly action?: string;
+  readonly kind?: GroupVersionKind;
+}
+
+/** "Apps", "RbacAuthorization", "Core": the group as part of operation ids. */
+export function groupTitle(group: string): string {
+  if (group === "") return "Core";
+  return group
+    .replace(/\.k8s\.io$/, "")
+    .split(".")
+    .map(capitalise)
+    .join("");
+}
+
+/** "core_v1", "rbacAuthorization_v1". */
+function tagOf({ group, version }: GroupVersion): string {
+  const title = groupTitle(group);
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)}_${version}`;
+}
+
+function capitalise(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+export function rootOf({ group, version }: GroupVersion): string {
+  return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+export type ReadingOperation = Pick<Operation, "id" | "description" | "tag" | "answer"> & Partial<Pick<Operation, "form">>;
+
+/** A document of the server itself: discovery, the version. */
+export function readingPath(path: string, operation: ReadingOperation): ApiPath {
+  return { path, inPath: [], nameOf: "", operations: [{ method: "get", query: [], codes: [200], form: "object", ...operation }] };
+}
+
+export function discoveryPath(place: GroupVersion): ApiPath {
+  return readingPath(`${rootOf(place)}/`, {
+    id: `get${groupTitle(place.group)}${capitalise(place.version)}APIResources`,
+    description: "get available resources",
+    tag: tagOf(place),
+    answer: `${META_TYPES}.APIResourceList`,
+  });
+}
+
+/** Everything that one endpoint serves. */
+export function pathsOf(endpoint: Endpoint): readonly ApiPath[] {
+  const place = placeOf(endpoint);
+  return [...objectPaths(endpoint, place), ...watchPaths(endpoint, place), ...subresourcePaths(endpoint, place)].filter(
+    ({ operations }) => operations.length > 0,
+  );
+}
+
+interface Place {
+  readonly root: string;
+  /** "/namespaces/{namespace}/pods". */
+  readonly collection: string;
+  readonly inCollection: readonly "namespace"[];
+  /** "CoreV1". */
+  readonly prefix: string;
+  /** "NamespacedPod", "Node". */
+  readonly noun: string;
+  readonly tag: string;
+  readonly kind: GroupVersionKind;
+}
+
+function placeOf({ resource, served }: Endpoint): Place {
+  const { group, version } = served;
+  const isNamespaced = resource.scope === "Namespaced";
+  return {
+    root: rootOf(served),
+    collection: isNamespaced ? `/namespaces/{namespace}/${resource.plural}` : `/${resource.plural}`,
+    inCollection: isNamespaced ? ["namespace"] : [],
+    prefix: `${groupTitle(group)}${capitalise(version)}`,
+    noun: isNamespaced ? `Namespaced${resource.kind}` : resource.kind,
+    tag: tagOf(served),
+    kind: { group, version, kind: resource.kind },
+  };
+}
+
+function objectPaths({ resource, served }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
+  const { plural, scope, verbs } = resource;
+  const object = { type: served.schema, tag, kind };
+  const deleted = resource.returnsDeletedObject === true ? served.schema : `${META_TYPES}.Status`;
+  const list = listOperation(`list${prefix}${noun}`, `${served.schema}List`, object);
+  const ofCollection = operationsOf(verbs, {
+    list: () => list,
+    create: () => createOperation(`create${prefix}${noun}`, `create a ${resource.kind}`, object),
+    deletecollection: () => deleteCollectionOperation(`delete${prefix}Collection${noun}`, object),
+  });
+  const ofObject = operationsOf(verbs, {
+    ...writeOperations(`${prefix}${noun}`, `the specified ${resource.kind}`, object),
+    delete: () => deleteOperation(`delete${prefix}${noun}`, deleted, object),
+  });
+  const everywhere = { ...list, id: `list${prefix}${resource.kind}ForAllNamespaces` };
+  const hasEverywhere = scope === "Namespaced" && verbs.includes("list");
+  const nameOf = resource.kind;
+  return [
+    { path: `${root}${collection}`, inPath: inCollection, nameOf, operations: ofCollection },
+    { path: `${root}${collection}/{name}`, inPath: ["name", ...inCollection], nameOf, operations: ofObject },
+    ...(hasEverywhere ? [{ path: `${root}/${plural}`, inPath: [], nameOf, operations: [everywhere] }] : []),
+  ];
+}
+
+/** The old way to watch; new clients list with `watch`. */
+function watchPaths({ resource }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
+  if (!resource.verbs.includes("watch")) return [];
+  const nameOf = resource.kind;
+  const watch = (id: string, action: "watch" | "watchlist"): Operation[] => [
+    {
+      method: "get",
+      id: `watch${prefix}${id}`,
+      description:
+        action === "watch"
+          ? `watch changes to an object of kind ${nameOf}. deprecated: use the 'watch' parameter with a list operation instead, filtered to a single item with the 'fieldSelector' parameter.`
+          : `watch individual changes to a list of ${nameOf}. deprecated: use the 'watch' parameter with a list operation instead.`,
+      tag,
+      query: LIST_PARAMETERS,
+      codes: [200],
+      answer: `${META_TYPES}.WatchEvent`,
+      form: "stream",
+      action,
+      kind,
+    },
+  ];
+  const everywhere = { path: `${root}/watch/${resource.plural}`, inPath: [], nameOf, operations: watch(`${nameOf}ListForAllNamespaces`, "watchlist") };
+  return [
+    { path: `${root}/watch${collection}`, inPath: inCollection, nameOf, operations: watch(`${noun}List`, "watchlist") },
+    { path: `${root}/watch${collection}/{name}`, inPath: ["name", ...inCollection], nameOf, operations: watch(noun, "watch") },
+    ...(resource.scope === "Namespaced" ? [everywhere] : []),
+  ];
+}
+
+function subresourcePaths({ resource, served }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
+  return Object.entries(resource.subresources).map(([name, subresource]) => {
+    const object = { tag, ...contentOf(subresource, { type: served.schema, kind }) };
+    const id = `${prefix}${noun}${capitalise(name)}`;
+    const operations = operationsOf(subresource.verbs, {
+      ...writeOperations(id, `${name} of the specified ${resource.kind}`, object),
+      create: () => createOperation(`create${id}`, `create ${name} of a ${resource.kind}`, object),
+    });
+    const path = `${root}${collection}/{name}/${name}`;
+    return { path, inPath: ["name" as const, ...inCollection], nameOf: object.kind.kind, operations };
+  });
+}
+
+/** What is sent and answered. */
+interface Content {
+  readonly type: string;
+  readonly kind: GroupVersionKind;
+}
+
+function contentOf(subresource: Subresource, own: Content): Content {
+  switch (subresource.of) {
+    case "object":
+      return own;
+    case "scale":
+      return { type: SCALE_TYPE, kind: { group: "autoscaling", version: "v1", kind: "Scale" } };
+    case "action": {
+      const { schema, ...kind } = subresource.takes;
+      return { type: schema, kind };
+    }
+  }
+}
+
+type Subject = Content & { readonly tag: string };
+
+function operationsOf(verbs: readonly Verb[], make: Partial<Record<Verb, () => Operation>>): readonly Operation[] {
+  return verbs.flatMap((verb) => make[verb]?.() ?? []);
+}
+
+function writeOperations(id: string, what: string, subject: Subject): Partial<Record<Verb, () => Operation>> {
+  const { type, tag, kind } = subject;
+  const common = { tag, kind, answer: type, form: "object" as const };
+  return {
+    get: () => ({ ...common, method: "get", id: `read${id}`, description: `read ${what}`, query: [], codes: [200], action: "get" }),
+    update: () => ({
+      ...common,
+      method: "put",
+      id: `replace${id}`,
+      description: `replace ${what}`,
+      query: WRITE_PARAMETERS,
+      body: { type, isRequired: true, isPatch: false },
+      codes: [200, 201],
+      action: "put",
+    }),
+    patch: () => ({
+      ...common,
+      method: "patch",
+      id: `patch${id}`,
+      description: `partially update ${what}`,
+      query: PATCH_PARAMETERS,
+      body: { type: `${META_TYPES}.Patch`, isRequired: true, isPatch: true },
+      codes: [200, 201],
+      action: "patch",
+    }),
+  };
+}
+
+function listOperation(id: string, answer: string, { tag, kind }: Subject): Operation {
+  const description = `list or watch objects of kind ${kind.kind}`;
+  return { method: "get", id, description, tag, query: LIST_PARAMETERS, codes: [200], answer, form: "stream", action: "list", kind };
+}
+
+function createOperation(id: string, description: string, { type, tag, kind }: Subject): Operation {
+  const body = { type, isRequired: true, isPatch: false };
+  const common = { tag, kind, answer: type, form: "object" as const };
+  return { ...common, method: "post", id, description, query: WRITE_PARAMETERS, body, codes: [200, 201, 202], action: "post" };
+}
+
+const DELETE_BODY = { type: `${META_TYPES}.DeleteOptions`, isRequired: false, isPatch: false };
+
+function deleteOperation(id: string, answer: string, { tag, kind }: Subject): Operation {
+  const common = { tag, kind, answer, form: "object" as const, body: DELETE_BODY };
+  const description = `delete a ${kind.kind}`;
+  return { ...common, method: "delete", id, description, query: DELETE_PARAMETERS, codes: [200, 202], action: "delete" };
+}
+
+function deleteCollectionOperation(id: string, { tag, kind }: Subject): Operation {
+  const common = { tag, kind, answer: `${META_TYPES}.Status`, form: "object" as const, body: DELETE_BODY };
+  const description = `delete collection of ${kind.kind}`;
+  return { ...common, method: "delete", id, description, query: DELETE_COLLECTION_PARAMETERS, codes: [200], action: "deletecollection" };
+}

@@ -1,0 +1,70 @@
+/** What documents there are, and from which endpoints each is made: one per group and version, and small ones of the server itself. */
+import { apiVersionOf } from "../../../api/machinery/object.ts";
+import type { Endpoint } from "../../endpoints.ts";
+import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath } from "./operations.ts";
+import type { V3Source } from "./v3-document.ts";
+
+export interface DocumentSource {
+  /** None for what is always the same. */
+  readonly endpoints: readonly Endpoint[];
+  make(): V3Source;
+}
+
+/** By what stands behind /openapi/v3/: "api/v1", "apis/apps/v1", "version". */
+export function sourcesOf(endpoints: Iterable<Endpoint>): ReadonlyMap<string, DocumentSource> {
+  const places = new Map<string, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    const { served } = endpoint;
+    const path = served.group === "" ? `api/${served.version}` : `apis/${apiVersionOf(served)}`;
+    places.set(path, [...(places.get(path) ?? []), endpoint]);
+  }
+  const groups = new Set([...places.values()].flatMap(([first]) => (first === undefined ? [] : first.served.group)));
+  const sources: (readonly [string, DocumentSource])[] = [
+    ...SERVER_SOURCES,
+    ...[...groups].filter((group) => group !== "").map((group) => [`apis/${group}`, groupSource(group)] as const),
+    ...Array.from(places, ([path, served]) => [path, endpointsSource(served)] as const),
+  ];
+  return new Map(sources.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function endpointsSource(endpoints: readonly Endpoint[]): DocumentSource {
+  return {
+    endpoints,
+    make() {
+      const place = endpoints[0]?.served ?? { group: "", version: "" };
+      const own = new Map(endpoints.map(({ served, schema }) => [served.schema, schema]));
+      return { place, own, paths: [discoveryPath(place), ...endpoints.flatMap(pathsOf)] };
+    },
+  };
+}
+
+type Reading = Parameters<typeof readingPath>;
+
+function readingSource(...reading: Reading): DocumentSource {
+  return { endpoints: [], make: () => ({ paths: [readingPath(...reading)], own: new Map() }) };
+}
+
+function groupSource(group: string): DocumentSource {
+  const title = groupTitle(group);
+  return readingSource(`/apis/${group}/`, {
+    id: `get${title}APIGroup`,
+    description: "get information of a group",
+    tag: title.charAt(0).toLowerCase() + title.slice(1),
+    answer: `${META_TYPES}.APIGroup`,
+  });
+}
+
+const SERVER_SOURCES: readonly (readonly [string, DocumentSource])[] = [
+  ["api", readingSource("/api/", { id: "getCoreAPIVersions", description: "get available API versions", tag: "core", answer: `${META_TYPES}.APIVersions` })],
+  ["apis", readingSource("/apis/", { id: "getAPIVersions", description: "get available API versions", tag: "apis", answer: `${META_TYPES}.APIGroupList` })],
+  [
+    "version",
+    readingSource("/version/", {
+      id: "getCodeVersion",
+      description: "get the version information for this server",
+      tag: "version",
+      answer: "io.k8s.apimachinery.pkg.version.Info",
+      form: "json",
+    }),
+  ],
+];

@@ -1,0 +1,202 @@
+/**
+ * Types as OpenAPI describes them, in both of its versions: from the same schemas that decoding and patching follow, with the descriptions.
+ * Version 2 has no defaults, and may say something beside a reference; in version 3 a reference stands alone or inside of `allOf`.
+ * What is made of a type is kept with it, since most documents share most types.
+ */
+import type { Descriptions } from "../../../api/descriptions.ts";
+import type { GroupVersionKind, JsonObject, Json } from "../../../api/machinery/object.ts";
+import type { Field, ObjectSchema, Schema, SchemaSet } from "../../../api/machinery/schema.ts";
+
+export type Dialect = "v2" | "v3";
+
+/** Types that have a name and no fields, and what documents say of their form. */
+const NAMED_FORMS: Readonly<Record<string, Readonly<Record<Dialect, JsonObject>>>> = {
+  "io.k8s.apimachinery.pkg.api.resource.Quantity": {
+    v2: { type: "string" },
+    v3: { oneOf: [{ type: "string" }, { type: "number" }] },
+  },
+  "io.k8s.apimachinery.pkg.apis.meta.v1.Duration": both({ type: "string" }),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": both({ type: "object" }),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": both({ type: "string", format: "date-time" }),
+  "io.k8s.apimachinery.pkg.apis.meta.v1.Time": both({ type: "string", format: "date-time" }),
+  "io.k8s.apimachinery.pkg.runtime.RawExtension": both({ type: "object" }),
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {
+    v2: { type: "string", format: "int-or-string" },
+    v3: { format: "int-or-string", oneOf: [{ type: "integer" }, { type: "string" }] },
+  },
+  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": both({}),
+  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": both({}),
+  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool": both({}),
+  "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": both({}),
+};
+
+function both(form: JsonObject): Readonly<Record<Dialect, JsonObject>> {
+  return { v2: form, v3: form };
+}
+
+const REFERENCE: Readonly<Record<Dialect, string>> = { v2: "#/definitions/", v3: "#/components/schemas/" };
+
+/** A reference to a type, as operations have it. */
+export function reference(dialect: Dialect, name: string): JsonObject {
+  return { $ref: `${REFERENCE[dialect]}${name}` };
+}
+
+export interface DescribedType {
+  readonly definition: JsonObject;
+  /** The types that it names. */
+  readonly references: ReadonlySet<string>;
+}
+
+export interface TypeSchemasOptions {
+  readonly dialect: Dialect;
+  readonly schemas: SchemaSet;
+  readonly descriptions: Descriptions;
+}
+
+export class TypeSchemas {
+  readonly #options: TypeSchemasOptions;
+  readonly #known = new WeakMap<Schema, DescribedType>();
+  readonly #formNames: ReadonlyMap<Schema | undefined, string>;
+
+  constructor(options: TypeSchemasOptions) {
+    this.#options = options;
+    // Each form has one schema, so that it is known by it.
+    this.#formNames = new Map(Object.keys(NAMED_FORMS).map((name) => [options.schemas.get(name), name]));
+  }
+
+  /** The definitions of these types and of all that they lead to, by name. `own` are types that are not in the set. */
+  reachable(names: Iterable<string>, own: ReadonlyMap<string, ObjectSchema>): ReadonlyMap<string, JsonObject> {
+    const found = new Map<string, JsonObject>();
+    const waiting = [...names];
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (found.has(name)) continue;
+      const { definition, references } = this.#describe(name, own.get(name) ?? this.#options.schemas.get(name));
+      found.set(name, definition);
+      waiting.push(...references);
+    }
+    return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #describe(name: string, schema: Schema | undefined): DescribedType {
+    if (schema === undefined) throw new Error(`Cannot describe the type ${name}: there is none`);
+    const known = this.#known.get(schema);
+    if (known !== undefined) return known;
+    const description = this.#options.descriptions.ofType(name)?.description ?? "";
+    const references = new Set<string>();
+    const form = schema.type === "object" ? this.#object(schema, references) : NAMED_FORMS[name]?.[this.#options.dialect];
+    if (form === undefined) throw new Error(`Cannot describe the type ${name}: it is neither an object nor a known form`);
+    const made = { definition: { ...(description === "" ? {} : { description }), ...form }, references };
+    this.#known.set(schema, made);
+    return made;
+  }
+
+  #object(schema: ObjectSchema, references: Set<string>): JsonObject {
+    const { name = "", fields, required, atomic, preserveUnknownFields, groupVersionKinds } = schema;
+    const properties = [...fields.values()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((field) => [field.name, this.#property(name, field, references)] as const);
+    const union = this.#options.descriptions.ofType(name)?.union;
+    return {
+      type: "object",
+      ...(required.length === 0 ? {} : { required }),
+      ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+      ...(groupVersionKinds === undefined ? {} : { "x-kubernetes-group-version-kind": kindsValue(groupVersionKinds) }),
+      ...(atomic === true ? { "x-kubernetes-map-type": "atomic" } : {}),
+      ...(preserveUnknownFields === true ? { "x-kubernetes-preserve-unknown-fields": true } : {}),
+      ...(union === undefined ? {} : { "x-kubernetes-unions": [unionValue(union)] }),
+    };
+  }
+
+  #property(typeName: string, field: Field, references: Set<string>): JsonObject {
+    const { name, schema, zero, atomic, patchStrategy, patchMergeKey } = field;
+    const { descriptions } = this.#options;
+    const isDeclared = descriptions.ofType(typeName)?.undeclaredLists?.includes(name) !== true;
+    return this.#value(schema, references, {
+      description: descriptions.ofField(typeName, name),
+      default: field.default ?? (zero === "write" ? zeroOf(schema) : undefined),
+      extensions: {
+        ...(schema.type === "list" && isDeclared ? listExtensions(schema) : {}),
+        ...(patchMergeKey === undefined ? {} : { "x-kubernetes-patch-merge-key": patchMergeKey }),
+        ...(patchStrategy === undefined ? {} : { "x-kubernetes-patch-strategy": patchStrategy.join(",") }),
+        ...mapExtension(schema.type === "map" && schema.atomic === true ? true : atomic),
+      },
+    });
+  }
+
+  #value(schema: Schema, references: Set<string>, { description = "", default: value, extensions = {} }: Beside): JsonObject {
+    const { dialect } = this.#options;
+    const beside = {
+      ...(description === "" ? {} : { description }),
+      ...(value === undefined || dialect === "v2" ? {} : { default: value }),
+    };
+    const name = this.#nameOf(schema);
+    if (name === undefined) return { ...beside, ...this.#inline(schema, references), ...extensions };
+    references.add(name);
+    const to = reference(dialect, name);
+    if (dialect === "v2") return { ...beside, ...to, ...extensions };
+    return Object.keys(beside).length + Object.keys(extensions).length === 0 ? to : { ...beside, allOf: [to], ...extensions };
+  }
+
+  /** Of types without a name. */
+  #inline(schema: Schema, references: Set<string>): JsonObject {
+    switch (schema.type) {
+      case "object":
+        return this.#object(schema, references);
+      case "list":
+        return { type: "array", items: this.#value(schema.items, references, { default: zeroOf(schema.items) }) };
+      case "map":
+        return { type: "object", additionalProperties: this.#value(schema.values, references, { default: zeroOf(schema.values) }) };
+      case "any":
+        return {};
+      default: {
+        const { type, format } = schema;
+        return { type, ...(format === undefined ? {} : { format }), ...(schema.enum === undefined ? {} : { enum: schema.enum }) };
+      }
+    }
+  }
+
+  #nameOf(schema: Schema): string | undefined {
+    return schema.type === "object" ? schema.name : this.#formNames.get(schema);
+  }
+}
+
+/** What stands beside the form of a value. */
+interface Beside {
+  readonly description?: string;
+  readonly default?: Json | undefined;
+  readonly extensions?: JsonObject;
+}
+
+/** What Go has for a value that is not given; nothing for forms whose zero is written as null. */
+function zeroOf(schema: Schema): Json | undefined {
+  switch (schema.type) {
+    case "object":
+      return {};
+    case "string":
+      return schema.format === undefined ? "" : undefined;
+    case "integer":
+    case "number":
+      return 0;
+    case "boolean":
+      return false;
+    default:
+      return undefined;
+  }
+}
+
+function listExtensions({ listType, mapKeys }: Extract<Schema, { readonly type: "list" }>): JsonObject {
+  return { ...(mapKeys === undefined ? {} : { "x-kubernetes-list-map-keys": mapKeys }), "x-kubernetes-list-type": listType };
+}
+
+function mapExtension(atomic: boolean | undefined): JsonObject {
+  return atomic === undefined ? {} : { "x-kubernetes-map-type": atomic ? "atomic" : "granular" };
+}
+
+export function kindsValue(kinds: readonly GroupVersionKind[]): readonly JsonObject[] {
+  return kinds.map(({ group, version, kind }) => ({ group, kind, version }));
+}
+
+function unionValue({ discriminator, members }: { readonly discriminator?: string; readonly members: readonly string[] }): JsonObject {
+  const names = members.toSorted().map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)] as const);
+  return { ...(discriminator === undefined ? {} : { discriminator }), "fields-to-discriminateBy": Object.fromEntries(names) };
+}

@@ -1,0 +1,94 @@
+/** One OpenAPI v3 document: the paths of one group and version, and the types that they lead to. */
+import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
+import type { ObjectSchema } from "../../../api/machinery/schema.ts";
+import { answerTypes, CODE_WORDS, PATCH_TYPES } from "./media-types.ts";
+import { META_TYPES, type ApiPath, type Operation } from "./operations.ts";
+import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import { reference, type TypeSchemas } from "./type-schemas.ts";
+
+/** The title is upstream's, since tools look for it; the version is that of the API. */
+export const INFO = { title: "Kubernetes", version: "1.36" };
+
+export const BEARER_TOKEN = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
+
+export interface V3Source {
+  /** Absent for documents of the server itself. */
+  readonly place?: GroupVersion;
+  readonly paths: readonly ApiPath[];
+  /** Types that are not in the set of all. */
+  readonly own: ReadonlyMap<string, ObjectSchema>;
+}
+
+export function v3Document({ place, paths, own }: V3Source, types: TypeSchemas): JsonObject {
+  const sorted = paths.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const schemas = [...types.reachable(typeNames(paths), own)].map(
+    ([name, definition]) => [name, name.startsWith(`${META_TYPES}.`) ? withKindsOf(place, definition) : definition] as const,
+  );
+  return {
+    openapi: "3.0.0",
+    info: INFO,
+    paths: Object.fromEntries(sorted.map((path) => [path.path, pathItem(path)])),
+    components: { schemas: Object.fromEntries(schemas), securitySchemes: { BearerToken: BEARER_TOKEN } },
+  };
+}
+
+/** All types that the operations name. */
+export function typeNames(paths: readonly ApiPath[]): Set<string> {
+  return new Set(paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))));
+}
+
+const KINDS = "x-kubernetes-group-version-kind";
+
+/** DeleteOptions and WatchEvent are kinds of every group; a document names its own and the core group. */
+function withKindsOf(place: GroupVersion | undefined, definition: JsonObject): JsonObject {
+  const kinds = definition[KINDS] as readonly GroupVersionKind[] | undefined;
+  if (kinds === undefined) return definition;
+  const isNamed = ({ group, version }: GroupVersion): boolean =>
+    (group === "" && version === "v1") || (group === place?.group && version === place.version);
+  return { ...definition, [KINDS]: kinds.filter(isNamed) as unknown as readonly JsonObject[] };
+}
+
+function pathItem(path: ApiPath): JsonObject {
+  const parameters = parametersOf(path);
+  return {
+    ...Object.fromEntries(path.operations.map((operation) => [operation.method, operationValue(operation, parameters)])),
+    ...(parameters.common.length === 0 ? {} : { parameters: parameters.common.map(parameterValue) }),
+  };
+}
+
+function operationValue(operation: Operation, parameters: PathParameters): JsonObject {
+  const { tag, description, id, body, action, kind } = operation;
+  const own = parameters.of(operation).map(parameterValue);
+  return {
+    tags: [tag],
+    description,
+    operationId: id,
+    ...(own.length === 0 ? {} : { parameters: own }),
+    ...(body === undefined ? {} : { requestBody: bodyValue(body) }),
+    responses: responses(operation),
+    ...(action === undefined ? {} : { "x-kubernetes-action": action }),
+    ...(kind === undefined ? {} : { [KINDS]: { group: kind.group, version: kind.version, kind: kind.kind } }),
+  };
+}
+
+function bodyValue({ type, isRequired, isPatch }: NonNullable<Operation["body"]>): JsonObject {
+  return { content: contentOf(isPatch ? PATCH_TYPES : ["*/*"], type), ...(isRequired ? { required: true } : {}) };
+}
+
+function responses(operation: Operation): JsonObject {
+  const { codes, answer } = operation;
+  return {
+    ...Object.fromEntries(
+      codes.map((code) => [code, { description: CODE_WORDS[code], content: contentOf(answerTypes(operation), answer) }] as const),
+    ),
+    401: { description: "Unauthorized" },
+  };
+}
+
+function contentOf(mediaTypes: readonly string[], type: string): JsonObject {
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: reference("v3", type) }]));
+}
+
+function parameterValue({ name, in: place, description, type }: NamedParameter): JsonObject {
+  return { name, in: place, description, ...(place === "path" ? { required: true } : {}), schema: { type, uniqueItems: true } };
+}

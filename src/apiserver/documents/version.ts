@@ -1,0 +1,38 @@
+/**
+ * /version: which Kubernetes this is. Tools decide by it what they may ask for, so it is that of the API which is served; the suffix says
+ * who serves it, and is none of a version's order (semver calls it build metadata). What only a Go program has is empty.
+ */
+import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
+import type { Document } from "../document.ts";
+
+const MAJOR = "1";
+const MINOR = "36";
+
+const VERSION = {
+  major: MAJOR,
+  minor: MINOR,
+  emulationMajor: MAJOR,
+  emulationMinor: MINOR,
+  minCompatibilityMajor: MAJOR,
+  minCompatibilityMinor: "35",
+  gitVersion: `v${MAJOR}.${MINOR}.0+k8ts`,
+  gitCommit: "",
+  gitTreeState: "",
+  // As upstream writes that it does not know.
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "",
+  compiler: "typescript",
+  platform: "javascript/any",
+};
+
+export function versionDocument(): Document {
+  const body = [new TextEncoder().encode(JSON.stringify(VERSION, null, 2))];
+  return {
+    name: "version",
+    answers: (path) => path === "/version",
+    answer(request) {
+      if (negotiate(request.header("accept"), [JSON_TYPE]) === undefined) throw notAcceptable([JSON_TYPE]);
+      return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body };
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** A WebSocket client for tests of rooms that may not know npm `ws` themselves. */
+import { WebSocket } from "ws";
+
+export interface WebSocketClientOptions {
+  readonly protocols?: readonly string[];
+  /** PEM. */
+  readonly authority: string;
+}
+
+/** Its events are those of `ws`; what is wrong is told by "close" and "unexpected-response". */
+export function webSocketClient(url: string, { protocols = [], authority }: WebSocketClientOptions): WebSocket & Disposable {
+  const socket = new WebSocket(url, [...protocols], { ca: authority });
+  socket.on("error", () => {});
+  return Object.assign(socket, { [Symbol.dispose]: () => socket.terminate() });
+}

@@ -1,0 +1,106 @@
+/**
+ * A whole API server for tests, behind real HTTPS in this process, with the real kubectl and Helm to talk to it. Objects are frozen, so
+ * that whoever changes a shared one is found, and an error that nobody foresaw fails the test that disposes of the server.
+ */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { Disposables } from "../base/disposables.ts";
+import { createLogger, formatHuman } from "../base/logger.ts";
+import { makeTemporaryDirectory } from "../host/private-files.ts";
+import { realClock } from "../host/real-clock.ts";
+import { startCoreOn } from "../main/api-server-core.ts";
+import { startApiServerPart, type ApiServerPart } from "../main/api-server-part.ts";
+import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
+import type { StoreConfig } from "../main/store-config.ts";
+import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
+import { toolPath, type ToolName } from "./needs.ts";
+
+export interface TestApiServerOptions {
+  /** Default: in memory. */
+  readonly store?: StoreConfig;
+  /** Default: loopback, any port that is free. */
+  readonly serving?: Partial<ServingConfig>;
+  readonly api?: Partial<ApiServerConfig>;
+}
+
+export interface TestApiServer extends AsyncDisposable {
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** An empty directory that goes with the server. */
+  readonly directory: string;
+  /** Only for tests that said `needs("kubectl")`. */
+  readonly kubectl: ClientProgram;
+  /** Only for tests that said `needs("helm")`. */
+  readonly helm: ClientProgram;
+  /** A request of the administrator's, over HTTPS; resolves with the answer, whatever it is. */
+  ask(method: string, path: string, body?: object): Promise<{ readonly code: number; readonly body: string }>;
+  /** Makes a namespace and hands out a kubectl that works in it. */
+  inNamespace(name: string): Promise<ClientProgram>;
+  /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error. */
+  close(): Promise<void>;
+}
+
+const EVENT_TTL_MS = 3_600_000;
+
+export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
+  await using starting = new Disposables();
+  const directory = starting.use(await makeTemporaryDirectory("k8ts-api-server-")).path;
+  const errors: string[] = [];
+  const log = createLogger({ sink: (line) => void errors.push(formatHuman(line)), clock: realClock, level: "error" });
+  const context = { clock: realClock, log };
+  const part = starting.use(
+    await startApiServerPart(
+      {
+        serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0, kubeconfig: join(directory, "kubeconfig"), ...options.serving },
+        api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
+        eventTtlMs: EVENT_TTL_MS,
+      },
+      { ...context, startCore: startCoreOn(options.store ?? { driver: "memory" }, context) },
+    ),
+  );
+  const running = starting.move();
+  const close = async (): Promise<void> => {
+    await running[Symbol.asyncDispose]();
+    if (errors.length > 0) throw new Error(`The server logged ${errors.length} errors:\n${errors.join("\n")}`);
+  };
+  return { url: part.url, kubeconfig: part.kubeconfig, directory, close, [Symbol.asyncDispose]: close, ...clientsOf(part, directory) };
+}
+
+function clientsOf(part: ApiServerPart, directory: string): Pick<TestApiServer, "kubectl" | "helm" | "ask" | "inNamespace"> {
+  const ask = (method: string, path: string, body?: object) => askServer(part, { method, path, body });
+  return {
+    get kubectl() {
+      return program("kubectl", part, directory);
+    },
+    get helm() {
+      return program("helm", part, directory);
+    },
+    ask,
+    async inNamespace(name) {
+      const { code, body } = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      if (code !== 201) throw new Error(`Cannot make namespace ${name}: the server answered ${code}: ${body}`);
+      return program("kubectl", part, directory).with(`--namespace=${name}`);
+    },
+  };
+}
+
+/** Everything that these programs keep (what the server offers, caches of Helm) lies beside the kubeconfig. */
+function program(tool: ToolName, { kubeconfig }: ApiServerPart, directory: string): ClientProgram {
+  const environment = { PATH: process.env["PATH"] ?? "", HOME: directory, TMPDIR: directory, KUBECONFIG: kubeconfig, TZ: "UTC" };
+  return clientProgram({ path: toolPath(tool), environment });
+}
+
+async function askServer(
+  { url, authority, token }: ApiServerPart,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: object | undefined },
+): Promise<{ readonly code: number; readonly body: string }> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const asked = request(`${url}${path}`, { method, ca: authority, agent: false, headers });
+  asked.end(body === undefined ? undefined : JSON.stringify(body));
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return { code: answer.statusCode ?? 0, body: await text(answer) };
+}

@@ -1,0 +1,129 @@
+/**
+ * Clients that are programs (kubectl, Helm), run by tests as a person would: a command line in, what it wrote out. They get an
+ * environment of their own, so that nothing of this machine's user (configuration, caches, plugins) can matter.
+ * Not here: which server they talk to (testing/api-server.ts).
+ */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+
+/** What a program did. */
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  /** What it reads: a text, or an object that is sent as JSON. Default: nothing. */
+  readonly input?: string | object;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface ClientProgram {
+  /**
+   * Runs it to its end and resolves with what it wrote to stdout; rejects, with what it wrote to stderr, unless it exits with 0.
+   * `line` is a command line as in a shell, without the program: words, and '…' for a word with spaces.
+   */
+  (line: string, options?: RunOptions): Promise<string>;
+  /** Runs it to an end that must not be a success; resolves with what it wrote to stderr. */
+  fails(line: string, options?: RunOptions): Promise<string>;
+  /** Runs it to any end. */
+  run(line: string, options?: RunOptions): Promise<Ran>;
+  /** Starts it and hands out its lines as they come. */
+  start(line: string): RunningClient;
+  /** The same program, with `words` before every command line. */
+  with(...words: readonly string[]): ClientProgram;
+}
+
+export interface RunningClient extends AsyncDisposable {
+  /** The next line of stdout. Rejects, with what the program wrote to stderr, if it ends before. */
+  line(): Promise<string>;
+  /** All further lines until the program ends. */
+  rest(): Promise<readonly string[]>;
+}
+
+export interface ProgramPlace {
+  readonly path: string;
+  /** The whole environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export function clientProgram(place: ProgramPlace, always: readonly string[] = []): ClientProgram {
+  const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
+    const child = spawnClient(place, [...always, ...wordsOf(line)], options.environment);
+    child.stdin.end(typeof options.input === "object" ? JSON.stringify(options.input) : options.input);
+    const [code, stdout, stderr] = await Promise.all([exitCode(child), text(child.stdout), text(child.stderr)]);
+    return { code, stdout, stderr };
+  };
+  const succeed = async (line: string, options?: RunOptions): Promise<string> => {
+    const { code, stdout, stderr } = await run(line, options);
+    if (code !== 0) throw new Error(`Expected "${line}" to succeed, it exited with ${code}: ${stderr}${stdout}`);
+    return stdout;
+  };
+  const fails = async (line: string, options?: RunOptions): Promise<string> => {
+    const { code, stdout, stderr } = await run(line, options);
+    if (code === 0) throw new Error(`Expected "${line}" to fail, it succeeded: ${stdout}${stderr}`);
+    return stderr;
+  };
+  return Object.assign(succeed, {
+    fails,
+    run,
+    start: (line: string) => new Running(spawnClient(place, [...always, ...wordsOf(line)])),
+    with: (...words: readonly string[]) => clientProgram(place, [...always, ...words]),
+  });
+}
+
+/** Words as a shell sees them, with single quotes only. */
+export function wordsOf(line: string): string[] {
+  return (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ""));
+}
+
+function spawnClient(place: ProgramPlace, words: readonly string[], more: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
+  const child = spawn(place.path, words, { env: { ...place.environment, ...more }, stdio: "pipe" });
+  // It may end without having read its input.
+  child.stdin.on("error", () => {});
+  const killWithUs = () => child.kill("SIGKILL");
+  process.once("exit", killWithUs);
+  child.once("close", () => process.removeListener("exit", killWithUs));
+  return child;
+}
+
+function exitCode(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+}
+
+class Running implements RunningClient {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string>;
+  readonly #errors: Promise<string>;
+  readonly #exited: Promise<number | null>;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#errors = text(child.stderr);
+    this.#exited = exitCode(child);
+    child.stdin.end();
+  }
+
+  async line(): Promise<string> {
+    const next = await this.#lines.next();
+    if (next.done === true) throw new Error(`Expected another line, the program ended: ${await this.#errors}`);
+    return next.value;
+  }
+
+  async rest(): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) lines.push(next.value);
+    return lines;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#exited;
+  }
+}
