@@ -112,6 +112,41 @@ const NO_TARGET = [
 
 const METRICS: readonly [title: string, metric: Json, problems: readonly string[]][] = [
   [
+    "a type that is a word of the language",
+    { type: "constructor" },
+    [
+      `type: Unsupported value: "constructor": supported values: ${TYPES}`,
+      `type: Unsupported value: "constructor": supported values: ${TYPES}`,
+    ],
+  ],
+  [
+    "no target outside",
+    { type: "External", external: { metric: { name: "m" }, target: { type: "Value" } } },
+    ["external.target.averageValue: Required value: must set either a target value for metric or a per-pod target"],
+  ],
+  [
+    "no name and a target below none for Pods",
+    { type: "Pods", pods: { target: { type: "AverageValue", averageValue: "-1" } } },
+    ["pods.metric.name: Required value: must specify a metric name", 'pods.target.averageValue: Invalid value: "-1": must be positive'],
+  ],
+  [
+    "nothing of a container",
+    { type: "ContainerResource", containerResource: { target: { type: "Utilization" } } },
+    [
+      "containerResource.name: Required value: must specify a resource name",
+      "containerResource.container: Required value: must specify a container",
+      "containerResource.target.averageUtilization: Required value: must set either a target raw value or a target utilization",
+    ],
+  ],
+  [
+    "a name that no container can have",
+    {
+      type: "ContainerResource",
+      containerResource: { name: "cpu", container: "a.b", target: { type: "Utilization", averageUtilization: 5 } },
+    },
+    ['containerResource.container: Invalid value: "a.b": must not contain dots'],
+  ],
+  [
     "nothing",
     {},
     [
@@ -195,13 +230,14 @@ test("what was stored before it was forbidden may stay", () => {
 
 test("the object's path keeps the status, and the status's path keeps the spec", () => {
   const previous = newObject(autoscalers, { spec: SPEC, status: { desiredReplicas: 9 } });
-  const sent = { spec: { ...SPEC, maxReplicas: 9 }, status: { currentReplicas: -1, desiredReplicas: 2 } };
+  const sent = { spec: { ...SPEC, maxReplicas: 9 }, status: { currentReplicas: -1, desiredReplicas: -2 } };
 
   assert.deepEqual(previous.status, { desiredReplicas: 0 });
   assert.equal(changedObject(autoscalers, previous, sent).status, previous.status);
   assert.equal(changedObject(autoscalers, previous, sent, "status").spec, previous.spec);
   assert.deepEqual(problemsOfChange(autoscalers, previous, sent, "status"), [
     "status.currentReplicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.desiredReplicas: Invalid value: -2: must be greater than or equal to 0",
   ]);
 });
 
@@ -288,6 +324,14 @@ for (const [title, named, metrics, behavior] of ANNOTATIONS) {
   });
 }
 
+test("rules in an annotation of v1 must name their policies", () => {
+  const annotations = { [`${PREFIX}/behavior`]: '{"ScaleUp":{"StabilizationWindowSeconds":5}}' };
+
+  assert.deepEqual(problemsOfNew(autoscalers, { metadata: { annotations }, spec: SPEC }, V1), [
+    "spec.behavior.scaleUp.policies: Required value: must specify at least one Policy",
+  ]);
+});
+
 test("annotations of v1 mean nothing in v2, and are dropped", () => {
   const annotations = { [`${PREFIX}/metrics`]: "[]", [`${PREFIX}/scale-up-tolerance`]: "x" };
 
@@ -332,12 +376,10 @@ const currentMetric = fc.oneof(
       { noNullPrototype: true },
     )
     .map((external) => ({ type: "External", external })),
-  fc
-    .tuple(amount, percent)
-    .map(([averageValue, averageUtilization]) => ({
-      type: "Resource",
-      resource: { name: "cpu", current: { averageValue, averageUtilization } },
-    })),
+  fc.tuple(amount, percent).map(([averageValue, averageUtilization]) => ({
+    type: "Resource",
+    resource: { name: "cpu", current: { averageValue, averageUtilization } },
+  })),
 );
 
 test("an autoscaler that is read and written through v1 loses nothing", () => {

@@ -7,6 +7,7 @@
  * its argument. Objects come without managedFields and, on create, without status unless the kind says otherwise.
  * Not here: what cannot be pure (addresses, other objects, time): apiserver/resources/<kind>.
  */
+import type { IgnoredFields } from "./apply/ignored-fields.ts";
 import type { FieldError } from "./field-error.ts";
 import type { GroupVersion, GroupVersionKind, KubeObject } from "./object.ts";
 
@@ -102,6 +103,8 @@ export type Subresource<T extends KubeObject = KubeObject> =
       readonly verbs: readonly Verb[];
       /** Takes the part that this path may write from `next`, everything else from `previous`. */
       prepareForUpdate(next: T, previous: T): T;
+      /** What nobody comes to own by writing here. Default: `spec` for the path "status", `status` for others. */
+      readonly ignoredFields?: IgnoredFields;
       /** Called instead of the resource's `validate` and `validateUpdate`. */
       validateUpdate?(next: T, previous: T): Iterable<FieldError>;
     }

@@ -54,7 +54,7 @@ export function parseQuery(query: string): ParsedQuery {
   }
   for (const name of NUMBERS) {
     const value = parameters.get(name);
-    if (value !== null && value !== "") options[name] = wholeNumber(name, value);
+    if (value !== null && value !== "") options[name] = wholeNumber(value);
   }
   for (const name of BOOLEANS) {
     const value = parameters.get(name);
@@ -82,9 +82,9 @@ function isTrueParameter(parameters: URLSearchParams, name: string): boolean {
   return value !== null && isTrue(value);
 }
 
-function wholeNumber(name: string, value: string): number {
+function wholeNumber(value: string): number {
   if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(Number(value))) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax (parameter ${name})`);
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
   }
   return Number(value);
 }

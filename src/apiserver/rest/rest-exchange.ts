@@ -14,6 +14,7 @@ import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { ApiRequest, RequestBody, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
+import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
 import { newUid } from "../write/identifiers.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
@@ -74,7 +75,7 @@ async function answerDocument(
   const document = documents.find((candidate) => candidate.answers(path));
   if (document === undefined) throw noSuchPath();
   if (verb !== "get")
-    throw new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
+    throw methodNotAllowed();
   return document.answer(request, path);
 }
 
@@ -226,8 +227,4 @@ function formOfFailure(request: ExchangeRequest) {
   } catch {
     return answerForm(undefined, "object");
   }
-}
-
-function methodNotAllowed(): StatusError {
-  return new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource", { details: {} });
 }

@@ -5,12 +5,11 @@
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
-import { badRequest, invalidObject, methodNotSupported, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
+import { badRequest, invalidObject, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { Outcome } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
-import type { StoredObject } from "../storage/stored-object.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
@@ -22,6 +21,7 @@ import { validateCreate } from "../write/validation.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { listObjects } from "./list.ts";
 import { getObject } from "./get.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
 import { handleScale } from "./scale.ts";
 import { watchObjects } from "./watch.ts";
 
@@ -40,7 +40,7 @@ export class Verbs {
     if (endpoint === undefined) throw noSuchPath();
     checkPlace(endpoint, request);
     if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
-    if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotSupported(endpoint.name, request.verb);
+    if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (request.verb) {
       case "get":
         return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
@@ -62,7 +62,7 @@ export class Verbs {
   }
 
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
-    if (request.name !== "") throw methodNotSupported(endpoint.name, "POST");
+    if (request.name !== "") throw methodNotAllowed();
     checkWriteOptions(request, "CreateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
     if (!endpoint.resource.stored) return this.#answer(endpoint, request, sent.object);
@@ -117,7 +117,7 @@ export class Verbs {
     const { subresources } = endpoint.resource;
     const subresource = Object.hasOwn(subresources, request.subresource) ? subresources[request.subresource] : undefined;
     if (subresource === undefined) throw noSuchPath();
-    if (!subresource.verbs.includes(request.verb)) throw methodNotSupported(endpoint.name, request.verb);
+    if (!subresource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (subresource.of) {
       case "scale":
         return handleScale(this.#server, { endpoint, request, subresource });
@@ -170,7 +170,7 @@ function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespac
   }
   if (resource.scope !== "Namespaced" || namespace !== "" || verb === "list" || verb === "watch") return;
   // Only lists and watches span all namespaces.
-  throw verb === "create" || name !== "" ? noSuchPath() : methodNotSupported(resourceName, verb);
+  throw verb === "create" || name !== "" ? noSuchPath() : methodNotAllowed();
 }
 
 /** Characters that no key may have, and so no object's name. */

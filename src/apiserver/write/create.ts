@@ -6,14 +6,14 @@
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import { alreadyExists, badRequest, conflict } from "../../api/machinery/status-error.ts";
+import { alreadyExists, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../admission.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { unallocated } from "../extension.ts";
-import { fieldWriter, ignoredFields } from "./field-manager.ts";
+import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { generateName } from "./identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
 import { validateCreate } from "./validation.ts";
@@ -48,9 +48,9 @@ type Attempt = { readonly created: true; readonly object: StoredObject } | { rea
 
 async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
   const { resource, served, storage } = endpoint;
-  refuseSystemFields(endpoint, sent.object);
-  const admission = admissionOf(endpoint, request, sent.object);
-  const admitted = redefault(endpoint, sent.object, await server.admission.mutate(admission, sent.object));
+  const clean = withoutSystemFields(sent.object);
+  const admission = admissionOf(endpoint, request, clean);
+  const admitted = redefault(endpoint, clean, await server.admission.mutate(admission, clean));
   const managed = sent.managed ?? claimFields(server, endpoint, request, admitted, sent.sentManagedFields);
 
   const stored = served.toStorage?.(admitted) ?? admitted;
@@ -62,6 +62,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   let written = false;
   try {
     const object = allocation.object;
+    refuseVersion(sent.object);
     await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
     const result = StoredObject.fromObject(storage.family, object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
@@ -74,11 +75,17 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   }
 }
 
-function refuseSystemFields({ name }: Endpoint, { metadata }: KubeObject): void {
-  if ((metadata.resourceVersion ?? "") !== "") throw badRequest("resourceVersion should not be set on objects to be created");
-  if ((metadata.uid ?? "") === "") return;
-  // A uid is a precondition on what exists, and nothing does.
-  throw conflict(name, metadata.name ?? "", `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: `);
+/** What only the server says of an object is as if it had not been sent, so that nobody owns it. */
+function withoutSystemFields(object: KubeObject): KubeObject {
+  const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
+  const sent = [creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink];
+  return sent.every((value) => value === undefined) ? object : { ...object, metadata };
+}
+
+/** As upstream: its storage refuses it, and nobody makes a better answer of that. */
+function refuseVersion({ metadata }: KubeObject): void {
+  if (Number(metadata.resourceVersion ?? "") === 0) return;
+  throw new StatusError("InternalError", "resourceVersion should not be set on objects to be created");
 }
 
 function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject): AdmissionRequest {
@@ -120,6 +127,7 @@ function claimFields(
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
+    ...otherVersions(server, endpoint),
   });
 }
 

@@ -35,6 +35,8 @@ const NOTHING: IgnoredFields = [];
 
 /** The object's own path cannot write the status, and the status path cannot write the spec; so neither claims it. */
 export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
+  const path = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;
+  if (path?.of === "object" && path.ignoredFields !== undefined) return path.ignoredFields;
   if (subresource === "status") return NOT_STATUS;
   return Object.hasOwn(resource.subresources, "status") ? STATUS : NOTHING;
 }

@@ -27,20 +27,13 @@ export function checkName({ metadata }: KubeObject, name: string): void {
   throw badRequest(`the name of the object (${sent}) does not match the name on the URL (${name})`);
 }
 
-/** Metadata of an object that is about to be created: what only the server decides is decided, what clients may not set is dropped. */
+/** Metadata of an object that is about to be created: what only the server decides is decided. */
 export function metadataForCreate(
   { clock, random }: Pick<ServerContext, "clock" | "random">,
   metadata: ObjectMeta,
   { name, hasGeneration }: { readonly name: string; readonly hasGeneration: boolean },
 ): ObjectMeta {
-  const {
-    deletionTimestamp: _deletionTimestamp,
-    deletionGracePeriodSeconds: _grace,
-    selfLink: _selfLink,
-    resourceVersion: _resourceVersion,
-    generation: _generation,
-    ...kept
-  } = metadata;
+  const { resourceVersion: _resourceVersion, ...kept } = metadata;
   return {
     ...kept,
     name,

@@ -17,7 +17,7 @@ import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-p
 import { goText, wrongGoType } from "../../api/machinery/patch/patch-error.ts";
 import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machinery/patch/strategic-merge.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
-import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
+import { badRequest, invalidObject, StatusError } from "../../api/machinery/status-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
@@ -49,7 +49,7 @@ export function readPatch(body: RequestBody | undefined): Patch {
   if (body.form === "patch") return { type: body.type, value: body.patch, mistakes: [], yamlDuplicates: [] };
   const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
   const type = Object.hasOwn(MEDIA_TYPES, mediaType) ? MEDIA_TYPES[mediaType] : undefined;
-  if (type === undefined) throw unsupportedMediaType(Object.keys(MEDIA_TYPES));
+  if (type === undefined) throw new StatusError("UnsupportedMediaType", "415: Unsupported Media Type", { details: {} });
   if (type === "apply") return readApply(body.bytes);
   try {
     const { value, duplicates } = parseJson(body.bytes);
@@ -105,7 +105,8 @@ function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current:
   const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
   return {
     object: next,
-    ...(isSameClaims ? {} : { sentManagedFields: managedFields ?? [] }),
+    // Taking them out says nothing of them, as for a client that does not know them.
+    ...(isSameClaims || managedFields === undefined ? {} : { sentManagedFields: managedFields }),
     // A patch that says nothing of the version leaves that of what is there, which then is the newest.
     resourceVersion: metadata.resourceVersion ?? "",
   };
@@ -153,14 +154,15 @@ export function decodePatchedValue(
   const validation = fieldValidationOf(options);
   const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
-    checkUnchangedKind(changed, { kind, shown: shown as unknown as KubeObject });
+    if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as unknown as KubeObject });
     const { object, unknownFields } = decodeBySchema(changed, schema);
     // Upstream goes through what it has patched by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
     const sentences = [...patch.mistakes, ...unknown];
     if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
     if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
-    const next = object as unknown as KubeObject;
+    // A strategic merge knows its type and does not ask the patch for it.
+    const next = { ...(object as unknown as KubeObject), kind, apiVersion: String(shown["apiVersion"]) };
     return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
   } catch (error) {
     if (error instanceof DecodeError) throw patchError(error.message, repeated());

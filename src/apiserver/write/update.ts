@@ -63,22 +63,11 @@ export async function updateObject(server: ServerContext, update: ObjectUpdate):
 async function absent(update: ObjectUpdate): Promise<NextObject> {
   const { endpoint, request } = update;
   const next = await update.next(undefined);
-  if (request.verb === "patch") return applied(endpoint, request, next);
-  // A version of something that does not exist cannot be the newest.
-  if (next.resourceVersion !== "" && next.resourceVersion !== "0") throw notFound(endpoint.name, request.name);
-  return withoutVersion(next);
-}
-
-/** As upstream, which takes a uid as a promise that there is something, and a version not. */
-function applied({ name }: Endpoint, request: ApiRequest, next: NextObject): NextObject {
-  const { uid = "" } = next.object.metadata;
-  if (uid === "") return withoutVersion(next);
-  throw conflict(name, request.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
-}
-
-function withoutVersion(next: NextObject): NextObject {
-  const { resourceVersion: _resourceVersion, ...metadata } = next.object.metadata;
-  return { ...next, object: { ...next.object, metadata } };
+  // As upstream, which takes a uid as a promise that there is something, and a version not.
+  const { resourceVersion: _resourceVersion, uid = "", ...metadata } = next.object.metadata;
+  if (uid === "") return { ...next, object: { ...next.object, metadata } };
+  if (request.verb === "update") checkUid(endpoint.name, request.name, { wanted: uid, found: "" });
+  throw conflict(endpoint.name, request.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
 }
 
 type Attempt =
@@ -136,7 +125,8 @@ async function write(
     const done = await endpoint.storage.delete(name, current, signal);
     if (!done.written) return done;
     server.extension(endpoint.resource.storage.group, endpoint.resource.plural)?.released?.(current.object);
-    result.arriveAt(done.revision);
+    // What is gone has no newer version.
+    result.arriveAt(current.revision);
     return { written: true, object: result };
   }
   const done = await endpoint.storage.update(name, result, current, signal);

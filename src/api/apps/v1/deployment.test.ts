@@ -36,6 +36,11 @@ const PERCENT =
 const ROLLING = "spec.strategy.rollingUpdate";
 
 const ROWS: readonly [title: string, change: JsonObject, problems: readonly string[]][] = [
+  [
+    "steps below none",
+    { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: -1 } } },
+    [`${ROLLING}.maxUnavailable: Invalid value: -1: ${NOT_NEGATIVE}`],
+  ],
   ["its defaults", {}, []],
   ["no Pods", { replicas: 0 }, []],
   [
@@ -204,6 +209,17 @@ test("a name that is no host name is warned of", () => {
   assert.deepEqual(warningsOfNew(deployments, { metadata: { name: "a.b" }, spec: SPEC }), [
     "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
   ]);
+});
+
+test("what is odd about its template is warned of when that is new, and only then", () => {
+  const odd = {
+    ...SPEC,
+    template: { ...TEMPLATE, spec: { containers: [{ name: "c", image: "i" }], nodeSelector: { "beta.kubernetes.io/os": "x" } } },
+  };
+  const previous = newObject(deployments, { spec: odd });
+
+  assert.match(warningsOfNew(deployments, { spec: odd })[0] ?? "", /^spec\.template\.spec\.nodeSelector\[beta\.kubernetes\.io\/os\]/);
+  assert.deepEqual([...(deployments.warnings?.(previous, previous) ?? [])], []);
 });
 
 test("a Deployment is scaled without knowing what it is", () => {

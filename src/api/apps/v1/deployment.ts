@@ -55,6 +55,7 @@ export const deployments = defineResource<Deployment>({
     status: {
       of: "object",
       verbs: ["get", "patch", "update"],
+      ignoredFields: [["spec"], ["metadata", "labels"]],
       // The labels are the client's: a controller that writes the status may have seen older ones.
       prepareForUpdate: (next, previous) => withLabelsOf(previous, withChanges(next, { spec: previous.spec })),
       validateUpdate: validateStatus,

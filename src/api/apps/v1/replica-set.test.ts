@@ -106,6 +106,19 @@ test("a table shows how many Pods there are and how they are found", () => {
   assert.deepEqual(Object.values(cellsOf(replicaSets, replicaSet)), ["x", 1, 3, 2, "<unknown>", "c,d", "i,j", "a=b,c notin (x,y),!d"]);
 });
 
+test("a name that is no host name, and a template that is odd, are warned of when they are new", () => {
+  const odd = {
+    ...SPEC,
+    template: { ...TEMPLATE, spec: { containers: [{ name: "c", image: "i" }], nodeSelector: { "beta.kubernetes.io/os": "x" } } },
+  };
+  const replicaSet = newObject(replicaSets, { metadata: { name: "a.b" }, spec: odd });
+
+  const warnings = [...(replicaSets.warnings?.(replicaSet) ?? [])];
+  assert.match(warnings[0] ?? "", /^metadata\.name: this is used in Pod names and hostnames.*: \[must not contain dots\]$/);
+  assert.match(warnings[1] ?? "", /^spec\.template\.spec\.nodeSelector/);
+  assert.deepEqual([...(replicaSets.warnings?.(replicaSet, replicaSet) ?? [])], []);
+});
+
 test("a ReplicaSet is scaled without knowing what it is", () => {
   const { scale } = replicaSets.subresources;
   assert.equal(scale?.of, "scale");

@@ -17,17 +17,18 @@ import { parseQuantity, signOf } from "../../machinery/quantity.ts";
 import { validateContainerResourceName } from "../../core/v1/container-resource-name.ts";
 import { validateReference, type ReferenceRules } from "./validate-reference.ts";
 
+type SourceName = "object" | "external" | "pods" | "resource" | "containerResource";
+
 /** The type, and the member that holds its source. */
-const SOURCES = {
-  Object: "object",
-  External: "external",
-  Pods: "pods",
-  Resource: "resource",
-  ContainerResource: "containerResource",
-} as const;
-type SourceName = (typeof SOURCES)[keyof typeof SOURCES];
-const SOURCE_NAMES = Object.values(SOURCES);
-const TYPES = Object.keys(SOURCES).toSorted();
+const SOURCES: ReadonlyMap<string, SourceName> = new Map([
+  ["Object", "object"],
+  ["External", "external"],
+  ["Pods", "pods"],
+  ["Resource", "resource"],
+  ["ContainerResource", "containerResource"],
+]);
+const SOURCE_NAMES = [...SOURCES.values()];
+const TYPES = [...SOURCES.keys()].toSorted();
 const TARGET_TYPES = ["Utilization", "Value", "AverageValue"];
 
 export function* validateMetric(metric: MetricSpec, at: string, rules: ReferenceRules): Iterable<FieldError> {
@@ -38,7 +39,7 @@ export function* validateMetric(metric: MetricSpec, at: string, rules: Reference
   const present = SOURCE_NAMES.filter((name) => metric[name] !== undefined);
   // Of several, only the first is looked at: all but one must go anyway.
   if (present[0] !== undefined) yield* validateSource(metric, present[0], child(at, present[0]), rules);
-  const expected = (SOURCES as Readonly<Record<string, SourceName | undefined>>)[type];
+  const expected = SOURCES.get(type);
   // Upstream complains of an unknown type twice.
   if (expected === undefined) yield notSupported(typeAt, type, TYPES);
   else if (metric[expected] === undefined) yield required(child(at, expected), "must populate information for the given metric source");

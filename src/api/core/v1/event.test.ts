@@ -5,7 +5,7 @@ import type { Event } from "../../generated/core/v1.ts";
 import { cellsOf, columnNames, newObject, problems, problemsOfNew, received, servedVersion, type Sent } from "../../testing/kind.ts";
 import { events } from "./event.ts";
 import { fromCoreEvent, toCoreEvent } from "./event/convert.ts";
-import { validateLegacyEvent, validateStrictCreate, validateStrictUpdate } from "./event/validate.ts";
+import { validateEventsV1, validateLegacyEvent, validateStrictCreate, validateStrictUpdate } from "./event/validate.ts";
 
 const NEW_API = "events.k8s.io/v1";
 const SECOND = "2024-01-01T00:00:00.123456Z";
@@ -110,6 +110,19 @@ test("nothing is lost on the way to the new API and back", () => {
 const NAMESPACE_MISMATCH = "does not match event.namespace";
 
 const LEGACY: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
+  [
+    "a time, about an object of no namespace, in one that is not the default",
+    {
+      metadata: { namespace: "other" },
+      involvedObject: {},
+      eventTime: SECOND,
+      reportingComponent: "c",
+      reportingInstance: "i",
+      action: "a",
+      reason: "r",
+    },
+    [`involvedObject.namespace: Invalid value: "": ${NAMESPACE_MISMATCH}`],
+  ],
   ["hardly anything", { involvedObject: {} }, []],
   [
     "an object of another namespace",
@@ -172,13 +185,12 @@ for (const [title, sent, expected] of LEGACY) {
   });
 }
 
-test("the new API calls the one who reports by its own name", () => {
+test("the new API calls the one who reports by its own name, and has rules of its own for new and for changed Events", () => {
   const event = newObject(events, { involvedObject: {}, eventTime: SECOND, reportingInstance: "i", action: "a", reason: "r" });
+  const fields = (found: readonly string[]) => new Set(found.map((problem) => problem.split(":")[0]));
 
-  assert.deepEqual(
-    problems(validateLegacyEvent(event, "reportingController")).map((problem) => problem.split(":")[0]),
-    ["reportingController", "reportingController", "reportingController"],
-  );
+  assert.deepEqual(fields(problems(validateEventsV1(event))), new Set(["reportingController", "type"]));
+  assert.deepEqual(fields(problems(validateEventsV1(event, { ...event, reason: "q" }))), new Set(["reportingController", "reason"]));
 });
 
 test("a new Event of the new API uses no deprecated field, and says when it was", () => {
@@ -222,6 +234,47 @@ test("through the new API only the series of an Event may change", () => {
     'source: Invalid value: {"Component":"x","Host":""}: field is immutable',
     'eventTime: Invalid value: "2024-01-01T00:00:00.123457Z": field is immutable',
   ]);
+});
+
+test("each field of an Event but its series is for life", () => {
+  const previous = received(events, NEW_EVENT, NEW_API);
+  const changes: Partial<Event> = {
+    series: { count: 1, lastObservedTime: SECOND },
+    message: "m",
+    firstTimestamp: "2024-01-01T00:00:00Z",
+    lastTimestamp: "2024-01-01T00:00:00Z",
+    count: 4,
+    type: "Warning",
+    action: "k",
+    related: { kind: "K" },
+    reportingComponent: "r",
+    reportingInstance: "j",
+  };
+
+  assert.deepEqual(
+    problems(validateStrictUpdate({ ...previous, ...changes }, previous)).map((problem) => problem.split(":")[0]),
+    [
+      "series.count",
+      "message",
+      "firstTimestamp",
+      "lastTimestamp",
+      "count",
+      "type",
+      "action",
+      "related",
+      "reportingController",
+      "reportingInstance",
+    ],
+  );
+});
+
+test("an Event cannot be in a namespace that there cannot be", () => {
+  const event = newObject(events, { metadata: { namespace: "A" }, involvedObject: { namespace: "A" } });
+
+  assert.match(
+    problems(validateLegacyEvent(event, "reportingComponent"))[0] ?? "",
+    /^namespace: Invalid value: "A": a lowercase RFC 1123 subdomain/,
+  );
 });
 
 test("each API selects by its own names, and the source of a new Event is who reports it", () => {

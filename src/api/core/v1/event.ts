@@ -11,7 +11,7 @@ import { ageOf } from "../../machinery/duration.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource, type SelectableFields } from "../../machinery/resource.ts";
 import { fromCoreEvent, toCoreEvent } from "./event/convert.ts";
-import { isSet, validateLegacyEvent, validateStrictCreate, validateStrictUpdate } from "./event/validate.ts";
+import { isSet, validateEventsV1, validateLegacyEvent } from "./event/validate.ts";
 
 const SECONDS_TO_LIVE = 3_600;
 
@@ -33,10 +33,7 @@ const eventsV1 = {
   schema: "io.k8s.api.events.v1.Event",
   toStorage: toCoreEvent,
   fromStorage: fromCoreEvent,
-  *validate(event: Event, previous?: Event) {
-    yield* validateLegacyEvent(event, "reportingController");
-    yield* previous === undefined ? validateStrictCreate(event) : validateStrictUpdate(event, previous);
-  },
+  validate: validateEventsV1,
   selectableFields: {
     ...referenceFields("regarding"),
     ...sharedFields,

@@ -32,6 +32,12 @@ test("names of Namespaces are DNS labels and those of finalizers are qualified",
   ]);
 });
 
+test("a finalizer's name without a name is wrong in every way it can be", () => {
+  const found = problemsOfNew(namespaces, { spec: { finalizers: ["a/"] } });
+
+  assert.equal(found[0], 'spec.finalizers: Invalid value: "a/": name part must be non-empty');
+});
+
 test("writing the Namespace itself changes neither its finalizers nor its status", () => {
   const previous = newObject(namespaces, {});
 

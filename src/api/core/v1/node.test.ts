@@ -190,6 +190,53 @@ test("a status with the same address twice, or with a source of configuration th
   );
 });
 
+test("annotations that replaced nothing are read to the end", () => {
+  const annotations = {
+    "scheduler.alpha.kubernetes.io/taints": '[{"key":"/","effect":"NoSchedule"}]',
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "[",
+  };
+  const found = problemsOfNew(nodes, { metadata: { annotations } });
+
+  assert.equal(
+    found[0],
+    'metadata.annotations.scheduler.alpha.kubernetes.io/taints[0].key: Invalid value: "/": prefix part must be non-empty',
+  );
+  assert.equal(
+    found.at(-1),
+    'metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.kubernetes.io/preferAvoidPods": unexpected end of JSON input',
+  );
+});
+
+test("writing the status is held to the same rules, taints and annotations included", () => {
+  const previous = newObject(nodes, { spec: { taints: [{ key: "a", effect: "X" }] } });
+  const annotations = { "scheduler.alpha.kubernetes.io/taints": "x" };
+  const status = { capacity: { cpu: "-1" }, declaredFeatures: ["A", "A"] };
+
+  const found = problemsOfChange(nodes, previous, { metadata: { annotations }, status }, "status");
+
+  assert.deepEqual(
+    found.map((problem) => problem.split(":")[0]),
+    ["metadata.annotations", "status.capacity.cpu", "status.allocatable.cpu", "status.declaredFeatures[1]", "metadata.taints[0].effect"],
+  );
+});
+
+test("a Node that still asks for configuration may, and is held to the rules of that", () => {
+  const previous = newObject(nodes, {});
+  const asking = { ...previous, spec: { configSource: {} } };
+  const configMap = { namespace: "A", name: "n", kubeletConfigKey: "k", uid: "u", resourceVersion: "1" };
+
+  assert.deepEqual(problemsOfChange(nodes, asking, { spec: { configSource: {} } }), [
+    'spec.configSource: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',
+  ]);
+  const found = problemsOfChange(nodes, asking, { spec: { configSource: { configMap } } });
+  assert.deepEqual(found.slice(0, 2), [
+    "spec.configSource.configMap.uid: Forbidden: uid must not be set in spec",
+    "spec.configSource.configMap.resourceVersion: Forbidden: resourceVersion must not be set in spec",
+  ]);
+  assert.match(found[2] ?? "", /^spec\.configSource\.configMap\.namespace: Invalid value: "A": a lowercase RFC 1123 label/);
+  assert.deepEqual([...(nodes.warnings?.(asking) ?? [])], ["spec.configSource: the feature is removed"]);
+});
+
 test("a client is warned of fields of the past and of odd spellings", () => {
   assert.deepEqual(warningsOfNew(nodes, { spec: { externalID: "x", podCIDRs: ["2001:DB8::/64"] } }), [
     "spec.externalID: this field is deprecated, and is unused by Kubernetes",

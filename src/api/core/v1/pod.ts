@@ -2,6 +2,7 @@
  * core/v1 Pod: containers that run together on one node. What its fields are given, must say and may change to stands in pod/.
  * Not here: log, exec, attach, port-forward and proxy, which are the kubelet's, and what binding and eviction do (apiserver/resources).
  */
+import { ANY_ELEMENT } from "../../machinery/apply/ignored-fields.ts";
 import type { Pod } from "../../generated/core/v1.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
@@ -42,16 +43,24 @@ export const pods: Resource<Pod> = defineResource<Pod>({
     status: {
       of: "object",
       verbs: ["get", "patch", "update"],
+      ignoredFields: [["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"]],
       prepareForUpdate: prepareStatusUpdate,
       validateUpdate: validateStatusUpdate,
     },
     ephemeralcontainers: {
       of: "object",
       verbs: ["get", "patch", "update"],
+      ignoredFields: { only: [["spec", "ephemeralContainers"]] },
       prepareForUpdate: prepareEphemeralContainersUpdate,
       validateUpdate: validateEphemeralContainersUpdate,
     },
-    resize: { of: "object", verbs: ["get", "patch", "update"], prepareForUpdate: prepareResize, validateUpdate: validateResize },
+    resize: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      ignoredFields: { only: RESIZABLE_FIELDS },
+      prepareForUpdate: prepareResize,
+      validateUpdate: validateResize,
+    },
     binding: {
       of: "action",
       verbs: ["create"],

@@ -338,3 +338,16 @@ test("an applier that comes with another version gives up what it named in the o
     [["test/v2", "Apply"]],
   );
 });
+
+test("what nobody owns stays when an applier gives up what stands beside it", () => {
+  const entry = {
+    manager: "m",
+    operation: "Apply",
+    apiVersion: API_VERSION,
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:spec": { "f:data": { "f:a": {} } } },
+  } as const;
+  const state = { object: aWidget({ replicas: 1, data: { a: "1" } }), managed: ManagedFields.fromEntries([entry]) };
+
+  assert.deepEqual(specOf(apply(state, "m", wanted({ args: ["x"] }))), { replicas: 1, args: ["x"] });
+});

@@ -280,3 +280,12 @@ test("what was owned field by field and now is owned as a whole changes hands as
 test("an item without a name costs the object its owners, not the write", () => {
   assert.equal(track("m", aWidget({ ports: [{ name: "x", protocol: null }, null] })), ManagedFields.none);
 });
+
+test("who makes a duplicate owns the items that share a key, and who ends it owns the one that is left", () => {
+  const created = { object: aWidget({ tags: ["a", "b"] }), managed: track("one", aWidget({ tags: ["a", "b"] })) };
+  const doubled = update(created, "two", aWidget({ tags: ["a", "b", "a"] }));
+  const single = update(doubled, "three", aWidget({ tags: ["a", "b"] }));
+
+  assert.equal(ownership(doubled.managed)["Update two"], '{"f:spec":{"f:tags":{"v:\\"a\\"":{}}}}');
+  assert.deepEqual(Object.keys(ownership(single.managed)), ["Update one", "Update three"]);
+});

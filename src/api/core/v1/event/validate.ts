@@ -51,6 +51,12 @@ function* validateLength(text: string, field: string, maxBytes: number): Iterabl
   if (byteLength(text) > maxBytes) yield invalid(field, "", `can have at most ${maxBytes} characters`);
 }
 
+/** All rules for what is written through events.k8s.io/v1. */
+export function* validateEventsV1(event: Event, previous?: Event): Iterable<FieldError> {
+  yield* validateLegacyEvent(event, "reportingController");
+  yield* previous === undefined ? validateStrictCreate(event) : validateStrictUpdate(event, previous);
+}
+
 /** What is demanded in addition of an Event that is made through events.k8s.io/v1. */
 export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   const { name } = event.metadata;

@@ -58,3 +58,7 @@ function applied(before: readonly string[], hunks: string): readonly string[] {
   }
   return [...result, ...before.slice(position)];
 }
+
+test("numbers that are too large for a number are shown, too", () => {
+  assert.match(describeDifference({ a: 1n << 60n }, { a: 2 }), /^- "a": "1152921504606846976"$/m);
+});

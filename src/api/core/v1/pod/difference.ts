@@ -17,7 +17,9 @@ export function describeDifference(before: unknown, after: unknown): string {
 }
 
 function linesOf(value: unknown): readonly string[] {
-  return JSON.stringify(value, null, " ").split("\n");
+  // Whole numbers that are too large for a number are bigints, which JSON does not print by itself.
+  const printable = (_name: string, member: unknown): unknown => (typeof member === "bigint" ? `${member}` : member);
+  return JSON.stringify(value, printable, " ").split("\n");
 }
 
 function compareLines(before: readonly string[], after: readonly string[]): readonly Line[] {

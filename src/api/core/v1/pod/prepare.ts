@@ -135,6 +135,7 @@ function withOnlySpec(next: Pod, previous: Pod, spec: PodSpec): Pod {
 export function gracePeriodOf(pod: Pod, requested: number | undefined): number {
   const { phase } = pod.status ?? {};
   if (!specOf(pod).nodeName || phase === "Failed" || phase === "Succeeded") return 0;
-  const seconds = requested ?? specOf(pod).terminationGracePeriodSeconds ?? 0;
+  // A period that is too large for a number comes as a bigint, and means forever.
+  const seconds = Number(requested ?? specOf(pod).terminationGracePeriodSeconds ?? 0);
   return seconds < 0 ? 1 : seconds;
 }

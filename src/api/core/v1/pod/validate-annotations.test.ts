@@ -65,3 +65,12 @@ for (const { title, given, mistakes } of ROWS) {
     assert.deepEqual(mistakesOf(given), mistakes);
   });
 }
+
+test("tolerations in an annotation are a list of them", () => {
+  for (const text of ["x", "{}", "[null]", "[1]", '[{"key":5}]']) {
+    const annotations = { "scheduler.alpha.kubernetes.io/tolerations": text };
+    assert.deepEqual(mistakesOf({ metadata: { annotations } }), [
+      'metadata.annotations: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": must be a list of tolerations in JSON',
+    ]);
+  }
+});

@@ -40,13 +40,25 @@ function isInt32(text: string): boolean {
 }
 
 function* validateTolerationsText(text: string, at: string): Iterable<FieldError> {
-  let tolerations: unknown;
+  const tolerations = readTolerations(text);
+  if (tolerations === undefined) yield invalid(at, TOLERATIONS_ANNOTATION, "must be a list of tolerations in JSON");
+  else yield* validateTolerations(tolerations, `${at}.${TOLERATIONS_ANNOTATION}`);
+}
+
+/** Undefined if the text is anything else. */
+function readTolerations(text: string): readonly Toleration[] | undefined {
   try {
-    tolerations = JSON.parse(text);
-  } catch (error) {
-    return yield invalid(at, TOLERATIONS_ANNOTATION, (error as Error).message);
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.every(isToleration) ? value : undefined;
+  } catch {
+    return undefined;
   }
-  if (Array.isArray(tolerations)) yield* validateTolerations(tolerations as Toleration[], `${at}.${TOLERATIONS_ANNOTATION}`);
+}
+
+function isToleration(value: unknown): value is Toleration {
+  if (typeof value !== "object" || value === null) return false;
+  const { key = "", operator = "", value: text = "", effect = "" } = value as Readonly<Record<string, unknown>>;
+  return [key, operator, text, effect].every((member) => typeof member === "string");
 }
 
 function* validateSeccompTexts(annotations: Annotations, at: string): Iterable<FieldError> {

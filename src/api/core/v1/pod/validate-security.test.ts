@@ -322,3 +322,12 @@ for (const { title, given, mistakes } of ROWS) {
     assert.deepEqual(mistakesOf(given), mistakes);
   });
 }
+
+test("ids that are too large for a number are refused like any other", () => {
+  const securityContext = { runAsUser: 1n << 60n, allowPrivilegeEscalation: false, privileged: true };
+
+  const [first = "", second = ""] = mistakesOf({ container: { securityContext } });
+
+  assert.match(first, /^spec\.containers\[0\]\.securityContext\.runAsUser: Invalid value: 1152921504606846976: must be between 0/);
+  assert.match(second, /"RunAsUser":1152921504606847000,/);
+});

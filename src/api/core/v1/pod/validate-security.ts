@@ -70,8 +70,13 @@ function shownContext(context: SecurityContext): unknown {
   ] as const;
   return {
     Capabilities: capabilities === undefined ? null : { Add: capabilities.add ?? null, Drop: capabilities.drop ?? null },
-    ...Object.fromEntries(names.map((name) => [goName(name), context[name] ?? null])),
+    ...Object.fromEntries(names.map((name) => [goName(name), printable(context[name]) ?? null])),
   };
+}
+
+/** An id that is too large for a number is wrong in any case; JSON has no way to print it. */
+function printable(value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
 }
 
 function goName(name: string): string {

@@ -4,7 +4,8 @@
  */
 import { decodeText } from "./contents.ts";
 
-const PEM_BLOCK = /-----BEGIN ([^\n]*?)-----[^-]*-----END \1-----/g;
+/** Types have a few words at most; without that limit a text of nothing but beginnings would take long to read. */
+const PEM_BLOCK = /-----BEGIN ([^\n-]{0,64})-----[^-]*-----END \1-----/g;
 /** A chain of certificates has a few thousand characters; the rest of a longer text would only cost time. A multiple of 4: whole base64. */
 const READ_MAX_CHARACTERS = 100_000;
 

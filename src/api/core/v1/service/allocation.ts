@@ -64,9 +64,11 @@ export function nodePortNeeds(service: Service, previous?: Service): readonly No
 type NumberedPort = readonly [index: number, port: ServicePort];
 
 function needsOfNew(ports: readonly NumberedPort[]): readonly NodePortNeed[] {
+  const askedByPort = new Map<number, number>();
+  for (const [, { port, nodePort = 0 }] of ports) if (nodePort !== 0 && !askedByPort.has(port)) askedByPort.set(port, nodePort);
   const needs = new Map<string, { indexes: number[]; requested?: number }>();
   for (const [index, { port, nodePort = 0 }] of ports) {
-    const asked = nodePort !== 0 ? nodePort : ports.find(([, other]) => other.port === port && (other.nodePort ?? 0) !== 0)?.[1].nodePort;
+    const asked = nodePort !== 0 ? nodePort : askedByPort.get(port);
     const key = asked === undefined ? `port ${port}` : `node port ${asked}`;
     const need = needs.get(key);
     if (need !== undefined) need.indexes.push(index);

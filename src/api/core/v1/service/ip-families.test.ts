@@ -19,6 +19,12 @@ function outcome(families: readonly IpFamily[], spec: JsonObject, before?: JsonO
 }
 
 const NEW: readonly [title: string, families: readonly IpFamily[], spec: JsonObject, outcome: Outcome][] = [
+  [
+    "names two addresses and no policy",
+    DUAL,
+    { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::1"] },
+    `${POLICY} "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`,
+  ],
   ["says nothing", DUAL, {}, ["SingleStack", ["IPv4"]]],
   ["names a family", DUAL, { ipFamilies: ["IPv6"] }, ["SingleStack", ["IPv6"]]],
   ["names an address", DUAL, { clusterIP: "fd00::1" }, ["SingleStack", ["IPv6"]]],
@@ -73,6 +79,12 @@ const TWO: JsonObject = {
 const ONE: JsonObject = { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"], ipFamilies: ["IPv4"], ipFamilyPolicy: "PreferDualStack" };
 
 const CHANGED: readonly [title: string, before: JsonObject, spec: JsonObject, outcome: Outcome][] = [
+  [
+    "leaves out the second address without saying so is refused",
+    TWO,
+    { ...TWO, clusterIPs: ["10.0.0.1"] },
+    `${POLICY} "PreferDualStack": must be 'SingleStack' to release the secondary cluster IP`,
+  ],
   ["is sent as it is keeps one family though the cluster has got two", ONE, ONE, ["PreferDualStack", ["IPv4"]]],
   ["now requires two gets the second", ONE, { ...ONE, ipFamilyPolicy: "RequireDualStack" }, ["RequireDualStack", ["IPv4", "IPv6"]]],
   ["now has one loses the second", TWO, { ...TWO, ipFamilyPolicy: "SingleStack" }, ["SingleStack", ["IPv4"]]],

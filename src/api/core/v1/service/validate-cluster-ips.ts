@@ -50,10 +50,12 @@ function* validateBothNames({ clusterIP = "", clusterIPs = [] }: ServiceSpec): I
 }
 
 function* validateFamilies(families: readonly string[]): Iterable<FieldError> {
+  const seen = new Set<string>();
   for (const [index, family] of families.entries()) {
     const field = element("spec.ipFamilies", index);
     if (!FAMILIES.includes(family)) yield notSupported(field, family, FAMILIES);
-    if (families.indexOf(family) < index) yield duplicate(field, family);
+    if (seen.has(family)) yield duplicate(field, family);
+    seen.add(family);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The rules for a Service as a whole. It has been through the allocator, so addresses and ports that it needs are there.
+ * The rules for a Service as a whole. Addresses and ports that the allocator gives may be missing still.
  * Not here: how its addresses and families belong together (validate-cluster-ips.ts), and its ports (validate-ports.ts).
  */
 import type { LoadBalancerIngress, Service, ServiceSpec } from "../../../generated/core/v1.ts";
@@ -156,11 +156,11 @@ function* validateTraffic(spec: ServiceSpec): Iterable<FieldError> {
 function* validateHealthCheckNodePort(spec: ServiceSpec): Iterable<FieldError> {
   const field = "spec.healthCheckNodePort";
   const { healthCheckNodePort = 0 } = spec;
+  // Whoever needs one and names none is given one.
+  if (healthCheckNodePort === 0) return;
   if (!needsHealthCheckNodePort(spec)) {
-    if (healthCheckNodePort === 0) return;
     yield invalid(field, healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'");
-  } else if (healthCheckNodePort === 0) yield required(field);
-  else for (const wrong of validatePortNumber(healthCheckNodePort)) yield invalid(field, healthCheckNodePort, wrong);
+  } else for (const wrong of validatePortNumber(healthCheckNodePort)) yield invalid(field, healthCheckNodePort, wrong);
 }
 
 export function* validateServiceUpdate(next: Service, previous: Service): Iterable<FieldError> {

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { problems } from "../../testing/kind.ts";
+import { validateContainerResourceName } from "./container-resource-name.ts";
+
+const ROWS: readonly [name: string, problems: readonly string[]][] = [
+  ["cpu", []],
+  ["hugepages-2Mi", []],
+  ["example.com/gpu", []],
+  ["kubernetes.io/x", []],
+  ["pods", ["must be a standard resource for containers"]],
+  ["requests.cpu", ["must be a standard resource for containers"]],
+  ["foo", ["must be a standard resource type or fully qualified", "must be a standard resource for containers"]],
+  ["requests.foo/bar", ["doesn't follow extended resource name standard"]],
+];
+
+for (const [name, expected] of ROWS) {
+  test(`a container ${expected.length === 0 ? "can" : "cannot"} be measured by ${name}`, () => {
+    assert.deepEqual(
+      problems(validateContainerResourceName(name, "name")),
+      expected.map((problem) => `name: Invalid value: "${name}": ${problem}`),
+    );
+  });
+}
+
+test("a name of a resource is a qualified name", () => {
+  assert.match(problems(validateContainerResourceName("a b", "name"))[0] ?? "", /^name: Invalid value: "a b": name part must consist of/);
+});

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pods } from "./pod.ts";
+import { newPod } from "./pod/testing/pods.ts";
+
+test("pods are selected by where and how they run", () => {
+  const pod = newPod({ spec: { nodeName: "n", serviceAccountName: "sa", hostNetwork: true } });
+  const running = { ...pod, status: { ...pod.status, podIPs: [{ ip: "10.0.0.1" }], nominatedNodeName: "m" } };
+
+  const fields = Object.fromEntries(Object.entries(pods.selectableFields).map(([path, read]) => [path, read(running)]));
+
+  assert.deepEqual(fields, {
+    "spec.nodeName": "n",
+    "spec.restartPolicy": "Always",
+    "spec.schedulerName": "default-scheduler",
+    "spec.serviceAccountName": "sa",
+    "spec.hostNetwork": "true",
+    "status.phase": "Pending",
+    "status.podIP": "10.0.0.1",
+    "status.nominatedNodeName": "m",
+  });
+});
+
+test("only another spec is a new generation, and another spelling is not another spec", () => {
+  const pod = newPod({ container: { resources: { requests: { memory: "1Gi" } } } });
+  const spelled = newPod({ container: { resources: { requests: { memory: "1024Mi" } } } });
+  const changed = newPod({ container: { resources: { requests: { memory: "2Gi" } } } });
+
+  assert.equal(pods.changesGeneration?.({ ...pod, metadata: { name: "other" } }, pod), false);
+  assert.equal(pods.changesGeneration?.(spelled, pod), false);
+  assert.equal(pods.changesGeneration?.(changed, pod), true);
+});
+
+test("pods can be bound and evicted, and parts of them written by paths of their own", () => {
+  const paths = Object.entries(pods.subresources).map(([name, { of, verbs }]) => `${name} ${of} ${verbs.join(",")}`);
+
+  assert.deepEqual(paths, [
+    "status object get,patch,update",
+    "ephemeralcontainers object get,patch,update",
+    "resize object get,patch,update",
+    "binding action create",
+    "eviction action create",
+  ]);
+});
