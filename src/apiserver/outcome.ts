@@ -8,7 +8,7 @@ import type { StoredObject } from "./storage/stored-object.ts";
 import type { WatchStart } from "./watch/watch-start.ts";
 
 export type Outcome =
-  | { readonly is: "object"; readonly code: 200 | 201; readonly endpoint: Endpoint; readonly object: StoredObject }
+  | { readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject }
   | { readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList }
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */

@@ -1,20 +1,20 @@
 /**
- * One resource in the store: reading from its cache, writing with preconditions. The only place that knows keys and commits; failures
- * of the store become StatusErrors here, once. Not here: what may be written (write/), and who is told (watch/).
+ * One resource in the store: reading from its cache, writing with preconditions. The only place that knows keys and commits.
+ * Not here: what may be written (write/), who is told (watch/), what a client sees of a failing store (store-failure.ts).
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { Lru } from "../../base/lru.ts";
 import { SortedMap } from "../../base/sorted-map.ts";
-import { expired, internalError, StatusError, tooLarge, type ResourceName } from "../../api/machinery/status-error.ts";
+import type { ResourceName } from "../../api/machinery/status-error.ts";
 import { apiVersionOf } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { resourcePrefix } from "../../store/key.ts";
 import type { CommitResult, Entry, Operation, Store } from "../../store/store.ts";
-import { StoreError } from "../../store/store-error.ts";
 import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
+import { translated } from "./store-failure.ts";
 import { ObjectFamily, StoredObject } from "./stored-object.ts";
 import type { FieldReaders } from "./watch-index.ts";
 
@@ -144,31 +144,4 @@ export class ResourceStorage {
 function indexedReaders({ indexedFields = [], selectableFields }: Resource): FieldReaders {
   const wanted = Object.entries(selectableFields).filter(([path]) => indexedFields.includes(path));
   return Object.fromEntries(wanted);
-}
-
-/** Runs something of the store; its errors come out as what a client sees. */
-export async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof StoreError ? statusOf(error) : error;
-  }
-}
-
-function statusOf(error: StoreError): StatusError {
-  switch (error.reason) {
-    case "TooLarge":
-      return tooLarge(error.message);
-    case "Compacted":
-      return expired("The resourceVersion for the provided list is too old.");
-    case "Invalid":
-      return new StatusError("BadRequest", error.message, { cause: error });
-    case "Unavailable":
-    case "Closed":
-      return new StatusError("ServiceUnavailable", error.message, { details: { retryAfterSeconds: 1 }, cause: error });
-    case "Uncertain":
-      return new StatusError("Timeout", error.message, { cause: error });
-    default:
-      return internalError(error);
-  }
 }

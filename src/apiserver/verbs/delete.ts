@@ -1,12 +1,12 @@
-/** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query. */
-import type { JsonObject } from "../../api/machinery/object.ts";
-import { invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
+/** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query; never from both. */
+import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
+import { internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ObjectList, Outcome } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
-import { decodeBody } from "../write/decode-body.ts";
+import { decodeOptions } from "../write/decode-body.ts";
 import { deleteObject, type DeleteResult } from "../write/delete.ts";
 import { deleteOptionsErrors, type DeleteOptions } from "../write/deletion.ts";
 import { listObjects } from "./list.ts";
@@ -22,7 +22,8 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
   const name = { namespace: request.namespace, name: request.name };
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
-    return { is: "object", code: 200, endpoint, object: result.object };
+    const isAccepted = !result.gone && options.orphanDependents === false;
+    return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
   }
   return { is: "value", code: 200, schema: STATUS_SCHEMA, value: successOf(endpoint, result) as unknown as JsonObject };
 }
@@ -72,7 +73,7 @@ async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject)
 }
 
 function deleteOptionsOf(server: ServerContext, { served }: Endpoint, request: ApiRequest): DeleteOptions {
-  const options = { ...queryOptions(request), ...bodyOptions(server, served.group, request) };
+  const options = bodyOptions(server, served, request) ?? queryOptions(request);
   const errors = [...deleteOptionsErrors(options)];
   if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
   return options;
@@ -88,13 +89,10 @@ function queryOptions({ options }: ApiRequest): DeleteOptions {
   };
 }
 
-/** The body may call itself meta.k8s.io/v1, v1 or a version of the group of the path, as clients of all ages do. */
-function bodyOptions(server: ServerContext, group: string, request: ApiRequest): DeleteOptions {
-  const { body } = request;
-  if (body === undefined || (body.form === "bytes" && body.bytes.length === 0)) return {};
+/** undefined: there is no body. */
+function bodyOptions(server: ServerContext, { group, version }: GroupVersion, { body }: ApiRequest): DeleteOptions | undefined {
+  if (body === undefined || (body.form === "bytes" && body.bytes.length === 0)) return undefined;
   const schema = server.schemas.get(DELETE_OPTIONS_SCHEMA);
-  if (schema?.type !== "object") return {};
-  const expected = { schema, kind: { group, version: request.version, kind: "DeleteOptions" } };
-  const { object } = decodeBody({ ...expected, alsoAccepts: ["meta.k8s.io/v1", "v1"] }, body, request);
-  return object as unknown as DeleteOptions;
+  if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${DELETE_OPTIONS_SCHEMA}`));
+  return decodeOptions({ schema, kind: { group, version, kind: "DeleteOptions" } }, body) as DeleteOptions;
 }

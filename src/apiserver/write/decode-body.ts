@@ -28,8 +28,6 @@ import type { RequestBody, RequestContext } from "../request.ts";
 export interface ExpectedType {
   readonly kind: GroupVersionKind;
   readonly schema: ObjectSchema;
-  /** Other apiVersions under which the same type may be sent. */
-  readonly alsoAccepts?: readonly string[];
 }
 
 export interface SentObject {
@@ -53,6 +51,39 @@ export function decodeBody(
     throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));
   if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
   return splitManagedFields(parsed.object);
+}
+
+/**
+ * Options in a body (DeleteOptions). They may call themselves a version of any group, as clients of all ages do; what they have beyond
+ * what is known is ignored, and what is wrong with them is said without saying of what.
+ */
+export function decodeOptions({ kind, schema }: ExpectedType, body: RequestBody): JsonObject {
+  if (body.form === "patch") throw badRequest("a patch cannot be sent in place of options");
+  try {
+    if (body.form === "object") return decodeBySchema(body.object, schema).object as JsonObject;
+    const { found, value } = readOptions(kind, body, schema);
+    if (found.kind === kind.kind) return decodeBySchema(value ?? {}, schema).object as JsonObject;
+    const version = JSON.stringify(apiVersionOf(found));
+    throw badRequest(`no kind ${JSON.stringify(found.kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`);
+  } catch (error) {
+    if (isJsonSyntaxError(error)) throw badRequest(noTypeMeta(error.message), error);
+    if (error instanceof DecodeError) throw badRequest(error.message, error);
+    throw error;
+  }
+}
+
+function readOptions(
+  expected: GroupVersionKind,
+  { bytes, contentType }: Extract<RequestBody, { form: "bytes" }>,
+  schema: ObjectSchema,
+): { readonly found: GroupVersionKind; readonly value: Json } {
+  const mediaType = negotiateContentType(contentType, BUILT_IN_TYPES);
+  if (mediaType === PROTOBUF_TYPE) {
+    const envelope = decodeEnvelope(bytes);
+    return { found: completeKind(envelope, expected), value: decodeProtobuf(envelope.raw, schema) };
+  }
+  const { value } = mediaType === YAML_TYPE ? parseYaml(bytes) : parseJson(bytes, { duplicates: false });
+  return { found: completeKind(readTypeMeta(value), expected), value };
 }
 
 export function fieldValidationOf({ fieldValidation = "" }: RequestOptions): FieldValidation {
@@ -145,10 +176,9 @@ function typed(object: JsonObject, { group, version, kind }: GroupVersionKind): 
   return { ...object, kind, apiVersion, metadata };
 }
 
-function checkKind({ kind, alsoAccepts = [] }: ExpectedType, found: GroupVersionKind): void {
+function checkKind({ kind }: ExpectedType, found: GroupVersionKind): void {
   const { group, version } = kind;
-  const isExpected = (found.group === group && found.version === version) || alsoAccepts.includes(apiVersionOf(found));
-  if (!isExpected) {
+  if (found.group !== group || found.version !== version) {
     const expected = apiVersionOf(kind);
     throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
   }

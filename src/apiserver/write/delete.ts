@@ -1,11 +1,12 @@
 /** Carries out what deletion.ts decides, again if somebody else changed the object meanwhile. */
 import type { KubeObject } from "../../api/machinery/object.ts";
-import { conflict, notFound, type ResourceName } from "../../api/machinery/status-error.ts";
+import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import { StoredObject } from "../storage/stored-object.ts";
+import { checkUid } from "./metadata.ts";
 import { planDeletion, type DeleteOptions } from "./deletion.ts";
 
 const DELETE_ATTEMPTS_MAX = 16;
@@ -41,7 +42,7 @@ async function tryToDelete(
   current: StoredObject,
 ): Promise<DeleteResult | { readonly found: StoredObject | undefined }> {
   const { resource, served, storage } = endpoint;
-  checkPreconditions(endpoint.name, name.name, options, current);
+  checkPreconditions(endpoint, name.name, options, current);
   const dryRun = (options.dryRun ?? []).length > 0;
   await server.admission.validate({
     operation: "DELETE",
@@ -73,9 +74,16 @@ function changed({ storage }: Endpoint, object: KubeObject, current: StoredObjec
   return StoredObject.fromObject(storage.family, object, current.managed(), current.revision);
 }
 
-function checkPreconditions(resource: ResourceName, name: string, { preconditions }: DeleteOptions, current: StoredObject): void {
+function checkPreconditions({ resource: { kind, deletion }, name: resourceName }: Endpoint, name: string, { preconditions }: DeleteOptions, current: StoredObject): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const found = current.object.metadata;
+  // Upstream has two ways to delete, with words of their own.
+  if (deletion !== undefined) {
+    checkUid(resourceName, name, { wanted: uid, found: found.uid });
+    if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
+    throw conflict(resourceName, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.revision}`);
+  }
+  const resource = { group: resourceName.group, plural: kind };
   if (uid !== undefined && uid !== found.uid) {
     throw conflict(
       resource,

@@ -27,11 +27,13 @@ const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
 
 export function planDeletion(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): Deletion {
+  // What such a kind has to do first has begun, with what the first delete wanted.
+  if (object.metadata.deletionTimestamp !== undefined && resource.deletion?.isPending(object) === true) return { outcome: "wait" };
   const graceful = planGrace(resource, object, options, nowMs);
   if (graceful === "pending") return { outcome: "wait" };
   const finalized = withFinalizers(resource, graceful ?? object, options);
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
-  if (graceful !== undefined) return { outcome: "write", object: finalized };
+  if (graceful !== undefined && (mustStay || graceful.metadata.deletionGracePeriodSeconds !== 0)) return { outcome: "write", object: finalized };
   if (!mustStay) return { outcome: "remove", object: finalized };
   const going = markedAsGoing(resource, finalized, nowMs);
   return going === object ? { outcome: "wait" } : { outcome: "write", object: going };
@@ -45,14 +47,13 @@ export function isReadyToGo(resource: Resource, object: KubeObject): boolean {
   return resource.deletion?.isPending(object) !== true;
 }
 
-/** The object with its grace period, "pending" if it has one that is as short, undefined if it goes without. */
+/** The object with its grace period, which may be 0; "pending" if it has one that is as short; undefined if there is nothing to set. */
 function planGrace(resource: Resource, object: KubeObject, options: DeleteOptions, nowMs: number): KubeObject | "pending" | undefined {
   if (resource.gracePeriodSeconds === undefined) return undefined;
   const requested = options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, generation } = object.metadata;
   if (deletionTimestamp !== undefined) return shorten(object, { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs });
   const seconds = resource.gracePeriodSeconds(object, requested);
-  if (seconds === 0) return undefined;
   return withMetadata(object, {
     deletionTimestamp: formatTime(nowMs + seconds * 1_000),
     deletionGracePeriodSeconds: seconds,
@@ -73,11 +74,10 @@ function shorten(
   const { deletionTimestamp, deletionGracePeriodSeconds, requested, nowMs } = grace;
   if (deletionGracePeriodSeconds <= 0) return undefined;
   if (requested === undefined || requested >= deletionGracePeriodSeconds) return "pending";
-  if (requested === 0) return undefined;
   const begun = (parseTime(deletionTimestamp) ?? nowMs) - deletionGracePeriodSeconds * 1_000;
   const end = begun + requested * 1_000;
   // Over already, but whoever runs it must still see the change and finish.
-  if (end < nowMs) return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: 1 });
+  if (end < nowMs) return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: Math.min(requested, 1) });
   return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
 }
 
@@ -105,7 +105,9 @@ function withFinalizers(resource: Resource, object: KubeObject, options: DeleteO
 }
 
 function propagationOf(resource: Resource, finalizers: readonly string[], options: DeleteOptions): string {
-  if (options.orphanDependents !== undefined) return options.orphanDependents ? "Orphan" : "Background";
+  // Namespaces, and they alone, take "do not orphan" as "wait for dependents".
+  if (options.orphanDependents === false) return resource.deletion === undefined ? "Background" : "Foreground";
+  if (options.orphanDependents === true) return "Orphan";
   if (options.propagationPolicy !== undefined) return options.propagationPolicy;
   if (finalizers.includes(ORPHAN)) return "Orphan";
   if (finalizers.includes(FOREGROUND)) return "Foreground";

@@ -22,6 +22,11 @@ import { validateStatusUpdate } from "./pod/validate-status.ts";
 import { validatePodUpdate } from "./pod/validate-update.ts";
 import { podWarnings } from "./pod/warnings.ts";
 
+/** What `resize` may write. */
+const RESIZABLE_FIELDS = ["containers", "initContainers"].flatMap((list) =>
+  ["resources", "resizePolicy"].map((field) => ["spec", list, ANY_ELEMENT, field]),
+);
+
 export const pods: Resource<Pod> = defineResource<Pod>({
   kind: "Pod",
   plural: "pods",
