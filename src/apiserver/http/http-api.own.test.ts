@@ -122,14 +122,13 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
         return text("nobody hears it");
       });
       const asking = client(served);
-      const answer = asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" }).catch(() => "gone");
+      asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" }).catch(() => "gone");
       const request = await arrived.promise;
       const body = request.body().catch((error: unknown) => error);
       asking[Symbol.dispose]();
       await aborted(request);
       equal((request.signal.reason as Error).message, "The client has gone away");
       equal(await body, request.signal.reason);
-      equal(await answer, "gone");
     });
 
     test("the signal of an answered request is not aborted, asked for early or late", async () => {

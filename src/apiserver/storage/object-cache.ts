@@ -10,14 +10,19 @@ import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { SortedMap } from "../../base/sorted-map.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
 import { orderAfterPrefix, orderOf } from "../../store/key.ts";
 import type { Change, Store, Watch, WatchEnd } from "../../store/store.ts";
 import { objectName } from "./object-key.ts";
+import { translated } from "./store-failure.ts";
 import { StoredObject, type ObjectFamily } from "./stored-object.ts";
 import { WatchIndex, type ChangeListener, type FieldReaders, type ObjectChange } from "./watch-index.ts";
 
 /** Entries read at a time while loading, so that a large resource does not hold the loop (or etcd's message limit). */
 const LOAD_PAGE = 10_000;
+
+/** A member of etcd that is behind answers with less than was asked for; it is asked again after this. */
+const PROGRESS_RETRY_MS = 50;
 
 /** Between attempts to read a resource whose watch broke: soon at first, and often enough to notice when etcd is back. */
 const RELOAD_DELAY = { minMs: 100, maxMs: 5_000 };
@@ -54,7 +59,7 @@ export class ObjectCache {
   #isLoaded = false;
   #isClosed = false;
   #feed: Watch | undefined;
-  #waiters: { readonly revision: number; resolve(): void }[] = [];
+  #waiters: { readonly revision: number; resolve(): void; reject(error: StatusError): void }[] = [];
 
   constructor(options: ObjectCacheOptions) {
     this.#options = options;
@@ -77,9 +82,9 @@ export class ObjectCache {
     return this.#objects.size;
   }
 
-  /** Resolves when it can be read from. Rejects if the store cannot be read. */
+  /** Resolves when it can be read from. Rejects with a StatusError if the store cannot be read. */
   load(): Promise<void> {
-    this.#loading ??= this.#load().catch((error: unknown) => {
+    this.#loading ??= translated(() => this.#load()).catch((error: unknown) => {
       this.#loading = undefined;
       throw error;
     });
@@ -89,13 +94,12 @@ export class ObjectCache {
   /** The newest revision that is known, at least as new as every write acknowledged before the call; undefined: ask the store itself. */
   async freshRevision(): Promise<number | undefined> {
     const { store } = this.#options;
-    const revision = await store.currentRevision();
+    const revision = await translated(() => store.currentRevision());
     // A store of our own has shown us everything before it told anybody.
     if (!store.capabilities.shared) return Math.max(revision, this.#lastChange);
     if (this.#synced >= revision) return this.#synced;
     if (!store.capabilities.progress) return undefined;
-    this.#feed?.requestProgress();
-    await new Promise<void>((resolve) => this.#waiters.push({ revision, resolve }));
+    await this.#untilReached(revision);
     return this.#synced;
   }
 
@@ -134,9 +138,13 @@ export class ObjectCache {
     this.#listeners.remove(listener);
   }
 
+  /** Ends those who listen, too: nothing more comes. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#feed?.close();
+    this.#endListeners();
+    for (const { reject } of this.#waiters.splice(0)) reject(closedCache(this.#options.prefix));
   }
 
   async #load(): Promise<void> {
@@ -156,13 +164,18 @@ export class ObjectCache {
       startAfter = page.entries.at(-1)?.key;
       if (page.remaining === 0) break;
     }
-    if (this.#isClosed) return;
+    if (this.#isClosed) throw closedCache(prefix);
+    // Who joined since the feed broke would miss what happened in between.
+    this.#endListeners();
     this.#objects = objects;
     this.#indexes.clear();
     this.#lastChange = revision;
     this.#follow(revision);
-    this.#isLoaded = true;
     this.#reach(revision);
+    // A write between the list and the watch is on its way; nobody may read without it who could know of it.
+    const newest = await store.currentRevision();
+    if (newest > revision && store.capabilities.progress) await this.#untilReached(newest);
+    this.#isLoaded = true;
   }
 
   #follow(after: number): void {
@@ -174,7 +187,10 @@ export class ObjectCache {
         changes: (changes) => {
           for (const change of changes) this.#take(change);
         },
-        progress: (revision) => this.#reach(revision),
+        progress: (revision) => {
+          this.#reach(revision);
+          if (this.#waiters.length > 0) void this.#askAgain();
+        },
         ended: (end) => this.#broke(end),
       },
     );
@@ -197,6 +213,18 @@ export class ObjectCache {
     this.#reach(change.revision);
   }
 
+  async #untilReached(revision: number): Promise<void> {
+    if (this.#synced >= revision) return;
+    if (this.#isClosed) throw closedCache(this.#options.prefix);
+    this.#feed?.requestProgress();
+    await new Promise<void>((resolve, reject) => this.#waiters.push({ revision, resolve, reject }));
+  }
+
+  async #askAgain(): Promise<void> {
+    await this.#options.clock.sleep(PROGRESS_RETRY_MS);
+    if (this.#waiters.length > 0) this.#feed?.requestProgress();
+  }
+
   #reach(revision: number): void {
     if (revision <= this.#synced) return;
     this.#synced = revision;
@@ -215,8 +243,13 @@ export class ObjectCache {
       ...("error" in end ? { error: end.error } : {}),
     });
     this.#isLoaded = false;
-    for (const listener of this.#listeners.all()) (listener as CacheListener).ended();
+    this.#endListeners();
     this.#loading = this.#reload();
+    this.#loading.catch(() => undefined); // It is closed: those who wait are told.
+  }
+
+  #endListeners(): void {
+    for (const listener of this.#listeners.all()) (listener as CacheListener).ended();
   }
 
   /** Tries until it works or the cache is closed; requests that need it wait. */
@@ -227,10 +260,12 @@ export class ObjectCache {
         await this.#load();
         return;
       } catch (error) {
+        if (this.#isClosed) break;
         log.warn("Cannot list a resource; trying again", { prefix, error });
         await clock.sleep(exponentialDelayMs(RELOAD_DELAY, attempt));
       }
     }
+    throw closedCache(prefix);
   }
 }
 
@@ -261,6 +296,11 @@ class FieldIndex {
     const objects = this.#byValue.get(value);
     if (objects?.delete(order) === true && objects.size === 0) this.#byValue.delete(value);
   }
+}
+
+/** The server stops, or the resource is no longer served. */
+function closedCache(prefix: string): StatusError {
+  return new StatusError("ServiceUnavailable", `Cannot read ${prefix}: it is no longer served`, { details: { retryAfterSeconds: 1 } });
 }
 
 /** The range of orders of all keys that begin with `prefix`. */

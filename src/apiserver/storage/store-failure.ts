@@ -7,8 +7,13 @@ export async function translated<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StoreError ? statusOf(error) : error;
+    throw statusOfFailure(error);
   }
+}
+
+/** Anything that is not the store's stays what it is. */
+export function statusOfFailure(error: unknown): unknown {
+  return error instanceof StoreError ? statusOf(error) : error;
 }
 
 function statusOf(error: StoreError): StatusError {

@@ -10,6 +10,7 @@ import type { ObjectList } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { Snapshot } from "../storage/object-cache.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
+import { statusOfFailure, translated } from "../storage/store-failure.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { selectionOf, type Selection } from "../watch/selection.ts";
 import { readContinueToken, writeContinueToken, type ContinueToken } from "./continue-token.ts";
@@ -49,7 +50,7 @@ async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: C
   if (wanted === 0) return now(storage, storage.cache.knownRevision());
   const fresh = await storage.cache.freshRevision();
   if (wanted !== undefined && fresh !== undefined && wanted > fresh) throw tooLargeRevision(wanted, fresh);
-  return fresh === undefined ? fromStore(storage, undefined) : now(storage, fresh);
+  return fresh === undefined ? translated(() => fromStore(storage, undefined)) : now(storage, fresh);
 }
 
 /** A limit with a version and without a match means "exactly at it", as it did before there were matches. */
@@ -71,7 +72,7 @@ async function momentAt(storage: ResourceStorage, revision: number, token: Conti
     return await fromStore(storage, revision);
   } catch (error) {
     if (isStoreError(error, "FutureRevision")) throw tooLargeRevision(revision, cache.knownRevision());
-    if (!isStoreError(error, "Compacted")) throw error;
+    if (!isStoreError(error, "Compacted")) throw statusOfFailure(error);
     if (token === undefined) throw expired("The resourceVersion for the provided list is too old.");
     throw expired(PAGE_EXPIRED, writeContinueToken({ revision: undefined, startAfter: token.startAfter }));
   }

@@ -43,6 +43,9 @@ export interface RunningClient extends AsyncDisposable {
   rest(): Promise<readonly string[]>;
 }
 
+/** No command of a test takes this long; one that waits for what never comes is ended, and fails. */
+const RUN_TIMEOUT_MS = 30_000;
+
 export interface ProgramPlace {
   readonly path: string;
   /** The whole environment. */
@@ -80,7 +83,7 @@ export function wordsOf(line: string): string[] {
 }
 
 function spawnClient(place: ProgramPlace, words: readonly string[], more: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
-  const child = spawn(place.path, words, { env: { ...place.environment, ...more }, stdio: "pipe" });
+  const child = spawn(place.path, words, { env: { ...place.environment, ...more }, stdio: "pipe", timeout: RUN_TIMEOUT_MS });
   // It may end without having read its input.
   child.stdin.on("error", () => {});
   const killWithUs = () => child.kill("SIGKILL");

@@ -49,7 +49,7 @@ test("kubectl apply --prune takes away what no longer stands in the file", needs
   await kubectl("create configmap stranger");
 
   const line = "apply -f - --prune -l set=one --prune-allowlist=core/v1/ConfigMap";
-  equal(await kubectl(line, { input: aList(labelled("stays")) }), "configmap/stays unchanged\nconfigmap/goes pruned\n");
+  equal(await kubectl(line, { input: aList(labelled("stays")) }), "configmap/stays configured\nconfigmap/goes pruned\n");
 
   equal(await kubectl("get configmaps -o name"), "configmap/stays\nconfigmap/stranger\n");
 });
@@ -153,7 +153,10 @@ test("from client-side to server-side apply: the fields change hands, and what i
   deepEqual(data, { a: "2" });
   deepEqual(
     metadata.managedFields.map(({ manager, operation }: ManagedFields) => [manager, operation]),
-    [["kubectl", "Apply"]],
+    [
+      ["kubectl-last-applied", "Apply"],
+      ["kubectl", "Apply"],
+    ],
   );
   equal(await kubectl("apply --server-side -f -", { input: aConfigMap("settings", {}) }), "configmap/settings serverside-applied\n");
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), "");
@@ -216,7 +219,7 @@ test("kubectl edit hands the object to an editor and sends what changed", needs(
   const idle = await anEditor("true");
 
   equal(await kubectl("edit deployment web", { environment: { EDITOR: editor } }), "deployment.apps/web edited\n");
-  match(await kubectl("edit deployment web", { environment: { EDITOR: idle } }), /^Edit cancelled, no changes made\.\n$/);
+  match((await kubectl.run("edit deployment web", { environment: { EDITOR: idle } })).stderr, /^Edit cancelled, no changes made\.\n$/);
   equal(await kubectl("edit deployment web --subresource=status", { environment: { EDITOR: await anEditor("sed -i 's/^status:.*/status:\\n  observedGeneration: 2/' \"$1\"") } }), "deployment.apps/web edited\n");
 
   equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}/{.metadata.generation}/{.status.observedGeneration}"), "3/2/2");

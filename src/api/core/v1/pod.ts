@@ -40,6 +40,7 @@ export const pods: Resource<Pod> = defineResource<Pod>({
   prepareForUpdate: preparePodForUpdate,
   changesGeneration: (next, previous) => !isSameSpec(specOf(next), specOf(previous)),
   gracePeriodSeconds: gracePeriodOf,
+  returnsDeletedObject: true,
   validate: validatePod,
   validateUpdate: validatePodUpdate,
   warnings: podWarnings,
