@@ -20,7 +20,7 @@ const API = ["base", "api/machinery", "api"];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   base: { knows: [], packages: ["sorted-btree"] },
-  host: { knows: ["base"], node: true, packages: ["@grpc/grpc-js", "@peculiar/x509", "ws"] },
+  host: { knows: ["base"], node: true, packages: ["@grpc/grpc-js", "ws"] },
   "api/machinery": { knows: ["base"], packages: ["yaml"] },
   api: { knows: ["base", "api/machinery"] },
   store: { knows: ["base"] },

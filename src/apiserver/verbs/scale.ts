@@ -1,16 +1,22 @@
 /** The scale subresource: an autoscaling/v1 Scale made of an object, and a Scale that is written back as the object's replicas. */
-import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { applyConfiguration } from "../../api/machinery/apply/apply.ts";
+import { trackUpdate, type FieldWriter, type IgnoredFields, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import { ownersOfScale, SCALE_API_VERSION, withOwnersOfScale, type ScaledObject } from "../../api/machinery/apply/scale.ts";
+import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
+import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { invalidObject, noSuchPath } from "../../api/machinery/status-error.ts";
+import { formatTime } from "../../api/machinery/time.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { Outcome } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { decodeBody } from "../write/decode-body.ts";
-import { checkName } from "../write/metadata.ts";
-import { decodePatchedValue, patchValue, readPatch, checkPatchOptions } from "../write/patch.ts";
+import { fieldWriter } from "../write/field-manager.ts";
+import { checkName, checkUid, inNamespace } from "../write/metadata.ts";
+import { checkPatchOptions, configurationOf, decodePatchedValue, patchValue, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
 import { getObject } from "./get.ts";
 
@@ -38,10 +44,10 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
     request,
     subresource: { of: "object", verbs: [], prepareForUpdate: (next) => next, ...validationOf(endpoint) },
     next: (current) => {
-      const { scale, resourceVersion } = wanted(current as StoredObject);
+      const { scale, managed } = wanted(current as StoredObject);
       checkScale(request, scale);
       const shown = (current as StoredObject).in(endpoint.served);
-      return { object: subresource.write(shown, scale.spec?.replicas ?? 0), resourceVersion };
+      return { object: subresource.write(shown, scale.spec?.replicas ?? 0), managed, resourceVersion: scale.metadata.resourceVersion ?? "" };
     },
     createsIfAbsent: false,
   });
@@ -53,27 +59,88 @@ function validationOf({ resource }: Endpoint): Pick<Extract<Subresource, { of: "
   return { validateUpdate: (next, previous) => resource.validateUpdate?.(next, previous) ?? [] };
 }
 
-/** The Scale that is sent or patched, and the version that the client insists on ("" if on none). */
-function scaleReader(
-  server: ServerContext,
-  { request, subresource }: ScaleCall,
-): (current: StoredObject) => { readonly scale: Scale; readonly resourceVersion: string } {
+/** The Scale as it should become, and who then owns what of the object. */
+interface WantedScale {
+  readonly scale: Scale;
+  readonly managed: ManagedFields;
+}
+
+/** Reads the body at once; what it means is known when there is an object to be scaled. */
+function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredObject) => WantedScale {
+  const { request } = call;
   const schema = server.schemas.get(SCALE_SCHEMA);
   if (schema?.type !== "object") throw noSuchPath();
   if (request.verb === "update") {
     const { object } = decodeBody({ kind: SCALE, schema }, request.body, request);
-    const scale = object as Scale;
+    const scale = inNamespace(object as Scale, request.namespace);
     checkName(scale, request.name);
-    return () => ({ scale, resourceVersion: scale.metadata.resourceVersion ?? "" });
+    return (current) => {
+      checkUid(call.endpoint.name, request.name, { wanted: scale.metadata.uid, found: current.object.metadata.uid });
+      return tracked(server, call, { schema, current, scale });
+    };
   }
   const patch = readPatch(request.body);
   checkPatchOptions(patch, request);
+  if (patch.type === "apply") return (current) => applied(server, call, { schema, current, configuration: configurationOf(patch.value) });
   return (current) => {
-    const shown = scaleOf(subresource, current) as unknown as JsonObject;
+    const shown = scaleOf(call.subresource, current) as unknown as JsonObject;
     const changed = patchValue(patch, shown, schema);
     const scale = decodePatchedValue({ schema, kind: SCALE.kind }, request, patch, { shown, changed }) as Scale;
-    return { scale, resourceVersion: scale.metadata.resourceVersion ?? "" };
+    checkName(scale, request.name);
+    return tracked(server, call, { schema, current, scale });
   };
+}
+
+interface ScaleWrite {
+  readonly schema: ObjectSchema;
+  readonly current: StoredObject;
+}
+
+/** A Scale that is sent or patched as a whole. */
+function tracked(server: ServerContext, call: ScaleCall, { schema, current, scale }: ScaleWrite & { readonly scale: Scale }): WantedScale {
+  const scaled = scaledObject(call);
+  const owners = trackUpdate({
+    schema,
+    previous: scaleOf(call.subresource, current) as unknown as JsonObject,
+    previousManaged: ownersOfScale(current.managed(), scaled),
+    next: scale as unknown as JsonObject,
+    writer: scaleWriter(server, call),
+    ignore: STATUS,
+  });
+  return { scale, managed: withOwnersOfScale(current.managed(), owners, scaled) };
+}
+
+function applied(
+  server: ServerContext,
+  call: ScaleCall,
+  { schema, current, configuration }: ScaleWrite & { readonly configuration: JsonObject },
+): WantedScale {
+  const scaled = scaledObject(call);
+  const { object, managed } = applyConfiguration({
+    schema,
+    live: scaleOf(call.subresource, current) as unknown as JsonObject,
+    liveManaged: ownersOfScale(current.managed(), scaled),
+    applied: configuration,
+    force: call.request.options.force ?? false,
+    writer: scaleWriter(server, call),
+    ignore: STATUS,
+  });
+  const scale = object as unknown as Scale;
+  checkName(scale, call.request.name);
+  return { scale, managed: withOwnersOfScale(current.managed(), managed, scaled) };
+}
+
+/** A Scale is read with a status, and written without. */
+const STATUS: IgnoredFields = [["status"]];
+
+function scaleWriter(server: ServerContext, { endpoint, request }: ScaleCall): FieldWriter {
+  return { ...fieldWriter(request, endpoint, formatTime(server.clock.now())), apiVersion: SCALE_API_VERSION };
+}
+
+function scaledObject({ endpoint, subresource }: ScaleCall): ScaledObject {
+  const { apiVersion, resource } = endpoint;
+  const isServed = (version: string) => resource.served.some((served) => apiVersionOf(served) === version);
+  return { replicasPath: subresource.replicasPath, apiVersion, isServed };
 }
 
 function checkScale({ name }: ApiRequest, { spec }: Scale): void {

@@ -50,7 +50,8 @@ export function decodeBody(
   if (sentences.length > 0 && validation === "Strict")
     throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));
   if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
-  return splitManagedFields(parsed.object);
+  const sent = splitManagedFields(parsed.object);
+  return parsed.clearsManagedFields === true ? { ...sent, sentManagedFields: [] } : sent;
 }
 
 /**
@@ -95,6 +96,8 @@ export function fieldValidationOf({ fieldValidation = "" }: RequestOptions): Fie
 
 interface Parsed {
   readonly object: JsonObject;
+  /** An empty list of managedFields was sent, which decoding drops. */
+  readonly clearsManagedFields?: boolean;
   mistakes(): readonly string[];
 }
 
@@ -111,7 +114,16 @@ function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: 
   const source = mediaType === YAML_TYPE ? fromYaml(expected, body.bytes) : fromJson(expected, body.bytes, validation);
   const found = typeOf(expected, source.value, body.bytes);
   const { object, unknownFields } = decodeAs(expected, source.value, found);
-  return { object, mistakes: () => mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }) };
+  return {
+    object,
+    clearsManagedFields: hasEmptyManagedFields(source.value),
+    mistakes: () => mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }),
+  };
+}
+
+function hasEmptyManagedFields(value: Json): boolean {
+  const managedFields = ((value as JsonObject | null)?.["metadata"] as JsonObject | null | undefined)?.["managedFields"];
+  return Array.isArray(managedFields) && managedFields.length === 0;
 }
 
 function fromJson(

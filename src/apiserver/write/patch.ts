@@ -101,15 +101,23 @@ function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current:
   const changed = patchValue(patch, shown, endpoint.schema);
   const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
   const { managedFields, ...metadata } = object.metadata;
+  const sent = sentClaims(changed) ?? managedFields;
   const isSameClaims = managedFields === (shown["metadata"] as JsonObject)["managedFields"];
   const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
   return {
     object: next,
     // Taking them out says nothing of them, as for a client that does not know them.
-    ...(isSameClaims || managedFields === undefined ? {} : { sentManagedFields: managedFields }),
+    ...(isSameClaims || sent === undefined ? {} : { sentManagedFields: sent }),
     // A patch that says nothing of the version leaves that of what is there, which then is the newest.
     resourceVersion: metadata.resourceVersion ?? "",
   };
+}
+
+/** An empty list, which decoding drops, takes all claims away. */
+function sentClaims(changed: Json): readonly [] | undefined {
+  const metadata = (changed as JsonObject)["metadata"] as JsonObject | undefined;
+  const claims = metadata?.["managedFields"];
+  return Array.isArray(claims) && claims.length === 0 ? [] : undefined;
 }
 
 /** What a patch sees. managedFields are there only if it speaks of them, since they are parsed for it. */
@@ -138,7 +146,7 @@ export function patchValue({ type, value }: Patch, shown: JsonObject, schema: Ob
 }
 
 /** An empty document applies nothing, of no kind. */
-function configurationOf(value: Json): JsonObject {
+export function configurationOf(value: Json): JsonObject {
   if (value === null) return {};
   if (typeof value === "object" && !Array.isArray(value)) return value as JsonObject;
   throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${wrongGoType(value, "map[string]interface {}")}`);

@@ -88,7 +88,8 @@ test("kubectl label and annotate add, refuse to overwrite, overwrite and remove"
 
   equal(await kubectl("label configmap one tier=web env=test"), "configmap/one labeled\n");
   equal(await kubectl.fails("label configmap one tier=db"), "error: 'tier' already has a value (web), and --overwrite is false\n");
-  equal(await kubectl("label configmap one tier=db --overwrite env-"), "configmap/one unlabeled\n");
+  equal(await kubectl("label configmap one tier=db --overwrite env-"), "configmap/one modified\n");
+  equal(await kubectl("label configmap one gone-"), `label "gone" not found.\nconfigmap/one not labeled\n`);
   equal(await kubectl("label configmaps one two all=yes"), "configmap/one labeled\nconfigmap/two labeled\n");
   equal(await kubectl.fails("label configmap one tier=db --overwrite --resource-version=1").then((error) => error.split(":")[0]), "Error from server (Conflict)");
   equal(await kubectl("annotate configmap one note='two words'"), "configmap/one annotated\n");
@@ -111,7 +112,7 @@ test("kubectl scale works through the scale of each kind, with preconditions", n
   equal(await kubectl("scale deployment web --current-replicas=3 --replicas=5"), "deployment.apps/web scaled\n");
 
   equal(await kubectl("get deployment,replicaset -o jsonpath={.items[*].spec.replicas}"), "5 3");
-  equal(await kubectl.fails("scale deployment nope --replicas=1"), `error: no objects passed to scale deployments.apps "nope" not found\n`);
+  equal(await kubectl.fails("scale deployment nope --replicas=1"), `Error from server (NotFound): deployments.apps "nope" not found\n`);
 });
 
 test("kubectl set changes image, environment, resources and selector", needs("kubectl"), async () => {

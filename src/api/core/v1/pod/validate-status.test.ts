@@ -98,6 +98,18 @@ const ROWS: readonly Row[] = [
     mistakes: [`status.containerStatuses[0].${NOT_AGAIN}`],
   },
   {
+    title: "a container of which nothing is reported any more is not started again",
+    pod: NEVER,
+    before: { containerStatuses: [ended("web", 1)] },
+    reported: { containerStatuses: [] },
+  },
+  {
+    title: "a container that has ended may be reported again",
+    pod: NEVER,
+    before: { containerStatuses: [ended("web", 1)] },
+    reported: { containerStatuses: [ended("web", 1)] },
+  },
+  {
     title: "a container that has succeeded stays ended",
     pod: ON_FAILURE,
     before: { containerStatuses: [ended("web", 0)] },

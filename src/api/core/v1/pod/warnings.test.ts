@@ -43,6 +43,11 @@ const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
     ],
   ],
   [
+    "no profile of Linux in a pod of Windows",
+    { metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "odd" } }, spec: { os: { name: "windows" } } },
+    [],
+  ],
+  [
     "volumes of the past",
     {
       spec: {
