@@ -15,8 +15,10 @@ export interface ExchangeRequest {
   header(name: string): string | undefined;
   /** The whole body. Rejects with StatusError RequestEntityTooLarge over the limit, and with the signal's reason if the client went away. */
   body(): Promise<Uint8Array>;
-  /** Aborted when the client has gone away or the server gives up on it. */
+  /** Aborted when the client has gone away or `cancel` was called. Made when it is first asked for, so reading requests do not ask. */
   readonly signal: AbortSignal;
+  /** Nobody waits for this any longer: aborts the signal with this reason. */
+  cancel(reason: unknown): void;
   readonly peer: Peer;
 }
 

@@ -7,14 +7,14 @@ import { Fifo } from "../../base/fifo.ts";
 import { timeoutError, type StatusError } from "../../api/machinery/status-error.ts";
 
 export interface Deadline {
-  readonly signal: AbortSignal;
   /** The request is done; nothing will be aborted. */
   clear(): void;
 }
 
 interface Waiting {
   readonly dueMs: number;
-  readonly controller: AbortController;
+  /** Told why, when it is too late. */
+  readonly cancel: (reason: StatusError) => void;
   isDone: boolean;
 }
 
@@ -31,13 +31,12 @@ export class Deadlines {
   }
 
   /** `timeoutMs`: as the client asked; never more than the server's own. */
-  start(timeoutMs: number | undefined, controller: AbortController): Deadline {
-    if (timeoutMs !== undefined && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, controller);
-    const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, controller, isDone: false };
+  start(timeoutMs: number | undefined, cancel: (reason: StatusError) => void): Deadline {
+    if (timeoutMs !== undefined && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, cancel);
+    const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, cancel, isDone: false };
     this.#queue.push(waiting);
     if (!this.#isWatching) void this.#watch();
     return {
-      signal: controller.signal,
       clear() {
         waiting.isDone = true;
       },
@@ -48,13 +47,13 @@ export class Deadlines {
     this.#stop.abort();
   }
 
-  #startAlone(timeoutMs: number, controller: AbortController): Deadline {
+  #startAlone(timeoutMs: number, cancel: (reason: StatusError) => void): Deadline {
     const timer = new AbortController();
     void this.#clock.sleep(timeoutMs, timer.signal).then(
-      () => controller.abort(tooLate()),
+      () => cancel(tooLate()),
       () => undefined, // It was done in time.
     );
-    return { signal: controller.signal, clear: () => timer.abort() };
+    return { clear: () => timer.abort() };
   }
 
   /** Looks at the oldest only, and not at all while there is none. */
@@ -64,7 +63,7 @@ export class Deadlines {
       const leftMs = oldest.dueMs - this.#clock.monotonic();
       if (oldest.isDone || leftMs <= 0) {
         this.#queue.shift();
-        if (!oldest.isDone) oldest.controller.abort(tooLate());
+        if (!oldest.isDone) oldest.cancel(tooLate());
         continue;
       }
       try {

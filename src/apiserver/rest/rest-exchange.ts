@@ -101,9 +101,7 @@ async function answerResource(
   const form = answerForm(request.header("accept"), asked);
   const includeObject = includeObjectOf(query);
   const warnings: string[] = [];
-  const isLongRunning = verb === "watch";
-  const abort = new AbortController();
-  const deadline = isLongRunning || verb === "get" || verb === "list" ? undefined : deadlines.start(query.timeoutMs, abort);
+  const deadline = hasBody(verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   const body = hasBody(verb) ? await bodyOf(request) : undefined;
   const api: ApiRequest = {
     verb,
@@ -117,7 +115,7 @@ async function answerResource(
     ...(body === undefined ? {} : { body }),
     context: {
       user,
-      ...(deadline === undefined ? {} : { signal: deadline.signal }),
+      ...(deadline === undefined ? {} : { signal: request.signal }),
       userAgent: request.header("user-agent") ?? "",
       ...carried(request, "traceparent", "traceparent"),
       ...carried(request, "k8ts-cause", "cause"),

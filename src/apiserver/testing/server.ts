@@ -95,13 +95,15 @@ function requestOf(
 ): ExchangeRequest {
   const [path = "", ...query] = target.split("?");
   const all: Readonly<Record<string, string>> = { "user-agent": "test/1.0", ...headers };
+  const controller = new AbortController();
   return {
     method,
     path,
     query: query.join("?"),
     header: (name) => all[name],
     body: () => Promise.resolve(bytesOf(body)),
-    signal: new AbortController().signal,
+    signal: controller.signal,
+    cancel: (reason) => controller.abort(reason),
     peer: LOOPBACK,
   };
 }

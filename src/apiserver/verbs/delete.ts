@@ -47,21 +47,19 @@ function successOf({ name }: Endpoint, { object }: DeleteResult): Status {
 export async function deleteCollection(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const options = deleteOptionsOf(server, endpoint, request);
   const list = await listObjects(endpoint, request);
-  const deleted = await deleteAll(list, (object) => {
+  await deleteAll(list, (object) => {
     const { namespace = "", name } = object.object.metadata;
     return deleteObject(server, { endpoint, request, name: { namespace, name }, options });
   });
-  return { is: "list", endpoint, list: { ...list, objects: deleted } };
+  return { is: "list", endpoint, list };
 }
 
-async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject) => Promise<DeleteResult>): Promise<StoredObject[]> {
+async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject) => Promise<DeleteResult>): Promise<void> {
   const waiting = objects.values();
-  const deleted: StoredObject[] = [];
   const work = async () => {
     for (const object of waiting) {
       try {
         await remove(object);
-        deleted.push(object);
       } catch (error) {
         // Somebody else was first, which is what was wanted.
         if (!isReason(error, "NotFound")) throw error;
@@ -69,7 +67,6 @@ async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject)
     }
   };
   await Promise.all(Array.from({ length: COLLECTION_WORKERS }, work));
-  return deleted;
 }
 
 function deleteOptionsOf(server: ServerContext, { served }: Endpoint, request: ApiRequest): DeleteOptions {

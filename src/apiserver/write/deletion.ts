@@ -105,6 +105,8 @@ function withFinalizers(resource: Resource, object: KubeObject, options: DeleteO
 }
 
 function propagationOf(resource: Resource, finalizers: readonly string[], options: DeleteOptions): string {
+  // What expires by itself has no dependents that anybody looks after.
+  if (resource.secondsToLive !== undefined) return "Background";
   // Namespaces, and they alone, take "do not orphan" as "wait for dependents".
   if (options.orphanDependents === false) return resource.deletion === undefined ? "Background" : "Foreground";
   if (options.orphanDependents === true) return "Orphan";

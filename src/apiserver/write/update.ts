@@ -3,7 +3,7 @@
  * there". If somebody else was first, it is worked out again from what they wrote, unless the client named the version that it saw.
  * An update that changes nothing writes nothing.
  */
-import { trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
@@ -89,7 +89,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
   const permitted =
     subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
-  const prepared = keepIdentity(grown(endpoint, permitted ?? stored, previous), previous);
+  const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
   const extension = server.extension(resource.storage.group, resource.plural);
   const dryRun = isDryRun(request.options);
@@ -163,9 +163,9 @@ function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
   } as KubeObject;
 }
 
-/** With the next generation if what is wanted has changed. */
-function grown({ resource }: Endpoint, next: KubeObject, previous: KubeObject): KubeObject {
-  if (next === previous || resource.changesGeneration?.(next, previous) !== true) return next;
+/** With the next generation if what is wanted has changed, which is never by way of the status. */
+function grown({ resource }: Endpoint, subresource: string, next: KubeObject, previous: KubeObject): KubeObject {
+  if (next === previous || subresource === "status" || resource.changesGeneration?.(next, previous) !== true) return next;
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 
@@ -195,7 +195,8 @@ function claimFields(
 
 function isSame(managed: ManagedFields, current: StoredObject): boolean {
   const before = current.managed();
-  return managed === before || managed.text() === before.text();
+  // Times alone are no change.
+  return managed === before || managed.text() === before.text() || areSameButTimes(managed, before);
 }
 
 function admissionOf({ endpoint, request }: ObjectUpdate, object: KubeObject, oldObject: KubeObject): AdmissionRequest {

@@ -59,6 +59,7 @@ function collect(sources: readonly Iterable<FieldError>[]): FieldError[] {
   return errors;
 }
 
-function invalidOf({ resource, served }: Endpoint, { metadata }: KubeObject, errors: readonly FieldError[]) {
-  return invalidObject({ group: served.group, kind: resource.kind }, metadata.name ?? metadata.generateName ?? "", errors);
+/** Named after the group in which it is stored, as upstream's types are. */
+function invalidOf({ resource }: Endpoint, { metadata }: KubeObject, errors: readonly FieldError[]) {
+  return invalidObject({ group: resource.storage.group, kind: resource.kind }, metadata.name ?? metadata.generateName ?? "", errors);
 }

@@ -23,6 +23,8 @@ export interface HttpRequest {
   body(): Promise<Uint8Array>;
   /** Aborted when the client has gone away before it had its answer, or the server gives up on it. Made on first use. */
   readonly signal: AbortSignal;
+  /** Aborts the signal with this reason. */
+  cancel(reason: unknown): void;
   readonly peer: HttpPeer;
 }
 

@@ -79,6 +79,11 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     return this.#controller.signal;
   }
 
+  cancel(reason: unknown): void {
+    void this.signal; // It exists from now on.
+    this.#controller?.abort(reason);
+  }
+
   body(): Promise<Uint8Array> {
     this.#body ??= this.#readBody();
     return this.#body;

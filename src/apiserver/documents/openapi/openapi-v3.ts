@@ -1,6 +1,6 @@
 /**
  * /openapi/v3: an index of documents with the hash of each, and the documents. Clients keep a document as long as its hash is in the index
- * (kubectl: on disk), so the hash is of what is sent. The index needs all of them; the loop gets a turn after each that is made. A document
+ * (kubectl: on disk), so the hash is of what is sent. The index needs all of them. A document
  * is kept until its own endpoints change.
  */
 import type { Clock } from "../../../base/clock.ts";
@@ -36,9 +36,14 @@ export function openApiV3Document(dependencies: Dependencies): Document {
 }
 
 interface Made {
-  readonly source: DocumentSource;
   readonly body: Uint8Array;
   readonly hash: string;
+}
+
+/** A document, perhaps still on its way, and what it is made from. */
+interface Making {
+  readonly source: DocumentSource;
+  readonly made: Promise<Made>;
 }
 
 class Documents {
@@ -46,7 +51,7 @@ class Documents {
   /** Until the set of what is served changes. */
   #sources: ReadonlyMap<string, DocumentSource> | undefined;
   #types: Promise<TypeSchemas> | undefined;
-  readonly #made = new Map<string, Made>();
+  readonly #making = new Map<string, Making>();
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -56,37 +61,36 @@ class Documents {
   async index(): Promise<ReadonlyMap<string, string>> {
     const hashes = new Map<string, string>();
     for (const path of this.#present().keys()) {
-      const isMade = this.#known(path) !== undefined;
       const made = await this.get(path);
       if (made !== undefined) hashes.set(path, made.hash);
-      if (!isMade) await this.#dependencies.server.clock.sleep(0);
     }
     return hashes;
   }
 
   async get(path: string): Promise<Made | undefined> {
-    const known = this.#known(path);
-    if (known !== undefined) return known;
-    const types = await this.#typesOnce();
     const source = this.#present().get(path);
     if (source === undefined) return undefined;
-    const body = new TextEncoder().encode(writeJson(v3Document(source.make(), types)));
-    const made = { source, body, hash: hashOf(body) };
-    this.#made.set(path, made);
+    const known = this.#making.get(path);
+    if (known !== undefined && isSame(known.source, source)) return known.made;
+    const made = this.#make(source);
+    this.#making.set(path, { source, made });
+    // Whoever asks next tries again.
+    made.catch(() => this.#making.delete(path));
     return made;
   }
 
-  /** What was made from the endpoints that are there now. */
-  #known(path: string): Made | undefined {
-    const made = this.#made.get(path);
-    const source = this.#present().get(path);
-    return made !== undefined && source !== undefined && isSame(made.source, source) ? made : undefined;
+  /** Tens of milliseconds for the large ones, so what else waits gets a turn in between. */
+  async #make(source: DocumentSource): Promise<Made> {
+    const types = await this.#typesOnce();
+    const body = new TextEncoder().encode(writeJson(v3Document(source.make(), types)));
+    await this.#dependencies.server.clock.sleep(0);
+    return { body, hash: hashOf(body) };
   }
 
   #present(): ReadonlyMap<string, DocumentSource> {
     if (this.#sources !== undefined) return this.#sources;
     this.#sources = sourcesOf(this.#dependencies.endpoints.all());
-    for (const path of this.#made.keys()) if (!this.#sources.has(path)) this.#made.delete(path);
+    for (const path of this.#making.keys()) if (!this.#sources.has(path)) this.#making.delete(path);
     return this.#sources;
   }
 

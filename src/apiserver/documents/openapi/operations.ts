@@ -126,7 +126,7 @@ function objectPaths({ resource, served }: Endpoint, { root, collection, inColle
   const list = listOperation(`list${prefix}${noun}`, `${served.schema}List`, object);
   const ofCollection = operationsOf(verbs, {
     list: () => list,
-    create: () => createOperation(`create${prefix}${noun}`, `create a ${resource.kind}`, object),
+    create: () => createOperation(`create${prefix}${noun}`, `create ${withArticle(resource.kind)}`, object),
     deletecollection: () => deleteCollectionOperation(`delete${prefix}Collection${noun}`, object),
   });
   const ofObject = operationsOf(verbs, {
@@ -178,7 +178,7 @@ function subresourcePaths({ resource, served }: Endpoint, { root, collection, in
     const id = `${prefix}${noun}${capitalise(name)}`;
     const operations = operationsOf(subresource.verbs, {
       ...writeOperations(id, `${name} of the specified ${resource.kind}`, object),
-      create: () => createOperation(`create${id}`, `create ${name} of a ${resource.kind}`, object),
+      create: () => createOperation(`create${id}`, `create ${name} of ${withArticle(resource.kind)}`, object),
     });
     const path = `${root}${collection}/{name}/${name}`;
     return { path, inPath: ["name" as const, ...inCollection], nameOf: object.kind.kind, operations };
@@ -253,7 +253,7 @@ const DELETE_BODY = { type: `${META_TYPES}.DeleteOptions`, isRequired: false, is
 
 function deleteOperation(id: string, answer: string, { tag, kind }: Subject): Operation {
   const common = { tag, kind, answer, form: "object" as const, body: DELETE_BODY };
-  const description = `delete a ${kind.kind}`;
+  const description = `delete ${withArticle(kind.kind)}`;
   return { ...common, method: "delete", id, description, query: DELETE_PARAMETERS, codes: [200, 202], action: "delete" };
 }
 
@@ -261,4 +261,8 @@ function deleteCollectionOperation(id: string, { tag, kind }: Subject): Operatio
   const common = { tag, kind, answer: `${META_TYPES}.Status`, form: "object" as const, body: DELETE_BODY };
   const description = `delete collection of ${kind.kind}`;
   return { ...common, method: "delete", id, description, query: DELETE_COLLECTION_PARAMETERS, codes: [200], action: "deletecollection" };
+}
+
+function withArticle(kind: string): string {
+  return `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}`;
 }
