@@ -3,7 +3,7 @@
  * is the same objects seen through fewer fields, with the rest in annotations (horizontal-pod-autoscaler/convert.ts).
  * Who measures and scales: controllers/horizontal-pod-autoscaler.
  */
-import { withChanges } from "../core/v1/pod/changes.ts";
+import { withChanges } from "../changes.ts";
 import type { HorizontalPodAutoscaler } from "../generated/autoscaling/v2.ts";
 import { ageColumn, nameColumn, textColumn, UNSET } from "../machinery/columns.ts";
 import { defineResource } from "../machinery/resource.ts";

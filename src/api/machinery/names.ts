@@ -4,6 +4,7 @@
  * tools match them. Lengths are bytes, also where a sentence speaks of characters: as upstream counts them.
  * Not here: addresses (ip-address.ts), and metadata as a whole (metadata-validation.ts).
  */
+import { utf8Length } from "../../base/utf8.ts";
 import { invalid, required, type FieldError } from "./field-error.ts";
 
 export type NameValidator = (name: string) => readonly string[];
@@ -321,11 +322,9 @@ function whole(expression: string): RegExp {
   return new RegExp(`^(?:${expression})$`);
 }
 
-const encoder = new TextEncoder();
-
 /** In UTF-8. */
 export function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  return utf8Length(text);
 }
 
 export function isLongerThan(text: string, maxBytes: number): boolean {

@@ -92,6 +92,8 @@ export interface ServedVersion<T extends KubeObject = KubeObject> extends GroupV
   /** Absent: it is the storage version, or differs from it in nothing but its name. */
   toStorage?(object: KubeObject): T;
   fromStorage?(object: T): KubeObject;
+  /** For a version with rules of its own, in the place of the resource's `validate` and `validateUpdate`. */
+  validate?(object: T, previous?: T): Iterable<FieldError>;
   /** Overrides the resource's own. */
   readonly selectableFields?: SelectableFields<T>;
 }

@@ -87,7 +87,14 @@ export function compareMoments(a: Moment, b: Moment): number {
   return a.seconds - b.seconds || (a.microseconds - b.microseconds) / MICROSECONDS_PER_SECOND;
 }
 
-/** "2024-01-02T03:04:05". */
+/** "2024-01-02T03:04:05". The last one is kept: what is written within one second has one time. */
 function upToSeconds(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, -".000Z".length);
+  if (seconds !== lastSeconds) {
+    lastText = new Date(seconds * 1000).toISOString().slice(0, -".000Z".length);
+    lastSeconds = seconds;
+  }
+  return lastText;
 }
+
+let lastSeconds = Number.NaN;
+let lastText = "";

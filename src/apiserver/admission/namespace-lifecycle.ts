@@ -13,16 +13,21 @@ export function namespaceLifecycle({ endpoints }: AdmissionDependencies): Admiss
   return {
     name: "NamespaceLifecycle",
 
-    async validate(request) {
-      if (isNamespace(request)) return protectImmortal(request);
-      if (request.operation !== "CREATE" || request.namespace === "" || isReview(request)) return;
+    validate(request) {
+      if (isNamespace(request)) protectImmortal(request);
+    },
+
+    // Changes nothing, but comes before validation: what is missing first is the namespace.
+    async mutate(request, object) {
+      if (request.operation !== "CREATE" || request.namespace === "" || isNamespace(request) || isReview(request)) return object;
       const storage = endpoints.stored("", "namespaces")?.storage;
-      if (storage === undefined) return;
+      if (storage === undefined) return object;
       // The cache is enough where this process owns the store, and saves a round trip where it does not.
       const name = { namespace: "", name: request.namespace };
       const namespace = (await storage.getCached(name)) ?? (await storage.get(name));
       if (namespace === undefined) throw notFound(NAMESPACES, request.namespace);
       if (namespace.object.metadata.deletionTimestamp !== undefined) throw terminating(request);
+      return object;
     },
   };
 }

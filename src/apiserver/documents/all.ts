@@ -2,7 +2,9 @@
 import type { DocumentFactory } from "../document.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { healthDocument } from "./health.ts";
+import { metricsDocument } from "./metrics/metrics.ts";
+import { openApiV2Document } from "./openapi/openapi-v2.ts";
 import { openApiV3Document } from "./openapi/openapi-v3.ts";
 import { versionDocument } from "./version.ts";
 
-export const all: readonly DocumentFactory[] = [discoveryDocument, openApiV3Document, versionDocument, healthDocument];
+export const all: readonly DocumentFactory[] = [discoveryDocument, openApiV3Document, openApiV2Document, versionDocument, healthDocument, metricsDocument];

@@ -45,7 +45,7 @@ export function answerForm(accept: string | undefined, asked: AskedFor): AnswerF
 }
 
 function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor): AnswerForm | undefined {
-  if (stream !== undefined && (stream !== "watch" || asked !== "watch")) return undefined;
+  if (stream !== undefined && stream !== "watch") return undefined;
   // A stream of YAML documents is not a thing that upstream has.
   if (asked === "watch" && mediaType === YAML_TYPE) return undefined;
   const isStreamNamed = stream === "watch";
@@ -54,6 +54,8 @@ function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor)
   if (asked === "value" || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
   const wanted = kind === "PartialObjectMetadataList" ? "PartialObjectMetadata" : kind;
   const isList = asked === "list";
+  // Upstream's tables have no protobuf.
+  if (wanted === "Table" && mediaType === PROTOBUF_TYPE) return undefined;
   if (wanted === "Table") return { mediaType, as: "Table", metaVersion: version, isStreamNamed };
   if (wanted !== "PartialObjectMetadata") return undefined;
   // A list is asked for as a list of them, an object as one.

@@ -60,7 +60,7 @@ export function parseQuery(query: string): ParsedQuery {
     const value = parameters.get(name);
     if (value !== null) options[name] = isTrue(value);
   }
-  const dryRun = parameters.getAll("dryRun").filter((value) => value !== "");
+  const dryRun = parameters.getAll("dryRun");
   if (dryRun.length > 0) options["dryRun"] = dryRun;
   return {
     options,

@@ -32,14 +32,11 @@ const NAMESPACE_SUBRESOURCES = ["status", "finalize"];
 
 export function parsePath(encoded: string): RequestPath {
   const path = decode(encoded);
-  const segments = path.split("/").slice(1);
+  const segments = path.split("/");
+  segments.shift();
   if (segments.at(-1) === "") segments.pop();
   const resource =
-    segments[0] === "api"
-      ? underVersion("", segments.slice(1))
-      : segments[0] === "apis"
-        ? underVersion(segments[1] ?? "", segments.slice(2))
-        : undefined;
+    segments[0] === "api" ? underVersion("", segments, 1) : segments[0] === "apis" ? underVersion(segments[1] ?? "", segments, 2) : undefined;
   return resource ?? { is: "document", path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path };
 }
 
@@ -52,25 +49,37 @@ function decode(encoded: string): string {
   }
 }
 
-function underVersion(group: string, segments: readonly string[]): ResourcePath | undefined {
-  const [version, ...after] = segments;
-  const isWatchPath = after[0] === "watch" && after.length > 1;
-  const parts = isWatchPath ? after.slice(1) : after;
-  if (version === undefined || parts.length === 0) return undefined;
-  const place = { is: "resource", group, version, isWatchPath } as const;
-  const [first = "", second = "", third, ...others] = parts;
-  if (first !== "namespaces" || third === undefined || (group === "" && NAMESPACE_SUBRESOURCES.includes(third) && others.length === 0)) {
-    return { ...place, plural: first, namespace: "", name: second, subresource: third ?? "", rest: others };
-  }
-  const [name = "", subresource = "", ...rest] = others;
-  return { ...place, plural: third, namespace: second, name, subresource, rest };
+/** `at` is the place of the version among the segments. */
+function underVersion(group: string, segments: readonly string[], at: number): ResourcePath | undefined {
+  const version = segments[at];
+  const isWatchPath = segments[at + 1] === "watch" && segments.length > at + 2;
+  const start = at + (isWatchPath ? 2 : 1);
+  if (version === undefined || segments.length <= start) return undefined;
+  const isNamespaced = segments[start] === "namespaces" && segments.length > start + 2 && !isNamespaceSubresource(group, segments, start);
+  const place = isNamespaced ? start + 2 : start;
+  return {
+    is: "resource",
+    group,
+    version,
+    isWatchPath,
+    namespace: isNamespaced ? (segments[start + 1] as string) : "",
+    plural: segments[place] ?? "",
+    name: segments[place + 1] ?? "",
+    subresource: segments[place + 2] ?? "",
+    rest: segments.length > place + 3 ? segments.slice(place + 3) : NO_SEGMENTS,
+  };
+}
+
+const NO_SEGMENTS: readonly string[] = [];
+
+function isNamespaceSubresource(group: string, segments: readonly string[], start: number): boolean {
+  return group === "" && segments.length === start + 3 && NAMESPACE_SUBRESOURCES.includes(segments[start + 2] as string);
 }
 
 /** The verb of a method on a path; undefined if there is none. */
 export function verbOf(method: string, { name, isWatchPath }: ResourcePath, isWatch: boolean): Verb | undefined {
   switch (method) {
     case "GET":
-    case "HEAD":
       if (isWatchPath || isWatch) return "watch";
       return name === "" ? "list" : "get";
     case "POST":

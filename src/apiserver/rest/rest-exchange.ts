@@ -73,6 +73,7 @@ async function answerDocument(
   const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
   if (!server.authorizer.authorize({ user, verb, path }).allowed) throw documentRefusal(user, verb, path);
   const document = documents.find((candidate) => candidate.answers(path));
+  if (document === undefined && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
   if (verb !== "get")
     throw methodNotAllowed();
@@ -96,7 +97,7 @@ async function answerResource(
   if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   const query = parseQuery(request.query);
   const verb = verbOf(request.method, path, query.isWatch);
-  if (verb === undefined) throw methodNotAllowed();
+  if (verb === undefined) throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
   const asked = askedFor(server, path, verb);
   const form = answerForm(request.header("accept"), asked);
   const includeObject = includeObjectOf(query);
@@ -127,7 +128,9 @@ async function answerResource(
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
     return present(server, outcome, { encoder, warnings, request });
   } catch (error) {
-    return failure(dependencies, request, isStatusError(error) ? error : internalError(error), warnings);
+    const status = isStatusError(error) ? error : internalError(error);
+    if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
+    return failure(dependencies, request, status, warnings);
   } finally {
     deadline?.clear();
   }
@@ -221,8 +224,25 @@ function failure(
 /** A failure is always told, in JSON if the client did not ask for something that there is. */
 function formOfFailure(request: ExchangeRequest) {
   try {
-    return { ...answerForm(request.header("accept"), "object"), as: "object" as const };
+    return answerForm(request.header("accept"), "value");
   } catch {
     return answerForm(undefined, "object");
   }
 }
+
+/** Whether the path is under a group that there is; upstream answers others outside of the API. */
+function isServed({ endpoints }: ServerContext, path: string): boolean {
+  const [, root, group] = path.split("/");
+  if (root !== "apis") return root === "api";
+  for (const { served } of endpoints.all()) {
+    if (served.group === group) return true;
+  }
+  return false;
+}
+
+function pageNotFound(server: ServerContext, request: ExchangeRequest): WholeAnswer {
+  const headers = { ...commonHeaders(server, request), "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  return { code: 404, headers, body: [PAGE_NOT_FOUND] };
+}
+
+const PAGE_NOT_FOUND = new TextEncoder().encode("404 page not found\n");

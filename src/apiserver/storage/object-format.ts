@@ -4,6 +4,7 @@
  * are known without looking: an answer is a few small pieces and a slice of the stored bytes. managedFields come last in metadata;
  * they are cut out before parsing, since hardly anybody reads them.
  */
+import { encodeUtf8 } from "../../base/utf8.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 
@@ -35,7 +36,7 @@ export class ObjectFormat {
 
   /** The stored form: without resourceVersion. */
   write(object: KubeObject, managedFields: string): Uint8Array {
-    return encoder.encode(this.writeText(object, managedFields));
+    return encodeUtf8(this.writeText(object, managedFields));
   }
 
   writeText(object: KubeObject, managedFields: string): string {

@@ -89,7 +89,9 @@ export class ResourceStorage {
   ): Promise<WriteResult> {
     const { secondsToLive } = this.resource;
     const expiry = secondsToLive === undefined ? {} : { expiresAtMs: this.#clock.now() + secondsToLive * 1_000 };
-    const put: Operation = { type: "put", key: objectKey(this.prefix, name), value: object.value(), precondition, ...expiry };
+    const { durable, shared } = this.store.capabilities;
+    const value = object.value({ asBytes: durable || shared });
+    const put: Operation = { type: "put", key: objectKey(this.prefix, name), value, precondition, ...expiry };
     const result = await this.#commit(put, signal);
     if (result.committed) object.arriveAt(result.revision);
     return this.#resultOf(result);

@@ -131,9 +131,9 @@ export class StoredObject {
     return this.#bytes;
   }
 
-  /** For the store. Drivers that keep what they are given never ask for the bytes. */
-  value(): Value {
-    if (this.#bytes !== undefined) return bytesValue(this.#bytes, this);
+  /** For the store. Drivers that keep what they are given never ask for the bytes; for others they are made now (`asBytes`). */
+  value({ asBytes }: { readonly asBytes: boolean }): Value {
+    if (asBytes || this.#bytes !== undefined) return bytesValue(this.bytes(), this);
     return lazyValue({ memo: this, makeBytes: () => this.bytes(), sizeBytes: () => this.#estimateBytes() });
   }
 

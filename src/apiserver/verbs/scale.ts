@@ -18,6 +18,7 @@ import { fieldWriter } from "../write/field-manager.ts";
 import { checkName, checkUid, inNamespace } from "../write/metadata.ts";
 import { checkPatchOptions, configurationOf, decodePatchedValue, patchValue, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
+import { checkWriteOptions } from "../write/write-options.ts";
 import { getObject } from "./get.ts";
 
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
@@ -71,6 +72,7 @@ function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredOb
   const schema = server.schemas.get(SCALE_SCHEMA);
   if (schema?.type !== "object") throw noSuchPath();
   if (request.verb === "update") {
+    checkWriteOptions(request.options, "UpdateOptions");
     const { object } = decodeBody({ kind: SCALE, schema }, request.body, request);
     const scale = inNamespace(object as Scale, request.namespace);
     checkName(scale, request.name);

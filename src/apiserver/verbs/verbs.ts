@@ -5,18 +5,18 @@
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
-import { badRequest, invalidObject, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
+import { badRequest, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { Outcome } from "../outcome.ts";
-import type { ApiRequest } from "../request.ts";
+import { isDryRun, type ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
-import { dryRunErrors } from "../write/deletion.ts";
 import { checkName, inNamespace } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
+import { checkWriteOptions } from "../write/write-options.ts";
 import { validateCreate } from "../write/validation.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { listObjects } from "./list.ts";
@@ -62,8 +62,7 @@ export class Verbs {
   }
 
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
-    if (request.name !== "") throw methodNotAllowed();
-    checkWriteOptions(request, "CreateOptions");
+    checkWriteOptions(request.options, "CreateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
     if (!endpoint.resource.stored) return this.#answer(endpoint, request, sent.object);
     return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
@@ -79,7 +78,7 @@ export class Verbs {
   }
 
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
-    checkWriteOptions(request, "UpdateOptions");
+    checkWriteOptions(request.options, "UpdateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
     const { object } = sent;
     checkName(object, request.name);
@@ -95,7 +94,6 @@ export class Verbs {
   }
 
   async #patch(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
-    checkWriteOptions(request, "PatchOptions");
     const patch = readPatch(request.body);
     checkPatchOptions(patch, request);
     const { created, object } = await updateObject(this.#server, {
@@ -133,9 +131,13 @@ export class Verbs {
     const action = this.#server.extension(endpoint.name.group, endpoint.name.plural)?.actions?.[request.subresource];
     const schema = this.#server.schemas.get(takes.schema);
     if (action === undefined || schema?.type !== "object") throw noSuchPath();
-    checkWriteOptions(request, "CreateOptions");
-    const { object } = decodeBody({ kind: takes, schema }, request.body, request);
-    return action({ endpoint, request, object: inNamespace(object, request.namespace) });
+    checkWriteOptions(request.options, "CreateOptions");
+    const { object: sent } = decodeBody({ kind: takes, schema }, request.body, request);
+    const object = inNamespace(sent, request.namespace);
+    const { namespace, name, subresource, options, context } = request;
+    const dryRun = isDryRun(options);
+    await this.#server.admission.mutate({ operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun, context }, object);
+    return action({ endpoint, request, object });
   }
 }
 
@@ -158,8 +160,12 @@ function namespaceOf({ resource }: Endpoint, { namespace }: ApiRequest): string 
 }
 
 /** The path must fit the scope of the resource, and its names must be names. */
-function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespace, name }: ApiRequest): void {
+function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespace, name, subresource }: ApiRequest): void {
   if (resource.scope === "Cluster" && namespace !== "") throw noSuchPath();
+  const isCollection = name === "";
+  if (isCollection ? verb === "update" || verb === "patch" : verb === "create" && subresource === "") throw methodNotAllowed();
+  // Only lists and watches span all namespaces.
+  if (resource.scope === "Namespaced" && namespace === "" && verb !== "list" && verb !== "watch") throw isCollection ? methodNotAllowed() : noSuchPath();
   for (const [label, segment] of [
     ["Namespace", namespace],
     ["Name", name],
@@ -168,15 +174,7 @@ function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespac
     if (problem !== undefined) throw badRequest(`${label} parameter invalid: ${JSON.stringify(segment)}: ${problem}`);
     if (UNSTORABLE.test(segment) || !segment.isWellFormed()) throw notFound(resourceName, segment.toWellFormed());
   }
-  if (resource.scope !== "Namespaced" || namespace !== "" || verb === "list" || verb === "watch") return;
-  // Only lists and watches span all namespaces.
-  throw verb === "create" || name !== "" ? noSuchPath() : methodNotAllowed();
 }
 
 /** Characters that no key may have, and so no object's name. */
 const UNSTORABLE = /\0/;
-
-function checkWriteOptions({ options }: ApiRequest, kind: string): void {
-  const errors = [...dryRunErrors(options.dryRun ?? [])];
-  if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind }, "", errors);
-}

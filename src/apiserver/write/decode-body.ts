@@ -10,7 +10,6 @@ import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "
 import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
 import { mistakeSentences, strictDecodingSentence, strictWarnings, type FieldValidation } from "../../api/machinery/codec/strict.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml.ts";
-import { notSupported } from "../../api/machinery/field-error.ts";
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -20,7 +19,7 @@ import {
   type ManagedFieldsEntry,
 } from "../../api/machinery/object.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
-import { badRequest, invalidObject } from "../../api/machinery/status-error.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
 import type { RequestBody, RequestContext } from "../request.ts";
 
@@ -87,11 +86,9 @@ function readOptions(
   return { found: completeKind(readTypeMeta(value), expected), value };
 }
 
-export function fieldValidationOf({ fieldValidation = "" }: RequestOptions): FieldValidation {
-  if (fieldValidation === "" || fieldValidation === "Warn") return "Warn";
-  if (fieldValidation === "Strict" || fieldValidation === "Ignore") return fieldValidation;
-  const error = notSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"]);
-  throw invalidObject({ group: "meta.k8s.io", kind: "CreateOptions" }, "", [error]);
+/** What it says has been checked (write-options.ts). */
+export function fieldValidationOf({ fieldValidation }: RequestOptions): FieldValidation {
+  return fieldValidation === "Strict" || fieldValidation === "Ignore" ? fieldValidation : "Warn";
 }
 
 interface Parsed {
@@ -172,7 +169,7 @@ function decodeAs(
 ): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
   checkKind(expected, found);
   try {
-    const { object, unknownFields } = decodeBySchema(value, expected.schema);
+    const { object, unknownFields } = decodeBySchema(value ?? {}, expected.schema);
     return { object: typed(object as JsonObject, found), unknownFields };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

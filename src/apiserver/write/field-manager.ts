@@ -1,10 +1,7 @@
 /** Who a write's fields belong to, and which fields a path cannot claim. */
 import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { Versions } from "../../api/machinery/apply/versions.ts";
-import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
-import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
-import { badRequest } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -20,11 +17,7 @@ export function fieldWriter({ options, context, subresource }: ApiRequest, { api
 
 /** As given, or the program that asks: the user agent up to its first slash. */
 function managerOf(fieldManager: string | undefined, userAgent: string): string {
-  if (fieldManager !== undefined && fieldManager !== "") {
-    const [problem] = validateFieldManager(fieldManager, "fieldManager");
-    if (problem !== undefined) throw badRequest(describeFieldError(problem));
-    return fieldManager;
-  }
+  if (fieldManager !== undefined && fieldManager !== "") return fieldManager;
   const program = userAgent.split("/", 1)[0] ?? "";
   return program.replaceAll(UNPRINTABLE, "").slice(0, MANAGER_LENGTH_MAX);
 }

@@ -17,7 +17,7 @@ import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-p
 import { goText, wrongGoType } from "../../api/machinery/patch/patch-error.ts";
 import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machinery/patch/strategic-merge.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
-import { badRequest, invalidObject, StatusError } from "../../api/machinery/status-error.ts";
+import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
@@ -27,6 +27,7 @@ import type { StoredObject } from "../storage/stored-object.ts";
 import { fieldValidationOf } from "./decode-body.ts";
 import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import type { NextObject } from "./update.ts";
+import { checkWriteOptions } from "./write-options.ts";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -83,7 +84,7 @@ export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): voi
   if (type !== "apply" && options.force !== undefined) {
     errors.push({ type: "FieldValueForbidden", field: "force", body: "Forbidden: may not be specified for non-apply patch" } as const);
   }
-  if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: "PatchOptions" }, "", errors);
+  checkWriteOptions(options, "PatchOptions", errors);
 }
 
 export function patchedObject(

@@ -15,8 +15,9 @@ type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 const CAUSES_MAX = 1_000;
 
 export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext): void {
-  const { resource } = endpoint;
-  const errors = collect([metadataErrors(resource, object), resource.validate?.(object) ?? []]);
+  const { resource, served } = endpoint;
+  const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
+  const errors = collect([metadataErrors(resource, object), rules]);
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   for (const sentence of resource.warnings?.(object) ?? []) context.warn(sentence);
 }
@@ -26,12 +27,15 @@ export function validateUpdate(
   { next, previous, subresource }: { readonly next: KubeObject; readonly previous: KubeObject; readonly subresource?: ObjectSubresource },
   context: RequestContext,
 ): void {
-  const { resource } = endpoint;
+  const { resource, served } = endpoint;
   const metadata = next.metadata === previous.metadata ? [] : metadataUpdateErrors(resource, next, previous);
+  const ofVersion = served.validate?.(next, previous);
   const rules =
-    subresource === undefined
-      ? [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []]
-      : [subresource.validateUpdate?.(next, previous) ?? []];
+    subresource !== undefined
+      ? [subresource.validateUpdate?.(next, previous) ?? []]
+      : ofVersion !== undefined
+        ? [ofVersion]
+        : [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []];
   const errors = collect([metadata, ...rules]);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   if (subresource !== undefined) return;

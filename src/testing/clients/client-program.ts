@@ -4,7 +4,7 @@
  * Not here: which server they talk to (testing/api-server.ts).
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import { text } from "node:stream/consumers";
 
 /** What a program did. */
@@ -39,7 +39,9 @@ export interface ClientProgram {
 export interface RunningClient extends AsyncDisposable {
   /** The next line of stdout. Rejects, with what the program wrote to stderr, if it ends before. */
   line(): Promise<string>;
-  /** All further lines until the program ends. */
+  /** Resolves when a line of stderr fits: kubectl tells there, with -v=6, how its requests go. */
+  noted(pattern: RegExp): Promise<void>;
+  /** All further lines of stdout until the program ends. */
   rest(): Promise<readonly string[]>;
 }
 
@@ -102,21 +104,31 @@ function exitCode(child: ChildProcessWithoutNullStreams): Promise<number | null>
 class Running implements RunningClient {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
-  readonly #errors: Promise<string>;
+  readonly #noteLines: Interface;
+  readonly #notes: string[] = [];
   readonly #exited: Promise<number | null>;
 
   constructor(child: ChildProcessWithoutNullStreams) {
     this.#child = child;
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    this.#errors = text(child.stderr);
+    this.#noteLines = createInterface({ input: child.stderr }).on("line", (note) => void this.#notes.push(note));
     this.#exited = exitCode(child);
     child.stdin.end();
   }
 
   async line(): Promise<string> {
     const next = await this.#lines.next();
-    if (next.done === true) throw new Error(`Expected another line, the program ended: ${await this.#errors}`);
-    return next.value;
+    if (next.done !== true) return next.value;
+    await this.#exited;
+    throw new Error(`Expected another line, the program ended: ${this.#notes.join("\n")}`);
+  }
+
+  noted(pattern: RegExp): Promise<void> {
+    if (this.#notes.some((note) => pattern.test(note))) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#noteLines.on("line", (note) => void (pattern.test(note) && resolve()));
+      this.#noteLines.once("close", () => reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`)));
+    });
   }
 
   async rest(): Promise<readonly string[]> {

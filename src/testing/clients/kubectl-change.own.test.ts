@@ -91,7 +91,7 @@ test("kubectl label and annotate add, refuse to overwrite, overwrite and remove"
   equal(await kubectl("label configmap one tier=db --overwrite env-"), "configmap/one modified\n");
   equal(await kubectl("label configmap one gone-"), `label "gone" not found.\nconfigmap/one not labeled\n`);
   equal(await kubectl("label configmaps one two all=yes"), "configmap/one labeled\nconfigmap/two labeled\n");
-  equal(await kubectl.fails("label configmap one tier=db --overwrite --resource-version=1").then((error) => error.split(":")[0]), "Error from server (Conflict)");
+  equal(await kubectl.fails("label configmap one tier=cache --overwrite --resource-version=1").then((error) => error.split(":")[0]), "Error from server (Conflict)");
   equal(await kubectl("annotate configmap one note='two words'"), "configmap/one annotated\n");
   equal(await kubectl("annotate configmap one note-"), "configmap/one annotated\n");
 

@@ -1,7 +1,7 @@
 /**
  * How a Deployment goes from one template to the next: all old Pods first (Recreate), or a few at a time (RollingUpdate).
  */
-import { withChanges } from "../../core/v1/pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 import type { DeploymentStrategy, RollingUpdateDeployment } from "../../generated/apps/v1.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
 import { validatePercent } from "../../machinery/names.ts";

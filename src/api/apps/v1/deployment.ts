@@ -5,7 +5,7 @@
  * Who replaces the Pods: controllers/deployment.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { withChanges } from "../../core/v1/pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
 import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../generated/apps/v1.ts";
@@ -65,7 +65,11 @@ export const deployments = defineResource<Deployment>({
 
   columns: [
     nameColumn,
-    textColumn("Ready", "Number of the pod with ready state", ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`),
+    textColumn(
+      "Ready",
+      "How many Pods are ready, of how many",
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    ),
     textColumn("Up-to-date", "How many Pods are of the present template", ({ status }) => status?.updatedReplicas ?? 0),
     textColumn("Available", "How many Pods have been ready for long enough", ({ status }) => status?.availableReplicas ?? 0),
     ageColumn,

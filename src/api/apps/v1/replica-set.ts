@@ -3,7 +3,7 @@
  * Who makes the Pods: controllers/replica-set.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { withChanges } from "../../core/v1/pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
 import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
 import type { ReplicaSet, ReplicaSetSpec, ReplicaSetStatus } from "../../generated/apps/v1.ts";

@@ -105,8 +105,8 @@ export function workloadWideColumns<T extends Workload>(
 ): readonly Column<T>[] {
   const wide = { priority: 1 } as const;
   return [
-    textColumn("Containers", "Names of each container in the template.", ({ spec }) => cells(spec).names, wide),
-    textColumn("Images", "Images referenced by each container in the template.", ({ spec }) => cells(spec).images, wide),
+    textColumn("Containers", "Names of the containers of the template", ({ spec }) => cells(spec).names, wide),
+    textColumn("Images", "Images of the containers of the template", ({ spec }) => cells(spec).images, wide),
     textColumn("Selector", "Which Pods are counted", ({ spec }) => selectorText(spec?.selector), wide),
   ];
 }

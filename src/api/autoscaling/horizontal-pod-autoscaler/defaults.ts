@@ -1,5 +1,5 @@
 /** What a HorizontalPodAutoscaler is given that says nothing of its own. */
-import { withChanges } from "../../core/v1/pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 import type { HorizontalPodAutoscaler as V1 } from "../../generated/autoscaling/v1.ts";
 import type {
   HorizontalPodAutoscaler,

@@ -10,7 +10,7 @@ import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { element, invalid, type FieldError } from "../../machinery/field-error.ts";
 import { validateDnsLabel, validateQualifiedName } from "../../machinery/names.ts";
 import { ALL_VERBS, defineResource } from "../../machinery/resource.ts";
-import { withChanges } from "./pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 
 const KUBERNETES_FINALIZER = "kubernetes";
 /** Names without a domain that are finalizers of Kubernetes itself. */
@@ -62,7 +62,7 @@ export const namespaces = defineResource<Namespace>({
   },
 
   selectableFields: { "status.phase": (namespace) => namespace.status?.phase ?? "" },
-  columns: [nameColumn, textColumn("Status", "The status of the namespace", (namespace) => namespace.status?.phase ?? ""), ageColumn],
+  columns: [nameColumn, textColumn("Status", "Whether it is in use or going", (namespace) => namespace.status?.phase ?? ""), ageColumn],
 });
 
 /** Without a name yet (generateName) there is nothing to label. */

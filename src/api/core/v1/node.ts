@@ -11,7 +11,7 @@ import { cidrWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
 import { without } from "../../members.ts";
 import { validateNode, validateNodeStatus, validateNodeUpdate } from "./node/validate.ts";
-import { withChanges } from "./pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 
 const ROLE_PREFIX = "node-role.kubernetes.io/";
 const ROLE_LABEL = "kubernetes.io/role";
@@ -50,8 +50,8 @@ export const nodes = defineResource<Node>({
 
   columns: [
     nameColumn,
-    textColumn("Status", "The status of the node", statusCell),
-    textColumn("Roles", "The roles of the node", rolesCell),
+    textColumn("Status", "Whether it takes Pods", statusCell),
+    textColumn("Roles", "What it is for", rolesCell),
     ageColumn,
     textColumn("Version", "The version of its kubelet", ({ status }) => status?.nodeInfo?.kubeletVersion ?? ""),
     wide("Internal-IP", "Its address within the cluster", (status) => addressCell(status, "InternalIP")),

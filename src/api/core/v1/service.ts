@@ -9,7 +9,7 @@ import type { LoadBalancerStatus, Service, ServicePort } from "../../generated/c
 import { ageColumn, formatLabels, formatList, nameColumn, NONE, textColumn, UNKNOWN } from "../../machinery/columns.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { withChanges } from "./pod/changes.ts";
+import { withChanges } from "../../changes.ts";
 import { defaultService } from "./service/defaults.ts";
 import { specOf } from "./service/needs.ts";
 import { validateService, validateServiceStatus, validateServiceUpdate } from "./service/validate.ts";

@@ -1,9 +1,9 @@
 /** Aggregated discovery: everything that is served under /api or /apis in one document (apidiscovery.k8s.io/v2). */
-import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
+import type { GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { Endpoint } from "../../endpoints.ts";
-import { sortedVerbs, subresourcesOf, type DiscoveredGroup } from "./groups.ts";
+import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 
-export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): JsonObject {
+export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): DiscoveryObject {
   return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items: groups.map(groupEntry) };
 }
 

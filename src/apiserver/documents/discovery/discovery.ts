@@ -14,7 +14,6 @@ import {
 } from "../../../api/machinery/codec/media-type.ts";
 import { encodeEnvelope, encodeProtobuf } from "../../../api/machinery/codec/protobuf.ts";
 import { writeYaml } from "../../../api/machinery/codec/write-yaml.ts";
-import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { SchemaSet } from "../../../api/machinery/schema.ts";
 import { internalError, noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies } from "../../document.ts";
@@ -22,13 +21,13 @@ import type { Endpoints } from "../../endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../exchange.ts";
 import { apiGroupDiscoveryList } from "./aggregated.ts";
-import { groupsOf, type DiscoveredGroup } from "./groups.ts";
+import { groupsOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";
 
 const AGGREGATED = { group: "apidiscovery.k8s.io", version: "v2", kind: "APIGroupDiscoveryList" };
 const AGGREGATED_PARAMETERS = `;g=${AGGREGATED.group};v=${AGGREGATED.version};as=${AGGREGATED.kind}`;
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
-const AGGREGATED_SCHEMA = "io.k8s.api.apidiscovery.v2.APIGroupDiscoveryList";
+const PLAIN_TYPES = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const AGGREGATED_TYPES = "io.k8s.api.apidiscovery.v2";
 
 interface Kept {
   readonly body: Uint8Array;
@@ -88,22 +87,23 @@ class Discovery {
   #write(path: string, { mediaType, convert }: NegotiatedType): Uint8Array {
     const value = convert === undefined ? this.#plain(path) : this.#aggregated(path);
     if (mediaType === YAML_TYPE) return new TextEncoder().encode(writeYaml(value));
-    if (mediaType === PROTOBUF_TYPE) return this.#protobuf(value, convert === undefined ? `${META}.${String(value["kind"])}` : AGGREGATED_SCHEMA);
+    if (mediaType === PROTOBUF_TYPE) return this.#protobuf(value);
     return new TextEncoder().encode(`${writeJson(value)}\n`);
   }
 
-  #protobuf(value: JsonObject, schemaName: string): Uint8Array {
-    const schema = this.#schemas.get(schemaName);
-    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${schemaName}`));
-    const { apiVersion = "", kind = "" } = value;
-    return encodeEnvelope({ apiVersion: String(apiVersion), kind: String(kind), raw: encodeProtobuf(value, schema) });
+  #protobuf(value: DiscoveryObject): Uint8Array {
+    const { kind, apiVersion = "" } = value;
+    const name = `${kind === AGGREGATED.kind ? AGGREGATED_TYPES : PLAIN_TYPES}.${kind}`;
+    const schema = this.#schemas.get(name);
+    if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
+    return encodeEnvelope({ apiVersion, kind, raw: encodeProtobuf(value, schema) });
   }
 
-  #aggregated(path: string): JsonObject {
+  #aggregated(path: string): DiscoveryObject {
     return apiGroupDiscoveryList(this.#all().filter(({ name }) => (name === "") === (path === "/api")));
   }
 
-  #plain(path: string): JsonObject {
+  #plain(path: string): DiscoveryObject {
     const [root, first, second] = path.slice(1).split("/");
     if (root === "api" && first === undefined) return apiVersions(this.#all().find(({ name }) => name === ""));
     if (root === "api") return this.#resources("", first ?? "");
@@ -111,7 +111,7 @@ class Discovery {
     return second === undefined ? apiGroup(this.#group(first)) : this.#resources(first, second);
   }
 
-  #resources(group: string, wanted: string): JsonObject {
+  #resources(group: string, wanted: string): DiscoveryObject {
     const found = this.#group(group).versions.find(({ version }) => version === wanted);
     if (found === undefined) throw noSuchPath();
     return apiResourceList(group, found);

@@ -2,9 +2,12 @@
  * What is served, by group and version, in the order of discovery: groups as they were first added, versions with the preferred one
  * first, resources by name. Clients take the first that fits a short name, so order is behaviour.
  */
-import type { GroupVersionKind } from "../../../api/machinery/object.ts";
+import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
 import type { Endpoint } from "../../endpoints.ts";
+
+/** One of the documents. */
+export type DiscoveryObject = JsonObject & { readonly kind: string; readonly apiVersion?: string };
 
 export interface DiscoveredGroup {
   /** "" for the core group. */

@@ -1,23 +1,23 @@
 /** The discovery documents that every client knows: one of all groups, one per group, one per group and version. */
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
-import { apiVersionOf, type GroupVersion, type JsonObject } from "../../../api/machinery/object.ts";
+import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import { sha256 } from "../../../base/sha-256.ts";
 import type { Endpoint } from "../../endpoints.ts";
-import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveredVersion } from "./groups.ts";
+import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion } from "./groups.ts";
 
 /** /api. Which address a client should use depends on where it is, and that is not known here: it has one that works. */
-export function apiVersions(core: DiscoveredGroup | undefined): JsonObject {
+export function apiVersions(core: DiscoveredGroup | undefined): DiscoveryObject {
   const versions = core?.versions.map(({ version }) => version) ?? [];
   return { kind: "APIVersions", versions, serverAddressByClientCIDRs: [] };
 }
 
 /** /apis: all groups but the core group. */
-export function apiGroupList(groups: readonly DiscoveredGroup[]): JsonObject {
+export function apiGroupList(groups: readonly DiscoveredGroup[]): DiscoveryObject {
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(groupEntry) };
 }
 
 /** /apis/GROUP. */
-export function apiGroup(group: DiscoveredGroup): JsonObject {
+export function apiGroup(group: DiscoveredGroup): DiscoveryObject {
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
 }
 
@@ -27,7 +27,7 @@ function groupEntry({ name, versions }: DiscoveredGroup) {
 }
 
 /** /api/v1, /apis/GROUP/VERSION. */
-export function apiResourceList(group: string, { version, endpoints }: DiscoveredVersion): JsonObject {
+export function apiResourceList(group: string, { version, endpoints }: DiscoveredVersion): DiscoveryObject {
   return {
     kind: "APIResourceList",
     // Upstream's core group does not say it.

@@ -12,7 +12,7 @@ import type {
   ObjectFieldSelector,
   Probe,
 } from "../../../generated/core/v1.ts";
-import { changed, changedItems, withChanges } from "./changes.ts";
+import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { roundedRequirements } from "./defaults-resources.ts";
 import { defaultPullPolicy } from "./image-tag.ts";
 

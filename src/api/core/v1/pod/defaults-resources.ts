@@ -2,7 +2,7 @@
 import { Lru } from "../../../../base/lru.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../../../generated/core/v1.ts";
 import { formatQuantity, milliQuantityOf, scaledValue, type Quantity } from "../../../machinery/quantity.ts";
-import { withChanges } from "./changes.ts";
+import { withChanges } from "../../../changes.ts";
 import {
   aggregateOverContainers,
   isHugePages,

@@ -10,7 +10,7 @@ import type {
   Volume,
   VolumeProjection,
 } from "../../../generated/core/v1.ts";
-import { changed, changedItems, withChanges } from "./changes.ts";
+import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { defaultFieldRef } from "./defaults-container.ts";
 import { roundedRequirements } from "./defaults-resources.ts";
 import { defaultPullPolicy } from "./image-tag.ts";

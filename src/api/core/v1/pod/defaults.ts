@@ -8,7 +8,7 @@
  * Not here: what admission gives (tolerations, priority, the service account), and what the topology says (the scheduler).
  */
 import type { Container, ContainerPort, EphemeralContainer, Pod, PodSpec, PodStatus, PodTemplateSpec } from "../../../generated/core/v1.ts";
-import { changed, changedItems, withChanges } from "./changes.ts";
+import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { defaultContainer } from "./defaults-container.ts";
 import { defaultPodLevelResources, requestsFromLimits, roundedList, roundedRequirements } from "./defaults-resources.ts";
 import { defaultVolume } from "./defaults-volume.ts";

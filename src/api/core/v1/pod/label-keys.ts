@@ -4,7 +4,7 @@
  */
 import type { PodAffinity, PodAffinityTerm, PodAntiAffinity, PodSpec, WeightedPodAffinityTerm } from "../../../generated/core/v1.ts";
 import type { LabelSelector } from "../../../generated/meta/v1.ts";
-import { changed, changedItems, withChanges } from "./changes.ts";
+import { changed, changedItems, withChanges } from "../../../changes.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -5,7 +5,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus } from "../../../generated/core/v1.ts";
 import type { ObjectMeta } from "../../../machinery/object.ts";
-import { changed, changedItems, withChanges, withMembersOf } from "./changes.ts";
+import { changed, changedItems, withChanges, withMembersOf } from "../../../changes.ts";
 import { appArmorProfileOf } from "./app-armor.ts";
 import { withMatchedLabelKeys } from "./label-keys.ts";
 import { qosClassOf } from "./qos.ts";

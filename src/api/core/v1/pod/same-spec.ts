@@ -1,7 +1,7 @@
 /** Whether two specs mean the same: amounts count by their value, so "1Gi" and "1024Mi" do not differ. */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../../../generated/core/v1.ts";
-import { changed, changedItems, withChanges } from "./changes.ts";
+import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { readQuantity, type ResourceList } from "./resource-list.ts";
 
 export function isSameSpec(a: PodSpec, b: PodSpec): boolean {

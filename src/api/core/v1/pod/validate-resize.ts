@@ -5,7 +5,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../machinery/field-error.ts";
-import { withMembersOf } from "./changes.ts";
+import { withMembersOf } from "../../../changes.ts";
 import { WHOLE_OBJECT } from "./checks.ts";
 import { isSidecar } from "./containers.ts";
 import { describeDifference } from "./difference.ts";

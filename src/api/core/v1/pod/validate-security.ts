@@ -42,13 +42,12 @@ export function* validateSecurityContext(
 /** Who shall never gain privileges cannot be given all of them. */
 function* validateNoEscalation(context: SecurityContext, at: string): Iterable<FieldError> {
   if (context.allowPrivilegeEscalation !== false) return;
-  const shown = shownContext(context);
   if (context.privileged === true) {
-    yield invalid(at, shown, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
+    yield invalid(at, shownContext(context), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
   }
   for (const capability of context.capabilities?.add ?? []) {
     if (capability !== "CAP_SYS_ADMIN") continue;
-    yield invalid(at, shown, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
+    yield invalid(at, shownContext(context), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
   }
 }
 

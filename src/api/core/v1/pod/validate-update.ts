@@ -6,7 +6,7 @@ import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { rangeMessage } from "../../../machinery/names.ts";
-import { withMembersOf } from "./changes.ts";
+import { withMembersOf } from "../../../changes.ts";
 import { describeDifference } from "./difference.ts";
 import { isSameSpec } from "./same-spec.ts";
 import { APP_ARMOR_PREFIX, MIRROR_ANNOTATION, type Annotations } from "./validate-annotations.ts";

@@ -103,8 +103,17 @@ const SOURCES: readonly Source[] = [
 /** Two that upstream misspells when it refuses them. */
 const REFUSED_AS: Partial<Record<Source, string>> = { cephfs: "cephFS", downwardAPI: "downwarAPI" };
 
+/** Nearly every volume has a name and one source, which is then found without asking for all of them. */
+function sourcesOf(volume: Volume): readonly Source[] {
+  const given = Object.keys(volume).filter((key) => key !== "name");
+  if (given.length === 1) return SOURCE_NAMES.has(given[0] as string) ? (given as Source[]) : [];
+  return SOURCES.filter((source) => volume[source] !== undefined);
+}
+
+const SOURCE_NAMES: ReadonlySet<string> = new Set(SOURCES);
+
 function* validateVolume(volume: Volume, at: string, rules: VolumeRules): Iterable<FieldError> {
-  const [first, ...surplus] = SOURCES.filter((source) => volume[source] !== undefined);
+  const [first, ...surplus] = sourcesOf(volume);
   if (first === undefined) return yield required(at, "must specify a volume type");
   yield* validateSource(volume, first, at, rules);
   for (const source of surplus) yield forbidden(`${at}.${REFUSED_AS[source] ?? source}`, "may not specify more than 1 volume type");

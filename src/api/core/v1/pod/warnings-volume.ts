@@ -18,16 +18,24 @@ const DEPRECATED_SOURCES = [
 export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterable<string> {
   for (const [index, volume] of volumes.entries()) {
     const here = `${at}[${index}]`;
-    for (const deprecated of DEPRECATED_SOURCES) {
-      if (volume[deprecated.source] === undefined) continue;
-      yield `${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`;
+    if (!isUsual(volume)) {
+      for (const deprecated of DEPRECATED_SOURCES) {
+        if (volume[deprecated.source] === undefined) continue;
+        yield `${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`;
+      }
     }
     const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
+    if (claim === undefined) continue;
     const claimAt = `${here}.ephemeral.volumeClaimTemplate.spec.resources`;
-    yield* fractionWarnings(claim?.resources?.requests, `${claimAt}.requests`, ["storage"]);
-    yield* fractionWarnings(claim?.resources?.limits, `${claimAt}.limits`, ["storage"]);
+    yield* fractionWarnings(claim.resources?.requests, `${claimAt}.requests`, ["storage"]);
+    yield* fractionWarnings(claim.resources?.limits, `${claimAt}.limits`, ["storage"]);
   }
   for (const volume of volumes) yield* overlapWarnings(volume);
+}
+
+/** Volumes that nearly all Pods have, and of which nothing is deprecated. */
+function isUsual({ configMap, secret, emptyDir, projected, hostPath, persistentVolumeClaim }: Volume): boolean {
+  return (configMap ?? secret ?? emptyDir ?? projected ?? hostPath ?? persistentVolumeClaim) !== undefined;
 }
 
 interface WrittenPath {
@@ -38,6 +46,7 @@ interface WrittenPath {
 
 /** Files of one volume where one is written over the other, or lies under it as if it were a directory. */
 function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
+  if (configMap?.items === undefined && secret?.items === undefined && downwardAPI === undefined && projected === undefined) return;
   const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
   const of = (items: readonly { readonly path: string }[] | undefined): readonly WrittenPath[] => pathsOf(items, "");
   yield* overlaps(of(configMap?.items), title(`ConfigMap ${JSON.stringify(configMap?.name ?? "")}`));

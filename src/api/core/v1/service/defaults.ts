@@ -1,7 +1,7 @@
 /** What a Service is given that says nothing of its own. Addresses and ports are given later, by the allocator. */
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec, ServiceStatus } from "../../../generated/core/v1.ts";
 import { without } from "../../../members.ts";
-import { changedItems, withChanges } from "../pod/changes.ts";
+import { changedItems, withChanges } from "../../../changes.ts";
 import { isExternallyAccessible } from "./needs.ts";
 
 /** Three hours. */

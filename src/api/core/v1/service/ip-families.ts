@@ -8,7 +8,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Service, ServiceSpec } from "../../../generated/core/v1.ts";
 import { element, invalid, type FieldError } from "../../../machinery/field-error.ts";
-import { withChanges } from "../pod/changes.ts";
+import { withChanges } from "../../../changes.ts";
 import { needsClusterIp, NO_CLUSTER_IP, specOf } from "./needs.ts";
 import { familyOf, validateClusterIpFields, type IpFamily } from "./validate-cluster-ips.ts";
 

@@ -6,7 +6,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Service, ServicePort, ServiceSpec } from "../../../generated/core/v1.ts";
 import { without } from "../../../members.ts";
-import { changedItems, withChanges } from "../pod/changes.ts";
+import { changedItems, withChanges } from "../../../changes.ts";
 import { isExternallyAccessible, needsClusterIp, needsHealthCheckNodePort, specOf, takesNodePorts, wantsNodePorts } from "./needs.ts";
 
 export function prepareForCreate(service: Service): Service {

@@ -1,0 +1,70 @@
+/** The text format of Prometheus: families of samples, each with its help and type. */
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge";
+  readonly samples: readonly Sample[];
+}
+
+export interface HistogramSample {
+  readonly labels: Labels;
+  /** Not added up: how many fell between the bound before and this one; the last is for everything above. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+}
+
+export interface HistogramFamily {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "histogram";
+  readonly bounds: readonly number[];
+  readonly samples: readonly HistogramSample[];
+}
+
+/** A family without samples is left out: nothing is known of it yet. */
+export function prometheusText(families: readonly (Family | HistogramFamily)[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map((family) => [`# HELP ${family.name} ${escapeHelp(family.help)}`, `# TYPE ${family.name} ${family.type}`, ...linesOf(family)].join("\n") + "\n")
+    .join("");
+}
+
+function linesOf(family: Family | HistogramFamily): readonly string[] {
+  if (family.type === "histogram") return family.samples.flatMap((sample) => histogramLines(family, sample));
+  return family.samples.map(({ labels, value }) => line(family.name, labels, value));
+}
+
+function histogramLines({ name, bounds }: HistogramFamily, { labels, counts, sum, count }: HistogramSample): readonly string[] {
+  let below = 0;
+  return [
+    ...bounds.map((bound, index) => {
+      below += counts[index] ?? 0;
+      return line(`${name}_bucket`, { ...labels, le: String(bound) }, below);
+    }),
+    line(`${name}_bucket`, { ...labels, le: "+Inf" }, count),
+    line(`${name}_sum`, labels, sum),
+    line(`${name}_count`, labels, count),
+  ];
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
+  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+}
+
+function escapeLabel(text: string): string {
+  return escapeHelp(text).replaceAll('"', '\\"');
+}

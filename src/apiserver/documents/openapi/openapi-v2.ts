@@ -1,0 +1,74 @@
+/**
+ * /openapi/v2: everything in one document, for clients that do not know version 3. JSON, or protobuf for those that ask for it. Made when it is
+ * first asked for and kept until the set of what is served changes.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { writeJson } from "../../../api/machinery/codec/json.ts";
+import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { Document, DocumentDependencies } from "../../document.ts";
+import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
+import type { WholeAnswer, ExchangeRequest } from "../../exchange.ts";
+import { sourcesOf } from "./sources.ts";
+import { TypeSchemas } from "./type-schemas.ts";
+import { v2Document } from "./v2-document.ts";
+import { encodeV2Document } from "./v2-protobuf.ts";
+
+const PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+/** An "@" may not be in a media type, so this name is understood and the other one sent. */
+const PROTOBUF_OLD = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+type Dependencies = Pick<DocumentDependencies, "endpoints" | "server" | "loadDescriptions">;
+
+interface Made {
+  readonly document: JsonObject;
+  readonly json: readonly Uint8Array[];
+  readonly hash: string;
+  protobuf?: Promise<readonly Uint8Array[]>;
+}
+
+export function openApiV2Document(dependencies: Dependencies): Document {
+  const { clock } = dependencies.server;
+  let making: Promise<Made> | undefined;
+  dependencies.endpoints.onChange(() => (making = undefined));
+  return {
+    name: "openapi/v2",
+    answers: (path) => path === "/openapi/v2",
+    async answer(request) {
+      const form = negotiate(request.header("accept"), [JSON_TYPE, PROTOBUF, PROTOBUF_OLD], () => true)?.mediaType;
+      if (form === undefined) throw notAcceptable([JSON_TYPE, PROTOBUF]);
+      const current = (making ??= make(dependencies));
+      // Whoever asks next tries again.
+      current.catch(() => (making = making === current ? undefined : making));
+      return answerWith(request, await current, form === JSON_TYPE, clock);
+    },
+  };
+}
+
+/** Tens of milliseconds for each of the three parts, so what else waits gets a turn in between. */
+async function make({ endpoints, server, loadDescriptions }: Dependencies): Promise<Made> {
+  const { schemas, clock } = server;
+  const types = new TypeSchemas({ dialect: "v2", schemas, descriptions: await loadDescriptions() });
+  const sources = Array.from(sourcesOf(endpoints.all()).values(), (source) => source.make());
+  const document = v2Document(sources, types);
+  await clock.sleep(0);
+  const json = new TextEncoder().encode(writeJson(document));
+  await clock.sleep(0);
+  return { document, json: [json], hash: hashOf(json) };
+}
+
+async function makeProtobuf({ document }: Made, clock: Clock): Promise<readonly Uint8Array[]> {
+  const pieces: Uint8Array[] = [];
+  for (const piece of encodeV2Document(document)) {
+    pieces.push(piece);
+    await clock.sleep(0);
+  }
+  return pieces;
+}
+
+async function answerWith(request: ExchangeRequest, made: Made, isJson: boolean, clock: Clock): Promise<WholeAnswer> {
+  const headers = { etag: entityTag(made.hash), vary: "Accept", "cache-control": "no-cache, private" };
+  if (hasAlready(request, made.hash)) return { code: 304, headers, body: [] };
+  const body = isJson ? made.json : await (made.protobuf ??= makeProtobuf(made, clock));
+  return { code: 200, headers: { ...headers, "content-type": isJson ? JSON_TYPE : PROTOBUF }, body };
+}

@@ -1,0 +1,67 @@
+/** The one OpenAPI v2 document: all paths, and all types that they lead to. */
+import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { answerTypes, CODE_WORDS, PATCH_TYPES } from "./media-types.ts";
+import type { ApiPath, Operation } from "./operations.ts";
+import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import { reference, type TypeSchemas } from "./type-schemas.ts";
+import { BEARER_TOKEN, INFO, typeNames, type V3Source } from "./v3-document.ts";
+
+export function v2Document(sources: readonly V3Source[], types: TypeSchemas): JsonObject {
+  const paths = sources.flatMap((source) => source.paths).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const own = new Map(sources.flatMap((source) => [...source.own]));
+  return {
+    swagger: "2.0",
+    info: INFO,
+    paths: Object.fromEntries(paths.map((path) => [path.path, pathItem(path)])),
+    definitions: Object.fromEntries(types.reachable(typeNames(paths), own)),
+    securityDefinitions: { BearerToken: BEARER_TOKEN },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+function pathItem(path: ApiPath): JsonObject {
+  const parameters = parametersOf(path);
+  return {
+    ...Object.fromEntries(path.operations.map((operation) => [operation.method, operationValue(operation, parameters)])),
+    ...(parameters.common.length === 0 ? {} : { parameters: parameters.common.map(parameterValue) }),
+  };
+}
+
+function operationValue(operation: Operation, parameters: PathParameters): JsonObject {
+  const { tag, description, id, body, action, kind } = operation;
+  const own = [...(body === undefined ? [] : [bodyParameter(body)]), ...parameters.of(operation).map(parameterValue)];
+  return {
+    description,
+    ...consumes(operation),
+    produces: answerTypes(operation),
+    schemes: ["https"],
+    tags: [tag],
+    operationId: id,
+    ...(own.length === 0 ? {} : { parameters: own }),
+    responses: responses(operation),
+    ...(action === undefined ? {} : { "x-kubernetes-action": action }),
+    ...(kind === undefined ? {} : { "x-kubernetes-group-version-kind": { group: kind.group, kind: kind.kind, version: kind.version } }),
+  };
+}
+
+function consumes({ body, action, form }: Operation): JsonObject {
+  if (form === "json") return { consumes: [JSON_TYPE] };
+  if (action === undefined) return { consumes: BUILT_IN_TYPES };
+  return { consumes: body?.isPatch === true ? PATCH_TYPES : ["*/*"] };
+}
+
+function bodyParameter({ type, isRequired }: NonNullable<Operation["body"]>): JsonObject {
+  return { name: "body", in: "body", ...(isRequired ? { required: true } : {}), schema: reference("v2", type) };
+}
+
+function responses({ codes, answer }: Operation): JsonObject {
+  return {
+    ...Object.fromEntries(codes.map((code) => [code, { description: CODE_WORDS[code], schema: reference("v2", answer) }])),
+    401: { description: "Unauthorized" },
+  };
+}
+
+function parameterValue({ name, in: place, description, type }: NamedParameter): JsonObject {
+  return { uniqueItems: true, type, description, name, in: place, ...(place === "path" ? { required: true } : {}) };
+}
