@@ -1,5 +1,5 @@
 /**
- * Objects with members left out: what conversions between versions and write rules build. Beside core/v1/pod/changes.ts, which sets members.
+ * Objects with members left out: what conversions between versions and write rules build. Beside changes.ts, which sets members.
  */
 
 /** The members that are not undefined, as one writes them in a literal. A member that is null stays: some absent values are written so. */

@@ -24,8 +24,8 @@ export interface AdmissionRequest {
 export interface AdmissionPlugin {
   /** As upstream's flags name it: "NamespaceLifecycle". */
   readonly name: string;
-  /** Called in order before validation. Returns the object, changed or not; throws a StatusError to refuse. */
-  mutate?(request: AdmissionRequest): Promise<KubeObject> | KubeObject;
+  /** Called in order before validation. Returns the changed object, or undefined if it stays as it is; throws a StatusError to refuse. */
+  mutate?(request: AdmissionRequest): Promise<KubeObject | undefined> | KubeObject | undefined;
   /** Called in order after validation. Throws a StatusError to refuse. */
   validate?(request: AdmissionRequest): Promise<void> | void;
 }

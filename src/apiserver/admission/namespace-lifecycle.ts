@@ -18,16 +18,16 @@ export function namespaceLifecycle({ endpoints }: AdmissionDependencies): Admiss
     },
 
     // Changes nothing, but comes before validation: what is missing first is the namespace.
-    async mutate(request, object) {
-      if (request.operation !== "CREATE" || request.namespace === "" || isNamespace(request) || isReview(request)) return object;
+    async mutate(request) {
+      if (request.operation !== "CREATE" || request.namespace === "" || isNamespace(request) || isReview(request)) return undefined;
       const storage = endpoints.stored("", "namespaces")?.storage;
-      if (storage === undefined) return object;
+      if (storage === undefined) return undefined;
       // The cache is enough where this process owns the store, and saves a round trip where it does not.
       const name = { namespace: "", name: request.namespace };
       const namespace = (await storage.getCached(name)) ?? (await storage.get(name));
       if (namespace === undefined) throw notFound(NAMESPACES, request.namespace);
       if (namespace.object.metadata.deletionTimestamp !== undefined) throw terminating(request);
-      return object;
+      return undefined;
     },
   };
 }

@@ -7,4 +7,11 @@ import { openApiV2Document } from "./openapi/openapi-v2.ts";
 import { openApiV3Document } from "./openapi/openapi-v3.ts";
 import { versionDocument } from "./version.ts";
 
-export const all: readonly DocumentFactory[] = [discoveryDocument, openApiV3Document, openApiV2Document, versionDocument, healthDocument, metricsDocument];
+export const all: readonly DocumentFactory[] = [
+  discoveryDocument,
+  openApiV3Document,
+  openApiV2Document,
+  versionDocument,
+  healthDocument,
+  metricsDocument,
+];

@@ -56,6 +56,10 @@ function lineOf({ name, ok }: Check, isExcluded: boolean): string {
 }
 
 function text(code: number, body: string): WholeAnswer {
-  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache, private", "x-content-type-options": "nosniff" };
+  const headers = {
+    "content-type": "text/plain; charset=utf-8",
+    "cache-control": "no-cache, private",
+    "x-content-type-options": "nosniff",
+  };
   return { code, headers, body: [new TextEncoder().encode(body)] };
 }

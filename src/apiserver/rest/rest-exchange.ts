@@ -100,7 +100,7 @@ async function answerResource(
   if (verb === undefined) throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
   const asked = askedFor(server, path, verb);
   const form = answerForm(request.header("accept"), asked);
-  const includeObject = includeObjectOf(query);
+  const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
   const warnings: string[] = [];
   const deadline = hasBody(verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   const body = hasBody(verb) ? await bodyOf(request) : undefined;
@@ -161,7 +161,7 @@ async function bodyOf(request: ExchangeRequest): Promise<RequestBody> {
 
 function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {
   const read = readIncludeObject(parameters.get("includeObject") ?? undefined);
-  if (typeof read !== "string") throw badRequest(describeFieldError(read));
+  if (typeof read !== "string") throw badRequest(`Unable to convert to Table as requested: ${describeFieldError(read)}`);
   return read;
 }
 

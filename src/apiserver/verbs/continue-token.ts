@@ -27,13 +27,14 @@ export function writeContinueToken({ revision, startAfter }: ContinueToken): str
 
 export function readContinueToken(token: string): ContinueToken {
   const value = parse(token);
-  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version "${String(value.v)}"`);
+  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${String(value.v ?? "")}`);
   const { rv, start } = value;
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < INCONSISTENT) {
     throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   }
-  if (typeof start !== "string" || start === "" || start.startsWith("/") || start.split("/").includes("..")) {
-    throw invalid("invalid start key");
+  if (typeof start !== "string" || start === "") throw invalid(`encoded start key empty (version ${VERSION})`);
+  if ( start.startsWith("/") || start.split("/").includes("..")) {
+    throw invalid(`invalid start key ${JSON.stringify(start)}`);
   }
   return { revision: rv === INCONSISTENT ? undefined : rv, startAfter: start.endsWith("\0") ? start.slice(0, -1) : start };
 }
@@ -51,5 +52,5 @@ function parse(token: string): { readonly v?: unknown; readonly rv?: unknown; re
 }
 
 function invalid(why: string) {
-  return badRequest(`continue key is not valid: ${why}`);
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`);
 }

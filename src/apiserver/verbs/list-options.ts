@@ -1,5 +1,5 @@
 /** Which combinations of resourceVersion, resourceVersionMatch, limit, continue and sendInitialEvents make sense, in upstream's words. */
-import { forbidden, notSupported, type FieldError } from "../../api/machinery/field-error.ts";
+import { describeFieldError, forbidden, invalid, notSupported, type FieldError } from "../../api/machinery/field-error.ts";
 import { badRequest, invalidObject, StatusError } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
 
@@ -40,11 +40,15 @@ function* watchErrors(options: RequestOptions): Iterable<FieldError> {
 /** undefined: not given. */
 export function revisionOf({ resourceVersion = "" }: RequestOptions): number | undefined {
   if (resourceVersion === "") return undefined;
-  if (!/^\d+$/.test(resourceVersion)) {
-    throw badRequest(`invalid resource version: strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-  }
+  if (!/^\d+$/.test(resourceVersion)) throw cannotParse(resourceVersion, "invalid syntax");
   const revision = Number(resourceVersion);
+  if (revision >= 2 ** 64) throw cannotParse(resourceVersion, "value out of range");
   return Number.isSafeInteger(revision) ? revision : Number.MAX_SAFE_INTEGER;
+}
+
+function cannotParse(resourceVersion: string, why: string): StatusError {
+  const error = invalid("resourceVersion", resourceVersion, `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: ${why}`);
+  return badRequest(`invalid resource version: ${describeFieldError(error)}`);
 }
 
 /** The client has seen something that this server has not (yet). */

@@ -29,7 +29,7 @@ export async function listObjects(endpoint: Endpoint, request: ApiRequest): Prom
     throw new StatusError("BadRequest", "specifying resource version is not allowed when using continue");
   }
   const moment = await momentOf(endpoint, request, token);
-  return pageOf(endpoint.storage, selection, { moment, token, limit: options.limit ?? 0 });
+  return pageOf(endpoint.storage, selection, { moment, token, limit: limitOf(options, token) });
 }
 
 /** The objects of one moment. */
@@ -51,6 +51,11 @@ async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: C
   const fresh = await storage.cache.freshRevision();
   if (wanted !== undefined && fresh !== undefined && wanted > fresh) throw tooLargeRevision(wanted, fresh);
   return fresh === undefined ? translated(() => fromStore(storage, undefined)) : now(storage, fresh);
+}
+
+/** Who takes any version takes what the cache has, and that is whole, as upstream's is. */
+function limitOf({ limit = 0, resourceVersion, resourceVersionMatch }: ApiRequest["options"], token: ContinueToken | undefined): number {
+  return token === undefined && resourceVersion === "0" && resourceVersionMatch !== "Exact" ? 0 : limit;
 }
 
 /** A limit with a version and without a match means "exactly at it", as it did before there were matches. */

@@ -24,11 +24,18 @@ const ALWAYS_SELECTABLE: SelectableFields<KubeObject> = {
 export function selectionOf(endpoint: Endpoint, request: ApiRequest): Selection {
   const labels = parsed(() => parseLabelSelector(request.options.labelSelector ?? ""));
   const fields = parsed(() => parseFieldSelector(request.options.fieldSelector ?? ""));
-  const readers = { ...(endpoint.served.selectableFields ?? endpoint.resource.selectableFields), ...ALWAYS_SELECTABLE };
+  const readers = readersOf(endpoint);
   checkFields(endpoint, fields, readers);
   const scope = scopeOf(endpoint, request, fields);
   const isFiltered = !labels.isEverything || !fields.isEverything || request.name !== "";
   return { scope, isFiltered, matches: matcherOf({ labels, fields, readers, name: request.name }) };
+}
+
+/** A kind in no namespace has none to be selected by, once it says what it can be selected by; as upstream. */
+function readersOf({ served, resource }: Endpoint): SelectableFields<KubeObject> {
+  const own = served.selectableFields ?? resource.selectableFields;
+  if (resource.scope === "Namespaced" || Object.keys(own).length === 0) return { ...own, ...ALWAYS_SELECTABLE };
+  return { ...own, "metadata.name": ({ metadata }) => metadata.name };
 }
 
 function matcherOf({
@@ -63,7 +70,7 @@ function scopeOf({ resource }: Endpoint, { namespace, name }: ApiRequest, fields
 
 function checkFields({ resource, served }: Endpoint, fields: FieldSelector, readers: SelectableFields<KubeObject>): void {
   const { group, version } = served;
-  const hasOwn = Object.keys(readers).length > Object.keys(ALWAYS_SELECTABLE).length;
+  const hasOwn = Object.keys(served.selectableFields ?? resource.selectableFields).length > 0;
   for (const { field } of fields.requirements) {
     if (!Object.hasOwn(readers, field)) throw badRequest(unsupportedFieldMessage(field, { group, version, kind: resource.kind, hasOwn }));
   }

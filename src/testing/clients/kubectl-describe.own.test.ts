@@ -61,6 +61,7 @@ test("a config map, a secret, a node, a namespace and a lease", needs("kubectl")
   await kubectl("create secret generic keys --from-literal=a=secret");
   await kubectl("create -f -", { input: lease });
   await kubectl("create -f -", { input: aNode("described") });
+  await server.kubectl("create -f -", { input: { ...lease, metadata: { name: "described", namespace: "kube-node-lease" } } });
 
   equal(
     squeezed(await kubectl("describe configmap settings")),
@@ -69,7 +70,7 @@ test("a config map, a secret, a node, a namespace and a lease", needs("kubectl")
   match(squeezed(await kubectl("describe secret keys")), /^Type: Opaque\n\nData\n====\na: 6 bytes\n$/m);
   match(squeezed(await kubectl("describe namespace describe-small")), /^Labels: kubernetes\.io\/metadata\.name=describe-small\nAnnotations: <none>\nStatus: Active\n/m);
   match(squeezed(await kubectl("describe lease leader")), /^Spec:\n Holder Identity: me\n Lease Duration Seconds: 15\n/m);
-  match(squeezed(await kubectl("describe node described")), /^Unschedulable: false\nLease:\n HolderIdentity: <unset>\n/m);
+  match(squeezed(await kubectl("describe node described")), /^Unschedulable: false\nLease:\n HolderIdentity: me\n/m);
 });
 
 test("an autoscaler and a replica set", needs("kubectl"), async () => {

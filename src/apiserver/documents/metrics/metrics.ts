@@ -16,7 +16,12 @@ export function metricsDocument({ endpoints, metrics, server }: Pick<DocumentDep
     name: "metrics",
     answers: (path) => path === "/metrics",
     async answer() {
-      const families = [...requestFamilies(metrics), ...watchFamilies(metrics), objects(endpoints), ...storeFamilies(await server.store.statistics())];
+      const families = [
+        ...requestFamilies(metrics),
+        ...watchFamilies(metrics),
+        objects(endpoints),
+        ...storeFamilies(await server.store.statistics()),
+      ];
       const body = [new TextEncoder().encode(prometheusText(families))];
       return { code: 200, headers: { "content-type": CONTENT_TYPE, "cache-control": "no-cache, private" }, body };
     },

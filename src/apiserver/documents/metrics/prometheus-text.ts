@@ -34,7 +34,10 @@ export interface HistogramFamily {
 export function prometheusText(families: readonly (Family | HistogramFamily)[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
-    .map((family) => [`# HELP ${family.name} ${escapeHelp(family.help)}`, `# TYPE ${family.name} ${family.type}`, ...linesOf(family)].join("\n") + "\n")
+    .map(
+      (family) =>
+        [`# HELP ${family.name} ${escapeHelp(family.help)}`, `# TYPE ${family.name} ${family.type}`, ...linesOf(family)].join("\n") + "\n",
+    )
     .join("");
 }
 

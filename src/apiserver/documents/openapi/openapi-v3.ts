@@ -120,7 +120,8 @@ function answerDocument(request: ExchangeRequest, path: string, { body, hash }: 
   const asked = new URLSearchParams(request.query).get("hash");
   const headers = { etag: entityTag(hash), vary: "Accept", ...cachingOf(asked === hash, clock) };
   // Who asks for a document that was is sent to the one that is, so that nobody keeps it under the old address.
-  if (asked !== null && asked !== "" && asked !== hash) return { code: 301, headers: { ...headers, location: urlOf(path, hash) }, body: [] };
+  if (asked !== null && asked !== "" && asked !== hash)
+    return { code: 301, headers: { ...headers, location: urlOf(path, hash) }, body: [] };
   if (hasAlready(request, hash)) return { code: 304, headers, body: [] };
   return { code: 200, headers: { ...headers, "content-type": JSON_TYPE }, body: [body] };
 }

@@ -164,7 +164,12 @@ function watchPaths({ resource }: Endpoint, { root, collection, inCollection, pr
       kind,
     },
   ];
-  const everywhere = { path: `${root}/watch/${resource.plural}`, inPath: [], nameOf, operations: watch(`${nameOf}ListForAllNamespaces`, "watchlist") };
+  const everywhere = {
+    path: `${root}/watch/${resource.plural}`,
+    inPath: [],
+    nameOf,
+    operations: watch(`${nameOf}ListForAllNamespaces`, "watchlist"),
+  };
   return [
     { path: `${root}/watch${collection}`, inPath: inCollection, nameOf, operations: watch(`${noun}List`, "watchlist") },
     { path: `${root}/watch${collection}/{name}`, inPath: ["name", ...inCollection], nameOf, operations: watch(noun, "watch") },

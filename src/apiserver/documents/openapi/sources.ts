@@ -55,8 +55,24 @@ function groupSource(group: string): DocumentSource {
 }
 
 const SERVER_SOURCES: readonly (readonly [string, DocumentSource])[] = [
-  ["api", readingSource("/api/", { id: "getCoreAPIVersions", description: "get available API versions", tag: "core", answer: `${META_TYPES}.APIVersions` })],
-  ["apis", readingSource("/apis/", { id: "getAPIVersions", description: "get available API versions", tag: "apis", answer: `${META_TYPES}.APIGroupList` })],
+  [
+    "api",
+    readingSource("/api/", {
+      id: "getCoreAPIVersions",
+      description: "get available API versions",
+      tag: "core",
+      answer: `${META_TYPES}.APIVersions`,
+    }),
+  ],
+  [
+    "apis",
+    readingSource("/apis/", {
+      id: "getAPIVersions",
+      description: "get available API versions",
+      tag: "apis",
+      answer: `${META_TYPES}.APIGroupList`,
+    }),
+  ],
   [
     "version",
     readingSource("/version/", {

@@ -40,7 +40,13 @@ Object.assign(schemaFields, {
 });
 
 const BODY = message("BodyParameter", { name: text(2), in: text(3), required: flag(4), schema: one(5, SCHEMA) });
-const QUERY = message("QueryParameterSubSchema", { in: text(2), description: text(3), name: text(4), type: text(6), uniqueItems: flag(20) });
+const QUERY = message("QueryParameterSubSchema", {
+  in: text(2),
+  description: text(3),
+  name: text(4),
+  type: text(6),
+  uniqueItems: flag(20),
+});
 const PATH = message("PathParameterSubSchema", {
   required: flag(1),
   in: text(2),
@@ -53,7 +59,9 @@ const NON_BODY = message("NonBodyParameter", { query: one(3, QUERY), path: one(4
 const PARAMETER = message("ParametersItem", { parameter: one(1, message("Parameter", { body: one(1, BODY), nonBody: one(2, NON_BODY) })) });
 
 const RESPONSE = message("Response", { description: text(1), schema: one(2, message("SchemaItem", { schema: one(1, SCHEMA) })) });
-const RESPONSES = message("Responses", { codes: many(1, named("NamedResponseValue", message("ResponseValue", { response: one(1, RESPONSE) }))) });
+const RESPONSES = message("Responses", {
+  codes: many(1, named("NamedResponseValue", message("ResponseValue", { response: one(1, RESPONSE) }))),
+});
 
 const OPERATION = message("Operation", {
   tags: texts(1),
@@ -77,7 +85,9 @@ const PATH_ITEM = message("PathItem", {
 
 const API_KEY = message("ApiKeySecurity", { type: text(1), name: text(2), in: text(3), description: text(4) });
 const SECURITY = named("NamedSecurityDefinitionsItem", message("SecurityDefinitionsItem", { apiKey: one(2, API_KEY) }));
-const REQUIREMENT = message("SecurityRequirement", { entries: many(1, named("NamedStringArray", message("StringArray", { value: texts(1) }))) });
+const REQUIREMENT = message("SecurityRequirement", {
+  entries: many(1, named("NamedStringArray", message("StringArray", { value: texts(1) }))),
+});
 
 const DOCUMENT = message("Document", {
   swagger: text(1),
@@ -118,7 +128,10 @@ function* piecesOf(map: Json | undefined): Iterable<JsonObject> {
 type Message = Readonly<Record<string, unknown>>;
 
 /** A map is a list of names and values. */
-function entriesOf(map: Json | undefined, toMessage: (value: JsonObject) => Message): readonly { readonly name: string; readonly value: Message }[] {
+function entriesOf(
+  map: Json | undefined,
+  toMessage: (value: JsonObject) => Message,
+): readonly { readonly name: string; readonly value: Message }[] {
   return Object.entries(map as Readonly<Record<string, JsonObject>>).map(([name, value]) => ({ name, value: toMessage(value) }));
 }
 
@@ -142,7 +155,8 @@ function responseMessage({ description, schema }: JsonObject): Message {
 }
 
 function parameterMessage(parameter: JsonObject): Message {
-  if (parameter["in"] === "body") return { parameter: { body: { ...parameter, schema: schemaMessage(parameter["schema"] as JsonObject) } } };
+  if (parameter["in"] === "body")
+    return { parameter: { body: { ...parameter, schema: schemaMessage(parameter["schema"] as JsonObject) } } };
   return { parameter: { nonBody: parameter["in"] === "path" ? { path: parameter } : { query: parameter } } };
 }
 

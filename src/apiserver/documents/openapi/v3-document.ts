@@ -34,7 +34,9 @@ export function v3Document({ place, paths, own }: V3Source, types: TypeSchemas):
 
 /** All types that the operations name. */
 export function typeNames(paths: readonly ApiPath[]): Set<string> {
-  return new Set(paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))));
+  return new Set(
+    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))),
+  );
 }
 
 const KINDS = "x-kubernetes-group-version-kind";
