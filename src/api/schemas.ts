@@ -5,7 +5,7 @@
  */
 import { schemaData } from "./generated/schema-data.ts";
 import type { GroupVersionKind, Json } from "./machinery/object.ts";
-import type { AnySchema, Field, ListSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema, SchemaSet } from "./machinery/schema.ts";
+import type { AnySchema, ChoiceSchema, Field, ListSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema, SchemaSet } from "./machinery/schema.ts";
 
 /**
  * The generated text (tools/generate/schema-data.ts writes it) has lines of a name, a tab and JSON. Types have short names in it. First
@@ -64,9 +64,34 @@ const BASIC_FORMS: ReadonlyMap<string, ScalarSchema | AnySchema> = new Map<strin
   ["fields-v1", { type: "any", format: "fields-v1" }],
   ["any", { type: "any", format: "json" }],
   ["json", { type: "any", format: "json" }],
-  ["json-schema-or-array", { type: "any", format: "json" }],
-  ["json-schema-or-bool", { type: "any", format: "json" }],
-  ["json-schema-or-string-array", { type: "any", format: "json" }],
+]);
+
+/** Types that are an object or something else in JSON: what their messages are called, and the messages' fields. */
+const CHOICES: ReadonlyMap<string, { readonly name: string; readonly object: FieldRow; readonly other: FieldRow }> = new Map([
+  [
+    "json-schema-or-array",
+    {
+      name: "JSONSchemaPropsOrArray",
+      object: ["schema", "apiextensions.v1.JSONSchemaProps", 1, "keep"],
+      other: ["jSONSchemas", "[]apiextensions.v1.JSONSchemaProps", 2, "keep"],
+    },
+  ],
+  [
+    "json-schema-or-bool",
+    {
+      name: "JSONSchemaPropsOrBool",
+      object: ["schema", "apiextensions.v1.JSONSchemaProps", 2, "keep"],
+      other: ["allows", "boolean", 1, "write"],
+    },
+  ],
+  [
+    "json-schema-or-string-array",
+    {
+      name: "JSONSchemaPropsOrStringArray",
+      object: ["schema", "apiextensions.v1.JSONSchemaProps", 1, "keep"],
+      other: ["property", "[]string", 2, "keep"],
+    },
+  ],
 ]);
 
 /** Exported for its test: the set that a text describes. */
@@ -86,6 +111,7 @@ class Linker {
   /** JSON of TypeRows by short name. */
   private readonly rows: ReadonlyMap<string, string>;
   private readonly linked = new Map<string, ObjectSchema>();
+  private readonly linkedChoices = new Map<string, ChoiceSchema>();
 
   constructor(text: string) {
     const [packages = "", types = ""] = text.split("\n\n");
@@ -117,7 +143,7 @@ class Linker {
       return { type: "map", values, ...(details.merge === "atomic" && { atomic: true }) };
     }
     const basic = BASIC_FORMS.get(form);
-    if (basic === undefined) return this.objectOf(form);
+    if (basic === undefined) return this.choiceOf(form) ?? this.objectOf(form);
     return details.enum === undefined ? basic : { ...(basic as ScalarSchema), enum: details.enum };
   }
 
@@ -130,6 +156,22 @@ class Linker {
       ...(keys !== undefined && { mapKeys: keys.split(",") }),
       ...(form.startsWith("()") && { wrappedInProtobuf: true }),
     };
+  }
+
+  private choiceOf(form: string): ChoiceSchema | undefined {
+    const known = this.linkedChoices.get(form);
+    const choice = CHOICES.get(form);
+    if (known !== undefined || choice === undefined) return known;
+    const { name, object, other } = choice;
+    const fields = new Map<string, Field>();
+    const protobuf: ProtobufField[] = [];
+    const message: ObjectSchema = { type: "object", name, fields, required: [], protobuf };
+    const schema: ChoiceSchema = { type: "any", format: "choice", message, objectField: object[0], otherField: other[0] };
+    // Known before its fields are, as types are.
+    this.linkedChoices.set(form, schema);
+    for (const field of [object, other]) this.addField(field, { fields, required: [], protobuf });
+    protobuf.sort((a, b) => a.number - b.number);
+    return schema;
   }
 
   private objectOf(short: string): ObjectSchema {

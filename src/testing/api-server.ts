@@ -38,6 +38,7 @@ export interface TestApiServer extends AsyncDisposable {
   readonly helm: ClientProgram;
   /** A request of the administrator's, over HTTPS; resolves with the answer, whatever it is. */
   ask(method: string, path: string, body?: object): Promise<{ readonly code: number; readonly body: string }>;
+  makeNamespace(name: string): Promise<void>;
   /** Makes a namespace and hands out a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
   /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error. */
@@ -70,8 +71,15 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   return { url: part.url, kubeconfig: part.kubeconfig, directory, close, [Symbol.asyncDispose]: close, ...clientsOf(part, directory) };
 }
 
-function clientsOf(part: ApiServerPart, directory: string): Pick<TestApiServer, "kubectl" | "helm" | "ask" | "inNamespace"> {
+function clientsOf(
+  part: ApiServerPart,
+  directory: string,
+): Pick<TestApiServer, "kubectl" | "helm" | "ask" | "makeNamespace" | "inNamespace"> {
   const ask = (method: string, path: string, body?: object) => askServer(part, { method, path, body });
+  const makeNamespace = async (name: string): Promise<void> => {
+    const { code, body } = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    if (code !== 201) throw new Error(`Cannot make namespace ${name}: the server answered ${code}: ${body}`);
+  };
   return {
     get kubectl() {
       return program("kubectl", part, directory);
@@ -80,9 +88,9 @@ function clientsOf(part: ApiServerPart, directory: string): Pick<TestApiServer, 
       return program("helm", part, directory);
     },
     ask,
+    makeNamespace,
     async inNamespace(name) {
-      const { code, body } = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-      if (code !== 201) throw new Error(`Cannot make namespace ${name}: the server answered ${code}: ${body}`);
+      await makeNamespace(name);
       return program("kubectl", part, directory).with(`--namespace=${name}`);
     },
   };

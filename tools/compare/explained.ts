@@ -60,4 +60,49 @@ export const explanations: readonly Explanation[] = [
     difference: /^k8s\.io\.apimachinery\.pkg\.apis\.testapigroup\./,
     why: "A group for upstream's own tests, which no server has.",
   },
+  {
+    comparison: "discovery",
+    difference: /: we do not serve it$/,
+    why: "The kinds come one after the other, as siblings of those that are there.",
+  },
+  {
+    comparison: "discovery",
+    difference: /^api\/v1 (nodes|pods|services)\/(attach|exec|log|portforward|proxy): we do not have it$/,
+    why: "They lead to where the Pods run: they come with the kubelet.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /^(api|apis)\/\S*( \S+)?: we do not serve it$/,
+    why: "The kinds come one after the other, as siblings of those that are there.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /^(\.well-known\/openid-configuration|openid\/v1\/jwks): we do not serve it$/,
+    why: "It comes with the tokens of ServiceAccounts.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: "logs: we do not serve it",
+    why: "Files of the server's machine, which upstream shows if it is told to. We keep none.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /^\/api\/v1\/.*\{name\}\/(attach|exec|log|portforward|proxy)(\/\{path\})?: we do not have it$/,
+    why: "They lead to where the Pods run: they come with the kubelet.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /, media types: ours (.*), theirs (?:application\/\S*cbor\S* )+\1$/,
+    why: "The yardsticks' server had every feature switched on, CBOR among them, which is off by default.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /, query parameter shardSelector: ours nothing, theirs string$/,
+    why: "An alpha feature (ShardedListAndWatch), off by default.",
+  },
+  {
+    comparison: "openapi-documents",
+    difference: /^delete \/api\/v1\/namespaces\/\{name\}, answer 20[02]: ours \S+\.Namespace, theirs \S+\.Status$/,
+    why: "Upstream's document says so, but its server answers with the Namespace, as ours does.",
+  },
 ];

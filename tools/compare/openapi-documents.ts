@@ -83,7 +83,12 @@ function pathDifferences(document: string, ours: Paths, theirs: Paths): string[]
 /** "pods" of "/api/v1/watch/namespaces/{namespace}/pods/{name}". */
 function pluralOf(path: string): string {
   const below = path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\//, "");
-  return below.replace(/^watch\//, "").replace(/^namespaces\/\{namespace\}\//, "").split("/")[0] ?? "";
+  return (
+    below
+      .replace(/^watch\//, "")
+      .replace(/^namespaces\/\{namespace\}\//, "")
+      .split("/")[0] ?? ""
+  );
 }
 
 const METHODS = ["get", "put", "post", "delete", "patch", "options", "head"];
@@ -94,32 +99,38 @@ function itemDifferences(path: string, ours: PathItem, theirs: PathItem): string
     if (our === undefined && their === undefined) return [];
     if (our === undefined || their === undefined) return [`${method} ${path}: ${our === undefined ? "we" : "they"} do not have it`];
     const [mine, yours] = [factsOf(ours, our), factsOf(theirs, their)];
-    return [...new Set([...mine.keys(), ...yours.keys()])].flatMap((fact) => differing(`${method} ${path}, ${fact}`, mine.get(fact), yours.get(fact)));
+    return [...new Set([...mine.keys(), ...yours.keys()])].flatMap((fact) =>
+      differing(`${method} ${path}, ${fact}`, mine.get(fact), yours.get(fact)),
+    );
   });
 }
 
 /** What is compared of an operation, by its name. */
 function factsOf(item: PathItem, operation: Operation): ReadonlyMap<string, string> {
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
-    ({ name, in: place, required = false, schema }) => [`${place} parameter ${name}`, `${schema.type}${required ? ", required" : ""}`] as const,
+    ({ name, in: place, required = false, schema }) =>
+      [`${place} parameter ${name}`, `${schema.type}${required ? ", required" : ""}`] as const,
   );
   const extensions = Object.entries(operation).filter(([name]) => name.startsWith("x-"));
-  const answers = Object.entries(operation.responses).map(([code, content]) => [`answer ${code}`, contentText(content)] as const);
+  const { requestBody = {}, responses } = operation;
   return new Map([
     ["id", operation.operationId],
     ["description", operation.description],
     ["tags", operation.tags.join(" ")],
     ...parameters,
-    ["body", `${contentText(operation.requestBody ?? {})}${operation.requestBody?.required === true ? ", required" : ""}`],
-    ...answers,
+    ...contentFacts(`body${operation.requestBody?.required === true ? " (required)" : ""}`, requestBody),
+    ...Object.entries(responses).flatMap(([code, content]) => contentFacts(`answer ${code}`, content)),
     ...extensions.map(([name, value]) => [name, sortedJson(value)] as const),
   ]);
 }
 
 /** The type, and the media types in which it comes. */
-function contentText({ content = {} }: Content): string {
+function contentFacts(what: string, { content = {} }: Content): readonly (readonly [string, string])[] {
   const types = new Set(Object.values(content).map(({ schema }) => schema.$ref?.split("/").at(-1) ?? sortedJson(schema)));
-  return `${[...types].join(" ")} as ${Object.keys(content).sort().join(" ")}`;
+  return [
+    [what, [...types].join(" ")],
+    [`${what}, media types`, Object.keys(content).sort().join(" ")],
+  ];
 }
 
 function typeDifferences(place: string, ours: TypeDefinition, theirs: TypeDefinition | undefined): string[] {

@@ -5,7 +5,7 @@
  */
 import type { GroupVersionKind, Json } from "./object.ts";
 
-export type Schema = ObjectSchema | MapSchema | ListSchema | ScalarSchema | AnySchema;
+export type Schema = ObjectSchema | MapSchema | ListSchema | ScalarSchema | AnySchema | ChoiceSchema;
 
 /** A type with named fields. */
 export interface ObjectSchema {
@@ -75,6 +75,21 @@ export interface AnySchema {
   readonly type: "any";
   /** How it is written in protobuf: RawExtension {raw = 1}, FieldsV1 {Raw = 1}, JSON {raw = 1}: all are JSON text in field 1. */
   readonly format: "raw-extension" | "fields-v1" | "json";
+}
+
+/**
+ * An object of a type or something that is no object (JSONSchemaPropsOrBool), and in protobuf a message with a field for each of the two.
+ * Its type is "any" because only the codecs look into it: documents say nothing of its form, and its ownership is deduced, as upstream.
+ */
+export interface ChoiceSchema {
+  readonly type: "any";
+  readonly format: "choice";
+  /** What it is in protobuf. JSON has the value of one of its fields in its place. */
+  readonly message: ObjectSchema;
+  /** The message's field for objects, whose schema is an ObjectSchema. */
+  readonly objectField: string;
+  /** The message's field for what is none: a list, or a boolean, which is true beside an object. */
+  readonly otherField: string;
 }
 
 /** A numbered field: one of the type's own, or a struct that is inlined in JSON and a message of its own in protobuf. */

@@ -4,18 +4,18 @@
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
 import type { Document } from "../document.ts";
+import { KUBERNETES_VERSION, OLDEST_COMPATIBLE_MINOR } from "../kubernetes-version.ts";
 
-const MAJOR = "1";
-const MINOR = "36";
+const { major, minor, patch } = KUBERNETES_VERSION;
 
 const VERSION = {
-  major: MAJOR,
-  minor: MINOR,
-  emulationMajor: MAJOR,
-  emulationMinor: MINOR,
-  minCompatibilityMajor: MAJOR,
-  minCompatibilityMinor: "35",
-  gitVersion: `v${MAJOR}.${MINOR}.0+k8ts`,
+  major,
+  minor,
+  emulationMajor: major,
+  emulationMinor: minor,
+  minCompatibilityMajor: major,
+  minCompatibilityMinor: OLDEST_COMPATIBLE_MINOR,
+  gitVersion: `v${major}.${minor}.${patch}+k8ts`,
   gitCommit: "",
   gitTreeState: "",
   // As upstream writes that it does not know.

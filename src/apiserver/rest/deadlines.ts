@@ -13,9 +13,8 @@ export interface Deadline {
 
 interface Waiting {
   readonly dueMs: number;
-  /** Told why, when it is too late. */
-  readonly cancel: (reason: StatusError) => void;
-  isDone: boolean;
+  /** Told why, when it is too late. Undefined: it is done, and nothing of the request is kept. */
+  cancel: ((reason: StatusError) => void) | undefined;
 }
 
 export class Deadlines {
@@ -30,21 +29,25 @@ export class Deadlines {
     this.#defaultMs = defaultMs;
   }
 
-  /** `timeoutMs`: as the client asked; never more than the server's own. */
+  /** `timeoutMs`: as the client asked; never more than the server's own. 0 or less: the client does not care, as upstream has it. */
   start(timeoutMs: number | undefined, cancel: (reason: StatusError) => void): Deadline {
-    if (timeoutMs !== undefined && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, cancel);
-    const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, cancel, isDone: false };
+    if (timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < this.#defaultMs) return this.#startAlone(timeoutMs, cancel);
+    const waiting: Waiting = { dueMs: this.#clock.monotonic() + this.#defaultMs, cancel };
     this.#queue.push(waiting);
     if (!this.#isWatching) void this.#watch();
-    return {
-      clear() {
-        waiting.isDone = true;
-      },
-    };
+    return { clear: () => this.#done(waiting) };
   }
 
   close(): void {
     this.#stop.abort();
+  }
+
+  /** Most are done in the order of their coming, so hardly any stays in the queue until its time. */
+  #done(waiting: Waiting): void {
+    waiting.cancel = undefined;
+    for (let oldest = this.#queue.peek(); oldest !== undefined && oldest.cancel === undefined; oldest = this.#queue.peek()) {
+      this.#queue.shift();
+    }
   }
 
   #startAlone(timeoutMs: number, cancel: (reason: StatusError) => void): Deadline {
@@ -61,9 +64,9 @@ export class Deadlines {
     this.#isWatching = true;
     for (let oldest = this.#queue.peek(); oldest !== undefined; oldest = this.#queue.peek()) {
       const leftMs = oldest.dueMs - this.#clock.monotonic();
-      if (oldest.isDone || leftMs <= 0) {
+      if (oldest.cancel === undefined || leftMs <= 0) {
         this.#queue.shift();
-        if (!oldest.isDone) oldest.cancel(tooLate());
+        oldest.cancel?.(tooLate());
         continue;
       }
       try {

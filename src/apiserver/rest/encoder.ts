@@ -44,10 +44,10 @@ export class Encoder {
     return this.#options.form.mediaType;
   }
 
-  /** As upstream: a stream is named as one if it was asked for by name, and always in protobuf. */
+  /** As upstream: a stream is named as one in protobuf only. */
   get streamType(): string {
-    const { mediaType, isStreamNamed } = this.#options.form;
-    return isStreamNamed || mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType;
+    const { mediaType } = this.#options.form;
+    return mediaType === PROTOBUF_TYPE ? `${mediaType};stream=watch` : mediaType;
   }
 
   object(endpoint: Endpoint, object: StoredObject): readonly Uint8Array[] {

@@ -19,8 +19,6 @@ export interface AnswerForm {
   readonly as: "object" | "Table" | "PartialObjectMetadata";
   /** Of meta.k8s.io. */
   readonly metaVersion: "v1" | "v1beta1";
-  /** "watch" was asked for by name. */
-  readonly isStreamNamed: boolean;
 }
 
 /** What is asked for decides which conversions there are. */
@@ -48,17 +46,16 @@ function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor)
   if (stream !== undefined && stream !== "watch") return undefined;
   // A stream of YAML documents is not a thing that upstream has.
   if (asked === "watch" && mediaType === YAML_TYPE) return undefined;
-  const isStreamNamed = stream === "watch";
-  if (convert === undefined) return { mediaType, as: "object", metaVersion: "v1", isStreamNamed };
+  if (convert === undefined) return { mediaType, as: "object", metaVersion: "v1" };
   const { group, version, kind } = convert;
   if (asked === "value" || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
   const wanted = kind === "PartialObjectMetadataList" ? "PartialObjectMetadata" : kind;
   const isList = asked === "list";
   // Upstream's tables have no protobuf.
   if (wanted === "Table" && mediaType === PROTOBUF_TYPE) return undefined;
-  if (wanted === "Table") return { mediaType, as: "Table", metaVersion: version, isStreamNamed };
+  if (wanted === "Table") return { mediaType, as: "Table", metaVersion: version };
   if (wanted !== "PartialObjectMetadata") return undefined;
   // A list is asked for as a list of them, an object as one.
   if (isList !== (kind === "PartialObjectMetadataList")) return undefined;
-  return { mediaType, as: "PartialObjectMetadata", metaVersion: version, isStreamNamed };
+  return { mediaType, as: "PartialObjectMetadata", metaVersion: version };
 }

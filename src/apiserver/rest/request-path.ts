@@ -80,8 +80,9 @@ function isNamespaceSubresource(group: string, segments: readonly string[], star
 export function verbOf(method: string, { name, isWatchPath }: ResourcePath, isWatch: boolean): Verb | undefined {
   switch (method) {
     case "GET":
-      if (isWatchPath || isWatch) return "watch";
-      return name === "" ? "list" : "get";
+      if (isWatchPath) return "watch";
+      if (name !== "") return "get";
+      return isWatch ? "watch" : "list";
     case "POST":
       return "create";
     case "PUT":

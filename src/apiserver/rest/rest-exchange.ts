@@ -103,27 +103,27 @@ async function answerResource(
   const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
   const warnings: string[] = [];
   const deadline = hasBody(verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
-  const body = hasBody(verb) ? await bodyOf(request) : undefined;
-  const api: ApiRequest = {
-    verb,
-    group: path.group,
-    version: path.version,
-    plural: path.plural,
-    subresource: path.subresource,
-    namespace: path.namespace,
-    name: path.name,
-    options: query.options,
-    ...(body === undefined ? {} : { body }),
-    context: {
-      user,
-      ...(deadline === undefined ? {} : { signal: request.signal }),
-      userAgent: request.header("user-agent") ?? "",
-      ...carried(request, "traceparent", "traceparent"),
-      ...carried(request, "k8ts-cause", "cause"),
-      warn: (sentence) => void warnings.push(sentence),
-    },
-  };
   try {
+    const body = hasBody(verb) ? await bodyOf(request) : undefined;
+    const api: ApiRequest = {
+      verb,
+      group: path.group,
+      version: path.version,
+      plural: path.plural,
+      subresource: path.subresource,
+      namespace: path.namespace,
+      name: path.name,
+      options: query.options,
+      ...(body === undefined ? {} : { body }),
+      context: {
+        user,
+        ...(deadline === undefined ? {} : { signal: request.signal }),
+        userAgent: request.header("user-agent") ?? "",
+        ...carried(request, "traceparent", "traceparent"),
+        ...carried(request, "k8ts-cause", "cause"),
+        warn: (sentence) => void warnings.push(sentence),
+      },
+    };
     const outcome = await pipeline.run(api);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
     return present(server, outcome, { encoder, warnings, request });

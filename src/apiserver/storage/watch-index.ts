@@ -57,6 +57,7 @@ export class WatchIndex {
   add(listener: ChangeListener): void {
     const [groups, key] = this.#placeOf(listener.scope);
     const group = groups === undefined ? this.#everything : (groups.get(key) ?? newGroup(groups, key));
+    if (group.has(listener)) return;
     group.add(listener);
     this.#size++;
   }

@@ -4,15 +4,17 @@
  */
 import { all } from "../../api/all.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
 import { schemas } from "../../api/schemas.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions } from "../api-server.ts";
-import type { ExchangeAnswer, ExchangeRequest, Sink } from "../exchange.ts";
+import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../exchange.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 const LOOPBACK = { address: "127.0.0.1", isLoopback: true };
@@ -28,9 +30,9 @@ export interface CallAnswer {
   readonly body: any;
 }
 
-export interface StartedServer extends AsyncDisposable {
+export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisposable {
   readonly server: ApiServer;
-  readonly clock: VirtualClock;
+  readonly clock: C;
   readonly store: Store;
   /** An object is sent as JSON, text and bytes as they are. The path may have a query. */
   call(
@@ -38,9 +40,13 @@ export interface StartedServer extends AsyncDisposable {
     path: string,
     body?: JsonObject | readonly unknown[] | string | Uint8Array,
     headers?: Readonly<Record<string, string>>,
+    /** Aborted by the client, or by the server when it gives up. */
+    controller?: AbortController,
   ): Promise<CallAnswer>;
   /** A watch, whose events so far are in `events`. */
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<WatchCall>;
+  /** A transport of the administrator's. */
+  transport(): Transport;
 }
 
 export interface WatchCall {
@@ -48,13 +54,23 @@ export interface WatchCall {
   readonly headers: CallAnswer["headers"];
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   readonly events: readonly { readonly type: string; readonly object: any }[];
+  /** What was sent, piece by piece. */
+  readonly chunks: readonly SharedBytes[];
   readonly isEnded: boolean;
+  /** The connection was cut: the server found the client too slow. */
+  readonly isAborted: boolean;
+  /** From now on so many bytes wait after each event, until `drain`. */
+  hold(waitingBytes: number): void;
+  /** The client has taken everything that waited. */
+  drain(): void;
   /** As if the client hung up. */
   close(): void;
 }
 
-export async function startServer(options: Partial<ApiServerOptions> = {}): Promise<StartedServer> {
-  const clock = virtualClock();
+export function startServer(options?: Partial<ApiServerOptions> & { readonly clock?: VirtualClock }): Promise<StartedServer>;
+export function startServer<C extends Clock>(options: Partial<ApiServerOptions> & { readonly clock: C }): Promise<StartedServer<C>>;
+export async function startServer(options: Partial<ApiServerOptions> = {}): Promise<StartedServer<Clock>> {
+  const clock = options.clock ?? virtualClock();
   const store = options.store ?? memoryStore(clock);
   const server = await startApiServer({
     store,
@@ -72,13 +88,14 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     server,
     clock,
     store,
-    async call(method, path, body, headers = {}) {
-      const answer = await server.exchange(requestOf(method, path, body, headers));
+    transport: () => server.transport({ user: ADMINISTRATOR, userAgent: "test/1.0" }),
+    async call(method, path, body, headers = {}, controller = new AbortController()) {
+      const answer = await server.exchange(requestOf(method, path, body, headers, controller));
       if (!("body" in answer)) throw new Error(`${method} ${path} answers with a stream: use watch`);
       return callAnswer(answer);
     },
     async watch(path, headers = {}) {
-      return watchCall(await server.exchange(requestOf("GET", path, undefined, headers)));
+      return watchCall(await server.exchange(requestOf("GET", path, undefined, headers, new AbortController())));
     },
     async [Symbol.asyncDispose]() {
       await server.close();
@@ -92,10 +109,10 @@ function requestOf(
   target: string,
   body: JsonObject | readonly unknown[] | string | Uint8Array | undefined,
   headers: Readonly<Record<string, string>>,
+  controller: AbortController,
 ): ExchangeRequest {
   const [path = "", ...query] = target.split("?");
   const all: Readonly<Record<string, string>> = { "user-agent": "test/1.0", ...headers };
-  const controller = new AbortController();
   return {
     method,
     path,
@@ -130,36 +147,60 @@ function callAnswer({ code, headers, body }: Extract<ExchangeAnswer, { readonly 
 
 function watchCall(answer: ExchangeAnswer): WatchCall {
   if ("body" in answer) throw new Error(`The watch was refused: ${new TextDecoder().decode(answer.body[0])}`);
-  const { code, headers } = answer;
-  const events: { type: string; object: unknown }[] = [];
-  const state = { isEnded: false };
-  let closed = () => {};
-  const end = () => {
-    state.isEnded = true;
-    closed();
-  };
-  const sink: Sink = {
-    write({ bytes }) {
-      for (const line of new TextDecoder().decode(bytes).split("\n")) {
-        if (line !== "") events.push(JSON.parse(line) as { type: string; object: unknown });
-      }
-      return 0;
-    },
-    end,
-    abort: end,
-    onClosed(listener) {
-      closed = listener;
-    },
-    onDrained() {},
-  };
+  const sink = new TestSink();
   answer.stream(sink);
-  return {
-    code,
-    headers,
-    events,
-    get isEnded() {
-      return state.isEnded;
-    },
-    close: end,
-  };
+  return Object.assign(sink, { code: answer.code, headers: answer.headers });
+}
+
+/** Takes everything at once, unless it is held. */
+class TestSink implements Sink {
+  readonly chunks: SharedBytes[] = [];
+  isEnded = false;
+  isAborted = false;
+  #waitingBytes = 0;
+  #onClosed: () => void = () => {};
+  #onDrained: () => void = () => {};
+
+  get events(): { type: string; object: unknown }[] {
+    const texts = this.chunks.map(({ bytes }) => new TextDecoder().decode(bytes));
+    return texts.flatMap((text) => text.split("\n").filter((line) => line !== "")).map((line) => JSON.parse(line) as never);
+  }
+
+  write(chunk: SharedBytes): number {
+    if (!this.isEnded) this.chunks.push(chunk);
+    return this.#waitingBytes;
+  }
+
+  end(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.#onClosed();
+  }
+
+  abort(): void {
+    this.isAborted = true;
+    this.end();
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  hold(waitingBytes: number): void {
+    this.#waitingBytes = waitingBytes;
+  }
+
+  drain(): void {
+    this.#waitingBytes = 0;
+    this.#onDrained();
+  }
+
+  onClosed(listener: () => void): void {
+    this.#onClosed = listener;
+    if (this.isEnded) listener();
+  }
+
+  onDrained(listener: () => void): void {
+    this.#onDrained = listener;
+  }
 }

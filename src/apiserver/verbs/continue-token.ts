@@ -33,7 +33,7 @@ export function readContinueToken(token: string): ContinueToken {
     throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   }
   if (typeof start !== "string" || start === "") throw invalid(`encoded start key empty (version ${VERSION})`);
-  if ( start.startsWith("/") || start.split("/").includes("..")) {
+  if (start.startsWith("/") || start.split("/").includes("..")) {
     throw invalid(`invalid start key ${JSON.stringify(start)}`);
   }
   return { revision: rv === INCONSISTENT ? undefined : rv, startAfter: start.endsWith("\0") ? start.slice(0, -1) : start };

@@ -29,12 +29,13 @@ function* watchErrors(options: RequestOptions): Iterable<FieldError> {
   if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     yield forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
+  // Named after another option than the one that is wrong, as upstream does.
+  if (token !== "") yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
   if (match === "") return;
   if (sendInitialEvents === undefined) {
     yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
   }
   if (match !== "NotOlderThan") yield notSupported("resourceVersionMatch", match, ["NotOlderThan"]);
-  if (token !== "") yield forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
 }
 
 /** undefined: not given. */
@@ -53,7 +54,7 @@ function cannotParse(resourceVersion: string, why: string): StatusError {
 
 /** The client has seen something that this server has not (yet). */
 export function tooLargeRevision(wanted: number, current: number): StatusError {
-  return new StatusError("Timeout", `Too large resource version: ${wanted}, current: ${current}`, {
+  return new StatusError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
     details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
   });
 }

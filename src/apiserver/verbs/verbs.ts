@@ -13,7 +13,7 @@ import type { ServerContext } from "../server-context.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
-import { checkName, inNamespace } from "../write/metadata.ts";
+import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
@@ -104,7 +104,7 @@ export class Verbs {
         const next = patchedObject(this.#server, { endpoint, request, patch }, current);
         const object = inNamespace(next.object, namespaceOf(endpoint, request));
         checkName(object, request.name);
-        return { ...next, object };
+        return { ...next, object: withoutRepeatedOwners(object, request.context, true) };
       },
       createsIfAbsent: subresource === undefined && patch.type === "apply",
     });
@@ -151,7 +151,7 @@ function decode(endpoint: Endpoint, request: ApiRequest): SentObject {
 
 /** In the namespace of the path, with its defaults. */
 function placed(endpoint: Endpoint, request: ApiRequest, sent: SentObject): SentObject {
-  const object = inNamespace(sent.object, namespaceOf(endpoint, request));
+  const object = withoutRepeatedOwners(inNamespace(sent.object, namespaceOf(endpoint, request)), request.context);
   return { ...sent, object: endpoint.served.defaults?.(object) ?? object };
 }
 

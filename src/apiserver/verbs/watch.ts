@@ -26,6 +26,7 @@ export async function watchObjects(
     ...beginning,
     marksInitialEnd: options.sendInitialEvents === true && options.allowWatchBookmarks === true,
     wantsBookmarks: options.allowWatchBookmarks === true,
+    onFailure: (error) => server.log.error("A watch failed in a way nobody foresaw", { prefix: storage.prefix, error }),
   };
   return {
     start(receiver) {
@@ -40,13 +41,14 @@ async function beginningOf(storage: ResourceStorage, { options }: ApiRequest): P
   const { cache } = storage;
   const wanted = revisionOf(options);
   const wantsInitial = options.sendInitialEvents ?? (wanted === undefined || wanted === 0);
-  if (wanted !== undefined && wanted !== 0 && !wantsInitial && wanted <= cache.knownRevision()) return { after: wanted };
+  // A version that is yet to come is waited for, as upstream does.
+  if (wanted !== undefined && wanted !== 0 && !wantsInitial) return { after: wanted };
   // Asking for version 0 means "any": what the cache has is good enough.
   const fresh = wanted === 0 ? cache.knownRevision() : ((await cache.freshRevision()) ?? cache.knownRevision());
   const current = Math.max(fresh, cache.lastChange);
   if (wanted !== undefined && wanted > current) throw tooLargeRevision(wanted, current);
   if (wantsInitial) return { after: current, initial: cache.snapshot() };
-  return { after: wanted === undefined || wanted === 0 ? current : wanted };
+  return { after: current };
 }
 
 /** As asked for, or by chance between the minimum and twice as long, so that watches do not all come back at once. */

@@ -22,6 +22,8 @@ export interface ObjectWatchOptions {
   /** After the initial objects a bookmark says that they are complete. */
   readonly marksInitialEnd: boolean;
   readonly wantsBookmarks: boolean;
+  /** Called when an event could not be made or taken; the watch ends. */
+  onFailure(error: unknown): void;
 }
 
 export class ObjectWatch implements RunningWatch, CacheListener {
@@ -34,6 +36,8 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   #isOver = false;
   #onOver: () => void = () => {};
   #history: Watch | undefined;
+  /** A piece of history is being handed over. */
+  #isReplaying = false;
 
   constructor(options: ObjectWatchOptions, receiver: WatchReceiver) {
     this.scope = options.selection.scope;
@@ -51,26 +55,38 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     this.#onOver = listener;
   }
 
-  /** Resolves when the watch is live or over. */
+  /** Resolves when the first events are handed over. If the receiver cannot take one, this watch ends, and no other feels it. */
   async begin(): Promise<void> {
     const { initial, marksInitialEnd } = this.#options;
-    if (initial !== undefined) await this.#show(initial);
-    if (marksInitialEnd) await this.#give({ type: "BOOKMARK", revision: this.#options.after, initialEventsEnd: true });
-    this.#catchUp();
+    try {
+      if (initial !== undefined) await this.#show(initial);
+      if (marksInitialEnd) await this.#give({ type: "BOOKMARK", revision: this.#options.after, initialEventsEnd: true });
+      this.#catchUp();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** How far it is, for a reader whom nothing concerned for a while. */
   bookmark(revision: number): void {
     if (!this.wantsBookmarks || this.#isOver) return;
     this.#reached = Math.max(this.#reached, revision);
-    void this.#receiver.event({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
+    try {
+      void this.#receiver.event({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   changed(change: ObjectChange): void {
     if (change.revision <= this.#reached) return;
     this.#reached = change.revision;
-    const event = this.#eventOf(change);
-    if (event !== undefined) void this.#receiver.event(event);
+    try {
+      const event = this.#eventOf(change);
+      if (event !== undefined) void this.#receiver.event(event);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   /** The cache lost its feed. Clients come back at the last version that they saw. */
@@ -85,6 +101,11 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     this.#history?.close();
     this.#onOver();
     this.#receiver.ended();
+  }
+
+  #fail(error: unknown): void {
+    this.#options.onFailure(error);
+    this.stop();
   }
 
   async #show(initial: Snapshot): Promise<void> {
@@ -107,20 +128,25 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     if (this.#isOver) return;
     const { cache, store, prefix } = this.#options.storage;
     if (this.#reached >= cache.lastChange) return this.#goLive();
-    const history = store.watch(
+    this.#history = store.watch(
       prefix,
       { after: this.#reached },
       {
-        changes: async (changes) => {
-          for (const change of changes) await this.#replay(change);
-          if (this.#isOver || this.#reached < cache.lastChange) return;
-          this.#goLive();
-          history.close();
-        },
+        changes: (changes) => this.#replayAll(changes),
         ended: (end) => this.#historyEnded(end),
       },
     );
-    this.#history = history;
+  }
+
+  async #replayAll(changes: readonly Change[]): Promise<void> {
+    this.#isReplaying = true;
+    for (const change of changes) await this.#replay(change);
+    this.#isReplaying = false;
+    if (this.#isOver) return;
+    if (this.#history === undefined) return this.#catchUp();
+    if (this.#reached < this.#options.storage.cache.lastChange) return;
+    this.#goLive();
+    this.#history.close();
   }
 
   async #replay(change: Change): Promise<void> {
@@ -142,8 +168,12 @@ export class ObjectWatch implements RunningWatch, CacheListener {
 
   #historyEnded(end: WatchEnd): void {
     if (this.#isLive || this.#isOver) return;
-    // It read more slowly than changes came: history goes on where it stopped.
-    if (end.reason === "slow") return this.#catchUp();
+    // It read more slowly than changes came: history goes on where it stops, once the reader has taken what it has.
+    if (end.reason === "slow") {
+      this.#history = undefined;
+      return this.#isReplaying ? undefined : this.#catchUp();
+    }
+    if (end.reason === "failed") this.#options.onFailure(end.error);
     if (end.reason === "compacted") void this.#give({ type: "ERROR", error: tooOld(this.#reached, end.compactedRevision) });
     this.stop();
   }

@@ -3,6 +3,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../endpoints.ts";
+import type { ObjectCache } from "../storage/object-cache.ts";
 import type { ObjectWatch } from "./object-watch.ts";
 import type { WatchReceiver } from "./watch-start.ts";
 
@@ -85,11 +86,26 @@ export class WatchKeeper {
       } catch {
         return;
       }
-      for (const [watch, { endpoint }] of this.#watches) {
-        if (!watch.wantsBookmarks) continue;
-        const revision = await endpoint.storage.cache.freshRevision();
-        if (revision !== undefined) watch.bookmark(revision);
-      }
+      // Side by side: a resource whose store does not answer must not hold up the others.
+      for (const [cache, watches] of this.#byCache()) void sendBookmarks(cache, watches);
     }
   }
+
+  #byCache(): Map<ObjectCache, ObjectWatch[]> {
+    const groups = new Map<ObjectCache, ObjectWatch[]>();
+    for (const [watch, { endpoint }] of this.#watches) {
+      if (!watch.wantsBookmarks) continue;
+      const { cache } = endpoint.storage;
+      const group = groups.get(cache);
+      if (group === undefined) groups.set(cache, [watch]);
+      else group.push(watch);
+    }
+    return groups;
+  }
+}
+
+/** One question for all watches of a resource. Without an answer there are no bookmarks this time. */
+async function sendBookmarks(cache: ObjectCache, watches: readonly ObjectWatch[]): Promise<void> {
+  const revision = await cache.freshRevision().catch(() => undefined);
+  if (revision !== undefined) for (const watch of watches) watch.bookmark(revision);
 }

@@ -7,7 +7,7 @@ import type { ServerContext } from "../server-context.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { checkUid } from "./metadata.ts";
-import { planDeletion, type DeleteOptions } from "./deletion.ts";
+import { isReadyToGo, planDeletion, type DeleteOptions } from "./deletion.ts";
 
 const DELETE_ATTEMPTS_MAX = 16;
 
@@ -57,14 +57,17 @@ async function tryToDelete(
   const plan = planDeletion(resource, current.object, options, server.clock.now());
   if (plan.outcome === "wait") return { gone: false, object: current };
   const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
-  if (dryRun) return { gone: plan.outcome === "remove", object: last };
+  const isLast = plan.outcome === "remove" || isReadyToGo(resource, plan.object);
+  if (dryRun) return { gone: isLast, object: last };
   const { signal } = request.context;
   signal?.throwIfAborted();
   if (plan.outcome === "write") {
+    // What goes after no time at all is seen going, too.
     const done = await storage.update(name, last, current, signal);
-    return done.written ? { gone: false, object: last } : done;
+    if (!done.written) return done;
+    if (!isLast) return { gone: false, object: last };
   }
-  const done = await storage.delete(name, current, signal);
+  const done = await storage.delete(name, plan.outcome === "write" ? last : current, signal);
   if (!done.written) return done;
   server.extension(resource.storage.group, resource.plural)?.released?.(current.object);
   return { gone: true, object: last.at(done.revision) };

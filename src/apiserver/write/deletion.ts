@@ -18,7 +18,7 @@ export interface DeleteOptions {
 export type Deletion =
   /** Remove it. `object`: as it is when it goes. */
   | { readonly outcome: "remove"; readonly object: KubeObject }
-  /** Write it in this form; somebody else finishes the work and lets it go. */
+  /** Write it in this form; somebody else finishes the work and lets it go, unless it is ready to go then. */
   | { readonly outcome: "write"; readonly object: KubeObject }
   /** It is going already, and nothing changes. */
   | { readonly outcome: "wait" };
@@ -32,8 +32,8 @@ export function planDeletion(resource: Resource, object: KubeObject, options: De
   const graceful = planGrace(resource, object, options, nowMs);
   if (graceful === "pending") return { outcome: "wait" };
   const finalized = withFinalizers(resource, graceful ?? object, options);
+  if (graceful !== undefined) return { outcome: "write", object: finalized };
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
-  if (graceful !== undefined && (mustStay || graceful.metadata.deletionGracePeriodSeconds !== 0)) return { outcome: "write", object: finalized };
   if (!mustStay) return { outcome: "remove", object: finalized };
   const going = markedAsGoing(resource, finalized, nowMs);
   return going === object ? { outcome: "wait" } : { outcome: "write", object: going };

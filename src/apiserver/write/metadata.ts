@@ -5,6 +5,8 @@ import { badRequest, conflict, type ResourceName } from "../../api/machinery/sta
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../server-context.ts";
+import { deepEqual } from "../../base/deep.ts";
+import type { RequestContext } from "../request.ts";
 import { newUid } from "./identifiers.ts";
 
 /** The namespace of the path is that of the object; a body that names another one is a mistake, unless there are none. */
@@ -25,6 +27,19 @@ export function checkName({ metadata }: KubeObject, name: string): void {
   if (sent === name) return;
   if (sent === "") throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   throw badRequest(`the name of the object (${sent}) does not match the name on the URL (${name})`);
+}
+
+/** Owners that are named twice are kept once, and the client is told. `isPatched`: it is seen only once admission is through. */
+export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }: RequestContext, isPatched = false): T {
+  const owners = object.metadata.ownerReferences ?? [];
+  const kept = owners.filter((owner, index) => !owners.slice(0, index).some((before) => before.uid === owner.uid && deepEqual(before, owner)));
+  if (kept.length === owners.length) return object;
+  const repeated = owners.filter((owner) => !kept.includes(owner)).map(({ uid }) => uid);
+  const when = isPatched ? " after mutating admission happens" : "";
+  warn(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+  );
+  return { ...object, metadata: { ...object.metadata, ownerReferences: kept } };
 }
 
 /** Metadata of an object that is about to be created: what only the server decides is decided. */

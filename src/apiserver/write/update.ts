@@ -6,8 +6,8 @@
 import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
-import type { Subresource } from "../../api/machinery/resource.ts";
-import { conflict, invalidObject, notFound, StatusError } from "../../api/machinery/status-error.ts";
+import type { Resource, Subresource } from "../../api/machinery/resource.ts";
+import { conflict, invalidObject, isReason, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { AdmissionRequest } from "../admission.ts";
@@ -51,12 +51,29 @@ export async function updateObject(server: ServerContext, update: ObjectUpdate):
   for (let attempt = 1; ; attempt++) {
     if (current === undefined) {
       if (!update.createsIfAbsent) throw notFound(endpoint.name, request.name);
-      return { created: true, object: await createObject(server, update, await absent(update)) };
+      const object = await tryToCreate(server, update, { isLast: attempt >= UPDATE_ATTEMPTS_MAX });
+      if (object !== undefined) return { created: true, object };
+      current = await endpoint.storage.get(name);
+      continue;
     }
     const result = await tryToUpdate(server, update, current);
     if (result.written) return { created: false, object: result.object };
     if (attempt >= UPDATE_ATTEMPTS_MAX) throw conflict(endpoint.name, request.name);
     current = result.found;
+  }
+}
+
+/** undefined: somebody else was first, and it is to be worked out again from what they made. */
+async function tryToCreate(
+  server: ServerContext,
+  update: ObjectUpdate,
+  { isLast }: { readonly isLast: boolean },
+): Promise<StoredObject | undefined> {
+  try {
+    return await createObject(server, update, await absent(update));
+  } catch (error) {
+    if (isLast || !isReason(error, "AlreadyExists")) throw error;
+    return undefined;
   }
 }
 
@@ -163,9 +180,14 @@ function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
   } as KubeObject;
 }
 
-/** With the next generation if what is wanted has changed, which is never by way of the status. */
+/** What is wanted is not written by way of the status, nor by actions, which carry out what is wanted. */
+function mayGrow({ subresources }: Resource, subresource: string): boolean {
+  return subresource !== "status" && (subresource === "" || subresources[subresource]?.of !== "action");
+}
+
+/** With the next generation if what is wanted has changed. */
 function grown({ resource }: Endpoint, subresource: string, next: KubeObject, previous: KubeObject): KubeObject {
-  if (next === previous || subresource === "status" || resource.changesGeneration?.(next, previous) !== true) return next;
+  if (next === previous || !mayGrow(resource, subresource) || resource.changesGeneration?.(next, previous) !== true) return next;
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 

@@ -17,7 +17,8 @@ const CAUSES_MAX = 1_000;
 export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext): void {
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
-  const errors = collect([metadataErrors(resource, object), rules]);
+  // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
+  const errors = collect([resource.stored ? metadataErrors(resource, object) : [], rules]);
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   for (const sentence of resource.warnings?.(object) ?? []) context.warn(sentence);
 }

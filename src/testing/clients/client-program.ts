@@ -84,7 +84,11 @@ export function wordsOf(line: string): string[] {
   return (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ""));
 }
 
-function spawnClient(place: ProgramPlace, words: readonly string[], more: Readonly<Record<string, string>> = {}): ChildProcessWithoutNullStreams {
+function spawnClient(
+  place: ProgramPlace,
+  words: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): ChildProcessWithoutNullStreams {
   const child = spawn(place.path, words, { env: { ...place.environment, ...more }, stdio: "pipe", timeout: RUN_TIMEOUT_MS });
   // It may end without having read its input.
   child.stdin.on("error", () => {});
@@ -127,7 +131,9 @@ class Running implements RunningClient {
     if (this.#notes.some((note) => pattern.test(note))) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#noteLines.on("line", (note) => void (pattern.test(note) && resolve()));
-      this.#noteLines.once("close", () => reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`)));
+      this.#noteLines.once("close", () =>
+        reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`)),
+      );
     });
   }
 

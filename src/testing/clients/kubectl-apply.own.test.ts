@@ -13,7 +13,11 @@ after(() => server.close());
 test("kubectl apply makes objects, changes what changed, and leaves the rest alone", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("apply");
   const first = aList(aConfigMap("settings", { a: "1", b: "2" }), aDeployment("web", { replicas: 2 }), aService("web"));
-  const second = aList(aConfigMap("settings", { a: "one" }), aDeployment("web", { replicas: 2 }), aService("web", { ports: [{ port: 81 }] }));
+  const second = aList(
+    aConfigMap("settings", { a: "one" }),
+    aDeployment("web", { replicas: 2 }),
+    aService("web", { ports: [{ port: 81 }] }),
+  );
 
   const made = await kubectl("apply -f -", { input: first });
   const again = await kubectl("apply -f -", { input: first });
@@ -28,7 +32,14 @@ test("kubectl apply makes objects, changes what changed, and leaves the rest alo
 
 test("what apply did not set stays as somebody else has set it, and what it no longer sets goes", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("apply-others");
-  const container = { name: "web", image: "example/web:1", env: [{ name: "A", value: "1" }, { name: "B", value: "2" }] };
+  const container = {
+    name: "web",
+    image: "example/web:1",
+    env: [
+      { name: "A", value: "1" },
+      { name: "B", value: "2" },
+    ],
+  };
   await kubectl("apply -f -", { input: aDeployment("web", { containers: [container] }) });
   await kubectl("scale deployment web --replicas=5");
   await kubectl("set env deployment/web C=3");
@@ -38,7 +49,10 @@ test("what apply did not set stays as somebody else has set it, and what it no l
 
   const { spec, metadata } = JSON.parse(await kubectl("get deployment web -o json"));
   equal(spec.replicas, 5);
-  deepEqual(spec.template.spec.containers[0].env, [{ name: "B", value: "2" }, { name: "C", value: "3" }]);
+  deepEqual(spec.template.spec.containers[0].env, [
+    { name: "B", value: "2" },
+    { name: "C", value: "3" },
+  ]);
   equal(metadata.generation, 4);
 });
 
@@ -77,14 +91,18 @@ test("kubectl apply --dry-run=server tells what would happen", needs("kubectl"),
   equal(await kubectl("get configmaps -o jsonpath={.items[*].data}"), `{"a":"1"}`);
 });
 
-test("server-side apply refuses to take what another manager owns, takes it by force, and shares what is the same", needs("kubectl"), async () => {
-  const kubectl = await server.inNamespace("server-side");
-  const apply = (manager: string, replicas: number) => [`apply --server-side --field-manager=${manager} -f -`, { input: aDeployment("web", { replicas }) }] as const;
-  equal(await kubectl(...apply("first", 1)), "deployment.apps/web serverside-applied\n");
+test(
+  "server-side apply refuses to take what another manager owns, takes it by force, and shares what is the same",
+  needs("kubectl"),
+  async () => {
+    const kubectl = await server.inNamespace("server-side");
+    const apply = (manager: string, replicas: number) =>
+      [`apply --server-side --field-manager=${manager} -f -`, { input: aDeployment("web", { replicas }) }] as const;
+    equal(await kubectl(...apply("first", 1)), "deployment.apps/web serverside-applied\n");
 
-  equal(
-    await kubectl.fails(...apply("second", 2)),
-    `error: Apply failed with 1 conflict: conflict with "first": .spec.replicas
+    equal(
+      await kubectl.fails(...apply("second", 2)),
+      `error: Apply failed with 1 conflict: conflict with "first": .spec.replicas
 Please review the fields above--they currently have other managers. Here
 are the ways you can resolve this warning:
 * If you intend to manage all of these fields, please re-run the apply
@@ -97,33 +115,41 @@ are the ways you can resolve this warning:
   stop managing the field (remove it from their configuration).
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts
 `,
-  );
-  equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "1");
+    );
+    equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "1");
 
-  const [line, input] = apply("second", 2);
-  await kubectl(`${line} --force-conflicts`, input);
+    const [line, input] = apply("second", 2);
+    await kubectl(`${line} --force-conflicts`, input);
 
-  const { metadata, spec } = JSON.parse(await kubectl("get deployment web -o json --show-managed-fields"));
-  equal(spec.replicas, 2);
-  const owners = metadata.managedFields.map(({ manager, operation, fieldsV1 }: ManagedFields) => [manager, operation, fieldsV1["f:spec"]?.["f:replicas"] !== undefined]);
-  deepEqual(owners, [
-    ["first", "Apply", false],
-    ["second", "Apply", true],
-  ]);
-});
+    const { metadata, spec } = JSON.parse(await kubectl("get deployment web -o json --show-managed-fields"));
+    equal(spec.replicas, 2);
+    const owners = metadata.managedFields.map(({ manager, operation, fieldsV1 }: ManagedFields) => [
+      manager,
+      operation,
+      fieldsV1["f:spec"]?.["f:replicas"] !== undefined,
+    ]);
+    deepEqual(owners, [
+      ["first", "Apply", false],
+      ["second", "Apply", true],
+    ]);
+  },
+);
 
 interface ManagedFields {
   readonly manager: string;
   readonly operation: string;
+  readonly subresource?: string;
   readonly fieldsV1: { readonly [field: string]: { readonly [field: string]: object } | undefined };
 }
 
 test("server-side apply names every manager and field of a conflict, of updates too", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("conflicts");
   await kubectl("apply --server-side --field-manager=one -f -", { input: aConfigMap("settings", { a: "1", b: "1" }) });
-  await kubectl("patch configmap settings --field-manager=patcher -p '{\"data\":{\"c\":\"1\"}}'");
+  await kubectl('patch configmap settings --field-manager=patcher -p \'{"data":{"c":"1"}}\'');
 
-  const error = await kubectl.fails("apply --server-side --field-manager=two -f -", { input: aConfigMap("settings", { a: "2", b: "2", c: "2" }) });
+  const error = await kubectl.fails("apply --server-side --field-manager=two -f -", {
+    input: aConfigMap("settings", { a: "2", b: "2", c: "2" }),
+  });
 
   match(
     error,
@@ -139,15 +165,40 @@ test("server-side apply takes away what its manager no longer names, unless anot
   await kubectl("apply --server-side --field-manager=one -f -", { input: aConfigMap("settings", {}) });
 
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), `{"shared":"1"}`);
-  await kubectl("apply --server-side --field-manager=two -f -", { input: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" } } });
+  await kubectl("apply --server-side --field-manager=two -f -", {
+    input: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "settings" } },
+  });
   equal(await kubectl("get configmap settings -o jsonpath={.data}"), "");
+});
+
+test("server-side apply of the status owns the status only", needs("kubectl"), async () => {
+  const kubectl = await server.inNamespace("server-side-status");
+  await kubectl("apply --server-side --field-manager=author -f -", { input: aDeployment("web", { replicas: 2 }) });
+  const status = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, status: { replicas: 2, readyReplicas: 1 } };
+
+  const line = "apply --server-side --subresource=status --field-manager=controller -f -";
+  equal(await kubectl(line, { input: status }), "deployment.apps/web serverside-applied\n");
+
+  const read = JSON.parse(await kubectl("get deployment web -o json --show-managed-fields"));
+  deepEqual([read.status.readyReplicas, read.metadata.generation], [1, 1]);
+  const managers: ManagedFields[] = read.metadata.managedFields;
+  deepEqual(
+    managers.map(({ manager, subresource, fieldsV1 }) => [manager, subresource, Object.keys(fieldsV1)]),
+    [
+      ["author", undefined, ["f:metadata", "f:spec"]],
+      ["controller", "status", ["f:status"]],
+    ],
+  );
 });
 
 test("from client-side to server-side apply: the fields change hands, and what is left out goes", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("migrate");
   await kubectl("apply -f -", { input: aConfigMap("settings", { a: "1", b: "1" }) });
 
-  equal(await kubectl("apply --server-side -f -", { input: aConfigMap("settings", { a: "2" }) }), "configmap/settings serverside-applied\n");
+  equal(
+    await kubectl("apply --server-side -f -", { input: aConfigMap("settings", { a: "2" }) }),
+    "configmap/settings serverside-applied\n",
+  );
 
   const { data, metadata } = JSON.parse(await kubectl("get configmap settings -o json --show-managed-fields"));
   deepEqual(data, { a: "2" });
@@ -175,7 +226,7 @@ test("kubectl diff shows what apply would change, and exits with 1 if it would",
   equal(changed.code, 1);
   deepEqual(changes(changed.stdout), ["-  generation: 1", "+  generation: 2", "-  replicas: 2", "+  replicas: 3"]);
   deepEqual([serverSide.code, changes(serverSide.stdout).includes("+  replicas: 4")], [1, true]);
-  deepEqual([added.code, changes(added.stdout).includes("+  a: \"1\"")], [1, true]);
+  deepEqual([added.code, changes(added.stdout).includes('+  a: "1"')], [1, true]);
   equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}"), "2");
 });
 
@@ -197,7 +248,10 @@ test("kubectl replace puts the whole object, and refuses an old version", needs(
     `Error from server (Conflict): error when replacing "STDIN": Operation cannot be fulfilled on configmaps "settings": the object has been modified; please apply your changes to the latest version and try again\n`,
   );
   equal(await kubectl("replace -f -", { input: aConfigMap("settings", { e: "5" }) }), "configmap/settings replaced\n");
-  equal(await kubectl.fails("replace -f -", { input: aConfigMap("other") }), `Error from server (NotFound): error when replacing "STDIN": configmaps "other" not found\n`);
+  equal(
+    await kubectl.fails("replace -f -", { input: aConfigMap("other") }),
+    `Error from server (NotFound): error when replacing "STDIN": configmaps "other" not found\n`,
+  );
 });
 
 test("kubectl replace --force deletes and makes anew", needs("kubectl"), async () => {
@@ -220,7 +274,12 @@ test("kubectl edit hands the object to an editor and sends what changed", needs(
 
   equal(await kubectl("edit deployment web", { environment: { EDITOR: editor } }), "deployment.apps/web edited\n");
   match((await kubectl.run("edit deployment web", { environment: { EDITOR: idle } })).stderr, /^Edit cancelled, no changes made\.\n$/);
-  equal(await kubectl("edit deployment web --subresource=status", { environment: { EDITOR: await anEditor("sed -i 's/^status:.*/status:\\n  observedGeneration: 2/' \"$1\"") } }), "deployment.apps/web edited\n");
+  equal(
+    await kubectl("edit deployment web --subresource=status", {
+      environment: { EDITOR: await anEditor("sed -i 's/^status:.*/status:\\n  observedGeneration: 2/' \"$1\"") },
+    }),
+    "deployment.apps/web edited\n",
+  );
 
   equal(await kubectl("get deployment web -o jsonpath={.spec.replicas}/{.metadata.generation}/{.status.observedGeneration}"), "3/2/2");
 });

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../api-server.ts";
+import { makeCertificates } from "../etcd-server.ts";
 import { needs } from "../needs.ts";
 import { aConfigMap, aDeployment, aPod } from "./manifests.ts";
 
@@ -13,7 +14,10 @@ after(() => server.close());
 test("kubectl create deployment sends protobuf, and the server fills in the rest", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("create-deployment");
 
-  equal(await kubectl("create deployment web --image=example/web:1 --replicas=2 --port=8080 -- serve --fast"), "deployment.apps/web created\n");
+  equal(
+    await kubectl("create deployment web --image=example/web:1 --replicas=2 --port=8080 -- serve --fast"),
+    "deployment.apps/web created\n",
+  );
 
   const { metadata, spec } = JSON.parse(await kubectl("get deployment web -o json"));
   deepEqual([metadata.generation, metadata.labels], [1, { app: "web" }]);
@@ -55,7 +59,13 @@ test("kubectl create secret makes all three types", needs("kubectl", "openssl"),
 
   await kubectl("create secret generic plain --from-literal=password=s3cret");
   await kubectl("create secret docker-registry pull --docker-server=registry.example --docker-username=me --docker-password=pw");
-  equal(await kubectl("get secrets --no-headers -o custom-columns=N:.metadata.name,T:.type"), "plain   Opaque\npull    kubernetes.io/dockerconfigjson\n");
+  await makeCertificates(server.directory);
+  await kubectl(`create secret tls pair --cert=${join(server.directory, "server.crt")} --key=${join(server.directory, "server.key")}`);
+
+  equal(
+    await kubectl("get secrets --no-headers -o custom-columns=N:.metadata.name,T:.type"),
+    "pair    kubernetes.io/tls\nplain   Opaque\npull    kubernetes.io/dockerconfigjson\n",
+  );
 
   equal(await kubectl("get secret plain -o jsonpath={.data.password}"), Buffer.from("s3cret").toString("base64"));
   const config = Buffer.from(await kubectl("get secret pull -o 'jsonpath={.data.\\.dockerconfigjson}'"), "base64").toString();
@@ -71,16 +81,17 @@ test("kubectl create service gives each type what it needs", needs("kubectl"), a
   await kubectl("create service loadbalancer balanced --tcp=443:8443");
   await kubectl("create service externalname alias --external-name=db.example");
 
-  const { items } = JSON.parse(await kubectl("get services -o json"));
-  const spec = Object.fromEntries(items.map((item: any) => [item.metadata.name, item.spec]));
-  match(spec.inner.clusterIP, /^10\.\d+\.\d+\.\d+$/);
-  deepEqual([spec.inner.clusterIPs, spec.inner.ipFamilies, spec.inner.ipFamilyPolicy], [[spec.inner.clusterIP], ["IPv4"], "SingleStack"]);
-  deepEqual([spec.inner.type, spec.inner.sessionAffinity, spec.inner.internalTrafficPolicy], ["ClusterIP", "None", "Cluster"]);
-  deepEqual(spec.inner.ports, [{ name: "80-8080", port: 80, protocol: "TCP", targetPort: 8080 }]);
-  deepEqual([spec.headless.clusterIP, spec.headless.clusterIPs], ["None", ["None"]]);
-  equal(spec.outer.ports[0].nodePort, 30123);
-  deepEqual([spec.balanced.type, spec.balanced.allocateLoadBalancerNodePorts, spec.balanced.ports[0].nodePort >= 30000], ["LoadBalancer", true, true]);
-  deepEqual([spec.alias.type, spec.alias.externalName, spec.alias.clusterIP], ["ExternalName", "db.example", undefined]);
+  const spec = async (name: string) => JSON.parse(await kubectl(`get service ${name} -o json`)).spec;
+  const [inner, headless, outer] = [await spec("inner"), await spec("headless"), await spec("outer")];
+  const [balanced, alias] = [await spec("balanced"), await spec("alias")];
+  match(inner.clusterIP, /^10\.\d+\.\d+\.\d+$/);
+  deepEqual([inner.clusterIPs, inner.ipFamilies, inner.ipFamilyPolicy], [[inner.clusterIP], ["IPv4"], "SingleStack"]);
+  deepEqual([inner.type, inner.sessionAffinity, inner.internalTrafficPolicy], ["ClusterIP", "None", "Cluster"]);
+  deepEqual(inner.ports, [{ name: "80-8080", port: 80, protocol: "TCP", targetPort: 8080 }]);
+  deepEqual([headless.clusterIP, headless.clusterIPs], ["None", ["None"]]);
+  equal(outer.ports[0].nodePort, 30123);
+  deepEqual([balanced.type, balanced.allocateLoadBalancerNodePorts, balanced.ports[0].nodePort >= 30000], ["LoadBalancer", true, true]);
+  deepEqual([alias.type, alias.externalName, alias.clusterIP], ["ExternalName", "db.example", undefined]);
 });
 
 test("a node port and a cluster address are given once", needs("kubectl"), async () => {
@@ -105,7 +116,10 @@ test("kubectl create namespace makes one that is active", needs("kubectl"), asyn
   equal(await server.kubectl("create namespace made"), "namespace/made created\n");
 
   const { status, spec, metadata } = JSON.parse(await server.kubectl("get namespace made -o json"));
-  deepEqual([status, spec, metadata.labels], [{ phase: "Active" }, { finalizers: ["kubernetes"] }, { "kubernetes.io/metadata.name": "made" }]);
+  deepEqual(
+    [status, spec, metadata.labels],
+    [{ phase: "Active" }, { finalizers: ["kubernetes"] }, { "kubernetes.io/metadata.name": "made" }],
+  );
 });
 
 test("kubectl run makes a bare pod with the defaults of pods", needs("kubectl"), async () => {
@@ -115,8 +129,14 @@ test("kubectl run makes a bare pod with the defaults of pods", needs("kubectl"),
 
   const { metadata, spec, status } = JSON.parse(await kubectl("get pod once -o json"));
   deepEqual(metadata.labels, { app: "once", x: "y" });
-  deepEqual([spec.restartPolicy, spec.dnsPolicy, spec.schedulerName, spec.terminationGracePeriodSeconds], ["Never", "ClusterFirst", "default-scheduler", 30]);
-  deepEqual([spec.containers[0].args, spec.containers[0].env, spec.containers[0].imagePullPolicy], [["work", "hard"], [{ name: "A", value: "1" }], "Always"]);
+  deepEqual(
+    [spec.restartPolicy, spec.dnsPolicy, spec.schedulerName, spec.terminationGracePeriodSeconds],
+    ["Never", "ClusterFirst", "default-scheduler", 30],
+  );
+  deepEqual(
+    [spec.containers[0].args, spec.containers[0].env, spec.containers[0].imagePullPolicy],
+    [["work", "hard"], [{ name: "A", value: "1" }], "Always"],
+  );
   deepEqual(status, { phase: "Pending", qosClass: "BestEffort" });
 });
 
@@ -127,7 +147,10 @@ test("kubectl expose makes a service from the labels and ports of what it expose
   equal(await kubectl("expose deployment web --port=80 --target-port=http --name=front"), "service/front exposed\n");
   equal(await kubectl("expose deployment web --type=NodePort"), "service/web exposed\n");
 
-  equal(await kubectl("get service front -o jsonpath={.spec.selector},{.spec.ports}"), `{"app":"web"},[{"port":80,"protocol":"TCP","targetPort":"http"}]`);
+  equal(
+    await kubectl("get service front -o jsonpath={.spec.selector},{.spec.ports}"),
+    `{"app":"web"},[{"port":80,"protocol":"TCP","targetPort":"http"}]`,
+  );
   equal(await kubectl("get service web -o jsonpath={.spec.ports[0].port}/{.spec.ports[0].targetPort}"), "8080/8080");
 });
 
@@ -202,7 +225,12 @@ test("an unknown field is refused when it must be right, warned of when not, or 
 
 const REFUSED: readonly (readonly [title: string, line: string, input: object | undefined, words: string])[] = [
   ["that exists already", "create configmap taken", undefined, `error: failed to create configmap: configmaps "taken" already exists\n`],
-  ["from a file that exists already", "create -f -", aConfigMap("taken"), `Error from server (AlreadyExists): error when creating "STDIN": configmaps "taken" already exists\n`],
+  [
+    "from a file that exists already",
+    "create -f -",
+    aConfigMap("taken"),
+    `Error from server (AlreadyExists): error when creating "STDIN": configmaps "taken" already exists\n`,
+  ],
   [
     "in a namespace that does not exist",
     "create -f -",

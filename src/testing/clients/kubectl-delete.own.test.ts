@@ -17,7 +17,10 @@ test("kubectl delete takes names, files, labels and all of a kind", needs("kubec
   equal(await kubectl("delete -f -", { input: aConfigMap("b") }), `configmap "b" deleted from delete namespace\n`);
   equal(await kubectl("delete configmaps -l x=y"), `configmap "c" deleted from delete namespace\n`);
   equal(await kubectl("delete configmap d --dry-run=server"), `configmap "d" deleted from delete namespace (server dry run)\n`);
-  equal(await kubectl("delete configmaps --all"), `configmap "d" deleted from delete namespace\nconfigmap "e" deleted from delete namespace\n`);
+  equal(
+    await kubectl("delete configmaps --all"),
+    `configmap "d" deleted from delete namespace\nconfigmap "e" deleted from delete namespace\n`,
+  );
 
   equal(await kubectl("get configmaps -o name"), "");
   equal(await kubectl.fails("delete configmap a"), `Error from server (NotFound): configmaps "a" not found\n`);
@@ -34,7 +37,13 @@ test("--cascade sets the finalizer for which a garbage collector looks", needs("
 
   const { items } = JSON.parse(await kubectl("get deployments -o json"));
   deepEqual(
-    items.map(({ metadata }: Deleted) => [metadata.name, metadata.finalizers, metadata.deletionTimestamp !== undefined, metadata.deletionGracePeriodSeconds, metadata.generation]),
+    items.map(({ metadata }: Deleted) => [
+      metadata.name,
+      metadata.finalizers,
+      metadata.deletionTimestamp !== undefined,
+      metadata.deletionGracePeriodSeconds,
+      metadata.generation,
+    ]),
     [
       ["foreground", ["foregroundDeletion"], true, 0, 2],
       ["orphan", ["orphan"], true, 0, 2],
@@ -99,7 +108,10 @@ test("a delete of a namespace begins its end, and nothing more is made in it", n
     await kubectl.fails("create configmap late"),
     `error: failed to create configmap: configmaps "late" is forbidden: unable to create new content in namespace ending because it is being terminated\n`,
   );
-  equal(await server.kubectl.fails("delete namespace default"), `Error from server (Forbidden): namespaces "default" is forbidden: this namespace may not be deleted\n`);
+  equal(
+    await server.kubectl.fails("delete namespace default"),
+    `Error from server (Forbidden): namespaces "default" is forbidden: this namespace may not be deleted\n`,
+  );
   const finalized = { apiVersion: "v1", kind: "Namespace", metadata: { name: "ending" }, spec: {} };
   await server.kubectl("replace --raw /api/v1/namespaces/ending/finalize -f -", { input: finalized });
   equal(await server.kubectl("get namespace ending --ignore-not-found"), "");
@@ -123,7 +135,10 @@ test("kubectl wait sees deletion, conditions, fields and creation", needs("kubec
   await kubectl("delete deployment web");
   equal(await gone.line(), "deployment.apps/web condition met");
 
-  equal(await kubectl.fails("wait configmap/late --for=jsonpath={.data.x}=1 --timeout=10ms"), "error: timed out waiting for the condition on configmaps/late\n");
+  equal(
+    await kubectl.fails("wait configmap/late --for=jsonpath={.data.x}=1 --timeout=0s"),
+    "error: timed out waiting for the condition on configmaps/late\n",
+  );
 });
 
 test("an eviction deletes a pod as it should be deleted", needs("kubectl"), async () => {

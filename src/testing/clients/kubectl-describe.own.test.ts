@@ -19,7 +19,10 @@ test("a deployment, with its replica sets and events", needs("kubectl"), async (
 
   const text = squeezed(await kubectl("describe deployment web"));
 
-  match(text, /^Name: web\nNamespace: describe-deployment\nCreationTimestamp: .*\nLabels: app=web\nAnnotations: <none>\nSelector: app=web\n/);
+  match(
+    text,
+    /^Name: web\nNamespace: describe-deployment\nCreationTimestamp: .*\nLabels: app=web\nAnnotations: <none>\nSelector: app=web\n/,
+  );
   match(text, /^Replicas: 2 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/m);
   match(text, /^StrategyType: RollingUpdate\nMinReadySeconds: 0\nRollingUpdateStrategy: 25% max unavailable, 25% max surge\n/m);
   match(text, /^ web:\n Image: example\/web:1\n/m);
@@ -27,8 +30,15 @@ test("a deployment, with its replica sets and events", needs("kubectl"), async (
 
 test("a pod with its container, volumes and conditions, and the events about it", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-pod");
-  const container = { name: "main", image: "example/app:1", env: [{ name: "A", value: "1" }], volumeMounts: [{ name: "data", mountPath: "/data" }] };
-  await kubectl("create -f -", { input: aPod("app", { containers: [container], volumes: [{ name: "data", emptyDir: {} }], nodeSelector: { disk: "fast" } }) });
+  const container = {
+    name: "main",
+    image: "example/app:1",
+    env: [{ name: "A", value: "1" }],
+    volumeMounts: [{ name: "data", mountPath: "/data" }],
+  };
+  await kubectl("create -f -", {
+    input: aPod("app", { containers: [container], volumes: [{ name: "data", emptyDir: {} }], nodeSelector: { disk: "fast" } }),
+  });
   const uid = await kubectl("get pod app -o jsonpath={.metadata.uid}");
   const event = {
     apiVersion: "v1",
@@ -56,7 +66,12 @@ test("a pod with its container, volumes and conditions, and the events about it"
 
 test("a config map, a secret, a node, a namespace and a lease", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-small");
-  const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "leader" }, spec: { holderIdentity: "me", leaseDurationSeconds: 15 } };
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "leader" },
+    spec: { holderIdentity: "me", leaseDurationSeconds: 15 },
+  };
   await kubectl("create -f -", { input: aConfigMap("settings", { a: "one\ntwo" }) });
   await kubectl("create secret generic keys --from-literal=a=secret");
   await kubectl("create -f -", { input: lease });
@@ -68,7 +83,10 @@ test("a config map, a secret, a node, a namespace and a lease", needs("kubectl")
     "Name: settings\nNamespace: describe-small\nLabels: <none>\nAnnotations: <none>\n\nData\n====\na:\n----\none\ntwo\n\n\nBinaryData\n====\n\nEvents: <none>\n",
   );
   match(squeezed(await kubectl("describe secret keys")), /^Type: Opaque\n\nData\n====\na: 6 bytes\n$/m);
-  match(squeezed(await kubectl("describe namespace describe-small")), /^Labels: kubernetes\.io\/metadata\.name=describe-small\nAnnotations: <none>\nStatus: Active\n/m);
+  match(
+    squeezed(await kubectl("describe namespace describe-small")),
+    /^Labels: kubernetes\.io\/metadata\.name=describe-small\nAnnotations: <none>\nStatus: Active\n/m,
+  );
   match(squeezed(await kubectl("describe lease leader")), /^Spec:\n Holder Identity: me\n Lease Duration Seconds: 15\n/m);
   match(squeezed(await kubectl("describe node described")), /^Unschedulable: false\nLease:\n HolderIdentity: me\n/m);
 });
@@ -79,7 +97,10 @@ test("an autoscaler and a replica set", needs("kubectl"), async () => {
   await kubectl("create deployment web --image=example/web");
   await kubectl("autoscale deployment web --min=2 --max=5 --cpu=50%");
 
-  match(squeezed(await kubectl("describe replicaset set")), /^Replicas: 0 current \/ 1 desired\nPods Status: 0 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed\n/m);
+  match(
+    squeezed(await kubectl("describe replicaset set")),
+    /^Replicas: 0 current \/ 1 desired\nPods Status: 0 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed\n/m,
+  );
   match(
     squeezed(await kubectl("describe hpa web")),
     /^Reference: Deployment\/web\nMetrics: \( current \/ target \)\n resource cpu on pods \(as a percentage of request\): <unknown> \/ 50%\nMin replicas: 2\nMax replicas: 5\n/m,
@@ -88,7 +109,9 @@ test("an autoscaler and a replica set", needs("kubectl"), async () => {
 
 test("a service", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("describe-service");
-  await kubectl("create -f -", { input: aService("web", { clusterIP: "10.96.9.9", ports: [{ name: "http", port: 80, targetPort: 8080 }] }) });
+  await kubectl("create -f -", {
+    input: aService("web", { clusterIP: "10.96.9.9", ports: [{ name: "http", port: 80, targetPort: 8080 }] }),
+  });
 
   match(
     squeezed(await kubectl("describe service web")),

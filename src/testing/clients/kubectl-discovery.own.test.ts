@@ -59,7 +59,15 @@ test("kubectl api-versions lists the groups in order of their names", needs("kub
   const versions = (await server.kubectl("api-versions")).trimEnd().split("\n");
 
   deepEqual(versions, [...versions].sort());
-  const ours = ["apps/v1", "authorization.k8s.io/v1", "autoscaling/v1", "autoscaling/v2", "coordination.k8s.io/v1", "events.k8s.io/v1", "v1"];
+  const ours = [
+    "apps/v1",
+    "authorization.k8s.io/v1",
+    "autoscaling/v1",
+    "autoscaling/v2",
+    "coordination.k8s.io/v1",
+    "events.k8s.io/v1",
+    "v1",
+  ];
   deepEqual(
     versions.filter((version) => ours.includes(version)),
     ours,
@@ -138,10 +146,15 @@ test("kubectl explain says which field or kind does not exist", needs("kubectl")
 test("kubectl get --raw reads any path, and is told what does not exist", needs("kubectl"), async () => {
   equal(await server.kubectl("get --raw /readyz"), "ok");
   match(await server.kubectl("get --raw '/livez?verbose'"), /^\[\+\]ping ok$[^]*^livez check passed$/m);
-  const names = JSON.parse(await server.kubectl("get --raw /api/v1/namespaces/default")) as { readonly metadata: { readonly name: string } };
+  const names = JSON.parse(await server.kubectl("get --raw /api/v1/namespaces/default")) as {
+    readonly metadata: { readonly name: string };
+  };
   equal(names.metadata.name, "default");
   match(await server.kubectl("get --raw /metrics"), /^apiserver_request_total\{/m);
-  equal(await server.kubectl.fails("get --raw /api/v1/nothing"), "Error from server (NotFound): the server could not find the requested resource\n");
+  equal(
+    await server.kubectl.fails("get --raw /api/v1/nothing"),
+    "Error from server (NotFound): the server could not find the requested resource\n",
+  );
 });
 
 test("kubectl cluster-info and an unknown kind", needs("kubectl"), async () => {

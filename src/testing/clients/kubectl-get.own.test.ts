@@ -11,7 +11,12 @@ after(() => server.close());
 /** A table with ages as "AGE" and columns one space apart, so that only what matters is compared. */
 function tableOf(text: string): string[] {
   const lines = text.trimEnd().split("\n");
-  return lines.map((line) => line.trimEnd().replace(/ {2,}/g, " ").replace(/ (\d+[smh])+($| )/, " AGE$2"));
+  return lines.map((line) =>
+    line
+      .trimEnd()
+      .replace(/ {2,}/g, " ")
+      .replace(/ (\d+[smh])+($| )/, " AGE$2"),
+  );
 }
 
 test("the tables of the kinds have upstream's columns, wide ones too", needs("kubectl"), async () => {
@@ -80,7 +85,11 @@ test("the tables of nodes and namespaces", needs("kubectl"), async () => {
     "NAME STATUS ROLES AGE VERSION INTERNAL-IP EXTERNAL-IP OS-IMAGE KERNEL-VERSION CONTAINER-RUNTIME",
     "table-node Unknown <none> AGE <none> <none> <unknown> <unknown> <unknown>",
   ]);
-  deepEqual(tableOf(await kubectl("get namespaces default kube-system")), ["NAME STATUS AGE", "default Active AGE", "kube-system Active AGE"]);
+  deepEqual(tableOf(await kubectl("get namespaces default kube-system")), [
+    "NAME STATUS AGE",
+    "default Active AGE",
+    "kube-system Active AGE",
+  ]);
 });
 
 test("get all finds what belongs to it", needs("kubectl"), async () => {
@@ -155,7 +164,14 @@ test("managed fields are shown only to who asks", needs("kubectl"), async () => 
   deepEqual(others, []);
   deepEqual(
     { ...entry, time: "" },
-    { manager: "kubectl-create", operation: "Update", apiVersion: "v1", time: "", fieldsType: "FieldsV1", fieldsV1: { "f:data": { ".": {}, "f:a": {} } } },
+    {
+      manager: "kubectl-create",
+      operation: "Update",
+      apiVersion: "v1",
+      time: "",
+      fieldsType: "FieldsV1",
+      fieldsV1: { "f:data": { ".": {}, "f:a": {} } },
+    },
   );
 });
 
@@ -182,8 +198,11 @@ test("labels select, are shown, and become columns", needs("kubectl"), async () 
 
 test("fields select, and those that cannot are named", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("fields");
-  await kubectl("create -f -", { input: aList(aPod("placed", { nodeName: "n1" }), aPod("waiting"), aPod("once", { restartPolicy: "Never" })) });
-  const names = async (selector: string) => (await kubectl(`get pods -o jsonpath={.items[*].metadata.name} --field-selector=${selector}`)).split(" ");
+  await kubectl("create -f -", {
+    input: aList(aPod("placed", { nodeName: "n1" }), aPod("waiting"), aPod("once", { restartPolicy: "Never" })),
+  });
+  const names = async (selector: string) =>
+    (await kubectl(`get pods -o jsonpath={.items[*].metadata.name} --field-selector=${selector}`)).split(" ");
 
   deepEqual(await names("metadata.name=placed"), ["placed"]);
   deepEqual(await names("spec.nodeName=n1"), ["placed"]);
@@ -199,18 +218,23 @@ test("lists come in pages of any size, sorted by any field, from all namespaces"
   const kubectl = await server.inNamespace("pages");
   const other = await server.inNamespace("pages-too");
   const names = Array.from({ length: 7 }, (_, index) => `n${index}`);
-  await kubectl("create -f -", { input: aList(...names.map((name, index) => aConfigMap(name, { rank: String((index * 3) % 7) }, { labels: { page: "yes" } }))) });
+  await kubectl("create -f -", {
+    input: aList(...names.map((name, index) => aConfigMap(name, { rank: String((index * 3) % 7) }, { labels: { page: "yes" } }))),
+  });
   await other("create -f -", { input: aConfigMap("m", { rank: "9" }, { labels: { page: "yes" } }) });
   const path = "jsonpath={.items[*].metadata.name}";
 
   equal(await kubectl(`get configmaps --chunk-size=2 -o ${path}`), names.join(" "));
   equal((await kubectl("get configmaps --chunk-size=3 -o name")).trimEnd().split("\n").length, 7);
   equal(await kubectl(`get configmaps --sort-by=.data.rank -o ${path}`), "n0 n5 n3 n1 n6 n4 n2");
-  deepEqual(tableOf(await kubectl("get configmaps --sort-by=.data.rank --no-headers")).map((line) => line.split(" ")[0]), ["n0", "n5", "n3", "n1", "n6", "n4", "n2"]);
-  deepEqual(tableOf(await kubectl("get configmaps -A -l page --chunk-size=5 --no-headers")).map((line) => line.split(" ").slice(0, 2).join("/")), [
-    "pages-too/m",
-    ...names.map((name) => `pages/${name}`),
-  ]);
+  deepEqual(
+    tableOf(await kubectl("get configmaps --sort-by=.data.rank --no-headers")).map((line) => line.split(" ")[0]),
+    ["n0", "n5", "n3", "n1", "n6", "n4", "n2"],
+  );
+  deepEqual(
+    tableOf(await kubectl("get configmaps -A -l page --chunk-size=5 --no-headers")).map((line) => line.split(" ").slice(0, 2).join("/")),
+    ["pages-too/m", ...names.map((name) => `pages/${name}`)],
+  );
   const first = JSON.parse(await kubectl("get --raw '/api/v1/namespaces/pages/configmaps?limit=3'"));
   deepEqual([first.items.length, first.metadata.remainingItemCount], [3, 4]);
 });
@@ -231,7 +255,10 @@ test("get -w shows what is there and then every change", needs("kubectl"), async
   const kubectl = await server.inNamespace("watch");
   await kubectl("create deployment web --image=example/web");
   await using watch = kubectl.start("get deployments --watch --output-watch-events");
-  deepEqual(tableOf([await watch.line(), await watch.line()].join("\n")), ["EVENT NAME READY UP-TO-DATE AVAILABLE AGE", "ADDED web 0/1 0 0 AGE"]);
+  deepEqual(tableOf([await watch.line(), await watch.line()].join("\n")), [
+    "EVENT NAME READY UP-TO-DATE AVAILABLE AGE",
+    "ADDED web 0/1 0 0 AGE",
+  ]);
 
   await kubectl("scale deployment web --replicas=3");
   await kubectl("create deployment other --image=example/web");
@@ -255,13 +282,17 @@ test("get --watch-only with a selector shows what enters and leaves it", needs("
   await kubectl("label configmap after chosen=yes");
   await kubectl("label configmap after chosen-");
 
-  deepEqual(tableOf([await watch.line(), await watch.line(), await watch.line()].join("\n")), ["EVENT NAME DATA AGE", "ADDED after 0 AGE", "DELETED after 0 AGE"]);
+  deepEqual(tableOf([await watch.line(), await watch.line(), await watch.line()].join("\n")), [
+    "EVENT NAME DATA AGE",
+    "ADDED after 0 AGE",
+    "DELETED after 0 AGE",
+  ]);
 });
 
 test("a watch of one object shows its changes in any form", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("watch-one");
   await kubectl("create configmap settings --from-literal=a=1");
-  await using watch = kubectl.start("get configmap settings --watch -o jsonpath={.data.a}{\"\\n\"}");
+  await using watch = kubectl.start('get configmap settings --watch -o jsonpath={.data.a}{"\\n"}');
   equal(await watch.line(), "1");
 
   await kubectl(`patch configmap settings -p '{"data":{"a":"2"}}'`);
@@ -287,11 +318,17 @@ test("kubectl events and get events show what happened, oldest first", needs("ku
   ];
   await kubectl("create -f -", { input: { apiVersion: "v1", kind: "List", items: events } });
 
-  deepEqual((await kubectl("events --for=pod/app --no-headers")).trimEnd().split("\n").map((line) => line.replace(/ {2,}/g, " ").replace(/^\S+( \(.*?\))? /, "")), [
-    "Normal Pulled Pod/app Image is there",
-    "Warning BackOff Pod/app Back-off restarting",
-  ]);
+  deepEqual(
+    (await kubectl("events --for=pod/app --no-headers"))
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.replace(/ {2,}/g, " ").replace(/^\S+( \(.*?\))? /, "")),
+    ["Normal Pulled Pod/app Image is there", "Warning BackOff Pod/app Back-off restarting"],
+  );
   equal(await kubectl("get events --field-selector=type=Warning -o jsonpath={.items[*].metadata.name}"), "app.2");
   equal(await kubectl("get events --field-selector=involvedObject.name=app,reason=Pulled -o name"), "event/app.1\n");
-  equal(await kubectl("get events.events.k8s.io app.2 -o jsonpath={.apiVersion}/{.regarding.name}/{.note}/{.deprecatedCount}"), "events.k8s.io/v1/app/Back-off restarting/3");
+  equal(
+    await kubectl("get events.events.k8s.io app.2 -o jsonpath={.apiVersion}/{.regarding.name}/{.note}/{.deprecatedCount}"),
+    "events.k8s.io/v1/app/Back-off restarting/3",
+  );
 });

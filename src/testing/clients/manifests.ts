@@ -5,13 +5,19 @@ export function aConfigMap(name: string, data: Readonly<Record<string, string>> 
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, data };
 }
 
-export function aPod(name: string, { labels = {}, ...spec }: { readonly labels?: JsonObject; readonly [field: string]: Json | undefined } = {}): JsonObject {
+export function aPod(
+  name: string,
+  { labels = {}, ...spec }: { readonly labels?: JsonObject; readonly [field: string]: Json | undefined } = {},
+): JsonObject {
   const metadata = { name, labels: { app: name, ...labels } };
   return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "main", image: "example/app:1" }], ...spec } };
 }
 
 /** Labelled and selecting by `app`. */
-export function aDeployment(name: string, { containers, ...spec }: { readonly containers?: Json; readonly [field: string]: Json | undefined } = {}): JsonObject {
+export function aDeployment(
+  name: string,
+  { containers, ...spec }: { readonly containers?: Json; readonly [field: string]: Json | undefined } = {},
+): JsonObject {
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",

@@ -25,7 +25,7 @@ export const namespaces = defineResource<Namespace>({
   singular: "namespace",
   shortNames: ["ns"],
   scope: "Cluster",
-  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Namespace", defaults: withNameLabel }],
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Namespace", defaults: withDefaults }],
   // One request shall not be able to delete everything there is.
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
   returnsDeletedObject: true,
@@ -64,6 +64,12 @@ export const namespaces = defineResource<Namespace>({
   selectableFields: { "status.phase": (namespace) => namespace.status?.phase ?? "" },
   columns: [nameColumn, textColumn("Status", "Whether it is in use or going", (namespace) => namespace.status?.phase ?? ""), ageColumn],
 });
+
+/** Who writes the status need not say the phase of a namespace that is in use. */
+function withDefaults(namespace: Namespace): Namespace {
+  const labelled = withNameLabel(namespace);
+  return (labelled.status?.phase ?? "") === "" ? { ...labelled, status: { ...labelled.status, phase: "Active" } } : labelled;
+}
 
 /** Without a name yet (generateName) there is nothing to label. */
 function withNameLabel(namespace: Namespace): Namespace {

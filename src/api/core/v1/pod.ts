@@ -2,7 +2,6 @@
  * core/v1 Pod: containers that run together on one node. What its fields are given, must say and may change to stands in pod/.
  * Not here: log, exec, attach, port-forward and proxy, which are the kubelet's, and what binding and eviction do (apiserver/resources).
  */
-import { ANY_ELEMENT } from "../../machinery/apply/ignored-fields.ts";
 import type { Pod } from "../../generated/core/v1.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
@@ -21,11 +20,6 @@ import { validateEphemeralContainersUpdate, validateResize } from "./pod/validat
 import { validateStatusUpdate } from "./pod/validate-status.ts";
 import { validatePodUpdate } from "./pod/validate-update.ts";
 import { podWarnings } from "./pod/warnings.ts";
-
-/** What `resize` may write. */
-const RESIZABLE_FIELDS = ["containers", "initContainers"].flatMap((list) =>
-  ["resources", "resizePolicy"].map((field) => ["spec", list, ANY_ELEMENT, field]),
-);
 
 export const pods: Resource<Pod> = defineResource<Pod>({
   kind: "Pod",
@@ -56,14 +50,12 @@ export const pods: Resource<Pod> = defineResource<Pod>({
     ephemeralcontainers: {
       of: "object",
       verbs: ["get", "patch", "update"],
-      ignoredFields: { only: [["spec", "ephemeralContainers"]] },
       prepareForUpdate: prepareEphemeralContainersUpdate,
       validateUpdate: validateEphemeralContainersUpdate,
     },
     resize: {
       of: "object",
       verbs: ["get", "patch", "update"],
-      ignoredFields: { only: RESIZABLE_FIELDS },
       prepareForUpdate: prepareResize,
       validateUpdate: validateResize,
     },

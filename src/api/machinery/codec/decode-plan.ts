@@ -3,9 +3,9 @@
  * needed and kept as long as the schema is; parts are made when they are first met, since schemas may refer to each other in circles.
  */
 import type { Json } from "../object.ts";
-import type { Field, ObjectSchema, Schema } from "../schema.ts";
+import type { ChoiceSchema, Field, ObjectSchema, Schema } from "../schema.ts";
 
-export type Plan = ObjectPlan | ListPlan | MapPlan | ScalarPlan;
+export type Plan = ObjectPlan | ListPlan | MapPlan | ChoicePlan | ScalarPlan;
 
 export type ScalarForm =
   | "string"
@@ -55,6 +55,33 @@ export class MapPlan {
 
   get values(): Plan {
     return (this.#plan ??= planOf(this.#values));
+  }
+}
+
+export class ChoicePlan {
+  readonly form = "choice";
+  readonly schema: ChoiceSchema;
+  #message: ObjectPlan | undefined;
+
+  constructor(schema: ChoiceSchema) {
+    this.schema = schema;
+  }
+
+  /** Of values that are objects. */
+  get object(): Plan {
+    return this.#planOf(this.schema.objectField);
+  }
+
+  /** Of those that are not. */
+  get other(): Plan {
+    return this.#planOf(this.schema.otherField);
+  }
+
+  #planOf(name: string): Plan {
+    this.#message ??= new ObjectPlan(this.schema.message);
+    const field = this.#message.fields.get(name);
+    if (field === undefined) throw new Error(`The choice ${this.schema.message.name} has no field ${JSON.stringify(name)}`);
+    return field.plan;
   }
 }
 
@@ -122,6 +149,7 @@ function makePlan(schema: Schema): Plan {
     case "map":
       return new MapPlan(schema, schema.values);
     case "any":
+      return schema.format === "choice" ? new ChoicePlan(schema) : { form: "any", schema };
     case "boolean":
     case "number":
       return { form: schema.type, schema };
@@ -170,6 +198,7 @@ export function writtenZero(plan: Plan): Json {
     case "time":
     case "micro-time":
     case "any":
+    case "choice":
     case "list":
     case "map":
       return null;
@@ -207,6 +236,7 @@ export function isZero(value: Json, plan: Plan): boolean {
     case "micro-time":
       return typeof value === "string" && value.startsWith(ZERO_TIME);
     case "any":
+    case "choice":
       return value === null;
     case "string":
     case "boolean":

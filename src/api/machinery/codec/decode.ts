@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
 import { DecodeError, goType, wrongType } from "./decode-error.ts";
 import {
+  type ChoicePlan,
   type FieldPlan,
   isZero,
   type ListPlan,
@@ -51,6 +52,8 @@ class Walk {
   readonly #path: (string | number)[] = [];
   readonly #owners: Schema[] = [];
   #depth = 0;
+  /** How many choices the walk is in. */
+  #choices = 0;
 
   value(value: Json, plan: Plan): Json {
     switch (plan.form) {
@@ -60,6 +63,8 @@ class Walk {
         return Array.isArray(value) ? this.#list(value as readonly Json[], plan) : this.#wrongType(value, plan);
       case "map":
         return isObject(value) ? this.#map(value, plan) : this.#wrongType(value, plan);
+      case "choice":
+        return this.#choice(value, plan);
       default:
         return this.#scalar(value, plan);
     }
@@ -95,7 +100,7 @@ class Walk {
     this.#enter(key, owner);
     const next = this.value(member, inner);
     this.#depth--;
-    return field.zero === "omit" && isZero(next, inner) ? undefined : next;
+    return next === null || (field.zero === "omit" && isZero(next, inner)) ? undefined : next;
   }
 
   #list(list: readonly Json[], plan: ListPlan): Json {
@@ -128,6 +133,28 @@ class Walk {
     const next = this.value(value, inner);
     this.#depth--;
     return next;
+  }
+
+  /**
+   * Upstream's types of this form decode themselves, and not strictly: what is unknown inside is left out without a word, and the
+   * first value of a wrong type ends the decoding.
+   */
+  #choice(value: Json, plan: ChoicePlan): Json {
+    const errorBefore = this.firstError;
+    this.firstError = undefined;
+    this.#choices++;
+    const chosen = isObject(value) ? this.value(value, plan.object) : this.#other(value, plan.other);
+    this.#choices--;
+    if (this.firstError !== undefined) throw this.firstError;
+    this.firstError = errorBefore;
+    return chosen;
+  }
+
+  /** Where a list could be, upstream takes everything else, and the empty list, for nothing. */
+  #other(value: Json, plan: Plan): Json {
+    if (plan.form === "list") return Array.isArray(value) && value.length > 0 ? this.value(value, plan) : null;
+    if (typeof value !== "boolean") throw new DecodeError("boolean or JSON schema expected");
+    return value;
   }
 
   #scalar(value: Json, plan: ScalarPlan): Json {
@@ -178,6 +205,7 @@ class Walk {
   }
 
   #unknown(key: string): void {
+    if (this.#choices > 0) return;
     this.unknownFields ??= [];
     if (this.unknownFields.length < MISTAKES_MAX) this.unknownFields.push(pathText([...this.#path.slice(0, this.#depth), key]));
   }

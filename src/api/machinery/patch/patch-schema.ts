@@ -47,8 +47,9 @@ const ANY_STRUCTS = { "raw-extension": "RawExtension", "fields-v1": "FieldsV1", 
 
 /** "io.k8s.api.core.v1.PodSpec" → "PodSpec". */
 function structName(schema: Extract<Schema, { type: "object" | "any" }>): string {
-  if (schema.type === "any") return ANY_STRUCTS[schema.format];
-  return schema.name?.split(".").at(-1) ?? "";
+  if (schema.type === "any" && schema.format !== "choice") return ANY_STRUCTS[schema.format];
+  const { name } = schema.type === "any" ? schema.message : schema;
+  return name?.split(".").at(-1) ?? "";
 }
 
 /** The kind of the Go type that upstream has for this schema. */

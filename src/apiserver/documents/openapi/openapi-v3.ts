@@ -95,9 +95,15 @@ class Documents {
   }
 
   #typesOnce(): Promise<TypeSchemas> {
+    if (this.#types !== undefined) return this.#types;
+    const types = this.#loadTypes();
+    types.catch(() => (this.#types = undefined));
+    return (this.#types = types);
+  }
+
+  async #loadTypes(): Promise<TypeSchemas> {
     const { server, loadDescriptions } = this.#dependencies;
-    const make = async () => new TypeSchemas({ dialect: "v3", schemas: server.schemas, descriptions: await loadDescriptions() });
-    return (this.#types ??= make());
+    return new TypeSchemas({ dialect: "v3", schemas: server.schemas, descriptions: await loadDescriptions() });
   }
 }
 

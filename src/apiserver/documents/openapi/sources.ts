@@ -1,13 +1,22 @@
 /** What documents there are, and from which endpoints each is made: one per group and version, and small ones of the server itself. */
-import { apiVersionOf } from "../../../api/machinery/object.ts";
+import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
+import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import type { Endpoint } from "../../endpoints.ts";
-import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath } from "./operations.ts";
-import type { V3Source } from "./v3-document.ts";
+import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath, type ApiPath } from "./operations.ts";
+
+/** What a document is written from. */
+export interface DocumentContent {
+  /** Absent for documents of the server itself. */
+  readonly place?: GroupVersion;
+  readonly paths: readonly ApiPath[];
+  /** Types that are not in the set of all. */
+  readonly own: ReadonlyMap<string, ObjectSchema>;
+}
 
 export interface DocumentSource {
   /** None for what is always the same. */
   readonly endpoints: readonly Endpoint[];
-  make(): V3Source;
+  make(): DocumentContent;
 }
 
 /** By what stands behind /openapi/v3/: "api/v1", "apis/apps/v1", "version". */

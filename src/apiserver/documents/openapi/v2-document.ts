@@ -1,15 +1,15 @@
 /** The one OpenAPI v2 document: all paths, and all types that they lead to. */
 import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { answerTypes, CODE_WORDS, PATCH_TYPES } from "./media-types.ts";
+import { answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import type { ApiPath, Operation } from "./operations.ts";
 import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
-import { BEARER_TOKEN, INFO, typeNames, type V3Source } from "./v3-document.ts";
 
-export function v2Document(sources: readonly V3Source[], types: TypeSchemas): JsonObject {
-  const paths = sources.flatMap((source) => source.paths).sort((a, b) => (a.path < b.path ? -1 : 1));
-  const own = new Map(sources.flatMap((source) => [...source.own]));
+export function v2Document(contents: readonly DocumentContent[], types: TypeSchemas): JsonObject {
+  const paths = contents.flatMap(({ paths: some }) => some).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const own = new Map(contents.flatMap(({ own: some }) => [...some]));
   return {
     swagger: "2.0",
     info: INFO,

@@ -1,25 +1,12 @@
 /** One OpenAPI v3 document: the paths of one group and version, and the types that they lead to. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
-import type { ObjectSchema } from "../../../api/machinery/schema.ts";
-import { answerTypes, CODE_WORDS, PATCH_TYPES } from "./media-types.ts";
+import { answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import { META_TYPES, type ApiPath, type Operation } from "./operations.ts";
 import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
 
-/** The title is upstream's, since tools look for it; the version is that of the API. */
-export const INFO = { title: "Kubernetes", version: "1.36" };
-
-export const BEARER_TOKEN = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
-
-export interface V3Source {
-  /** Absent for documents of the server itself. */
-  readonly place?: GroupVersion;
-  readonly paths: readonly ApiPath[];
-  /** Types that are not in the set of all. */
-  readonly own: ReadonlyMap<string, ObjectSchema>;
-}
-
-export function v3Document({ place, paths, own }: V3Source, types: TypeSchemas): JsonObject {
+export function v3Document({ place, paths, own }: DocumentContent, types: TypeSchemas): JsonObject {
   const sorted = paths.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const schemas = [...types.reachable(typeNames(paths), own)].map(
     ([name, definition]) => [name, name.startsWith(`${META_TYPES}.`) ? withKindsOf(place, definition) : definition] as const,
@@ -30,13 +17,6 @@ export function v3Document({ place, paths, own }: V3Source, types: TypeSchemas):
     paths: Object.fromEntries(sorted.map((path) => [path.path, pathItem(path)])),
     components: { schemas: Object.fromEntries(schemas), securitySchemes: { BearerToken: BEARER_TOKEN } },
   };
-}
-
-/** All types that the operations name. */
-export function typeNames(paths: readonly ApiPath[]): Set<string> {
-  return new Set(
-    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))),
-  );
 }
 
 const KINDS = "x-kubernetes-group-version-kind";

@@ -1,11 +1,12 @@
 /** `pods/binding`: the scheduler's word that a Pod belongs to a node. Once said it stays. */
 import type { Binding, Pod, PodCondition } from "../../../api/generated/core/v1.ts";
-import { invalid, notSupported, required, type FieldError } from "../../../api/machinery/field-error.ts";
+import { describeFieldError, notSupported, required, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import { badRequest, conflict, invalidObject } from "../../../api/machinery/status-error.ts";
+import { badRequest, conflict, StatusError, type ResourceName } from "../../../api/machinery/status-error.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { ServerContext } from "../../server-context.ts";
 import type { StoredObject } from "../../storage/stored-object.ts";
+import { checkUid } from "../../write/metadata.ts";
 import { updateObject } from "../../write/update.ts";
 import type { ActionCall } from "../../extension.ts";
 import { success, type Outcome } from "../../outcome.ts";
@@ -16,8 +17,9 @@ const PODS_BINDING = { group: "", plural: "pods/binding" };
 export async function bind(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
   const binding = object as unknown as Binding;
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
-  const errors = [...bindingErrors(binding)];
-  if (errors.length > 0) throw invalidObject({ group: "", kind: "Binding" }, request.name, errors);
+  const errors = [...bindingErrors(binding)].map(describeFieldError);
+  // Upstream does not say that it is the client who is wrong.
+  if (errors.length > 0) throw new StatusError("InternalError", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
   await updateObject(server, {
     endpoint,
     request,
@@ -26,21 +28,30 @@ export async function bind(server: ServerContext, { endpoint, request, object }:
     next: (current) => {
       const stored = current as StoredObject;
       const pod = stored.object as unknown as Pod;
+      checkPreconditions(endpoint.name, binding, stored);
       const why = obstacle(pod);
       if (why !== undefined) throw conflict(PODS_BINDING, request.name, why);
       const bound = boundPod(pod, binding, formatTime(server.clock.now())) as unknown as KubeObject;
       // Nobody's fields: as upstream, whoever binds does not own the node's name.
-      return { object: bound, managed: stored.managed(), resourceVersion: binding.metadata.resourceVersion ?? "" };
+      return { object: bound, managed: stored.managed(), resourceVersion: "" };
     },
   });
   return success(201);
+}
+
+/** The Pod must be the one that was seen, if the binding says which that was. */
+function checkPreconditions(resource: ResourceName, { metadata }: Binding, stored: StoredObject): void {
+  const { uid, resourceVersion = "" } = metadata;
+  const name = stored.object.metadata.name;
+  checkUid(resource, name, { wanted: uid, found: stored.object.metadata.uid });
+  if (resourceVersion === "" || resourceVersion === String(stored.revision)) return;
+  throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.revision}`);
 }
 
 function* bindingErrors({ target }: Binding): Iterable<FieldError> {
   if (target.kind !== undefined && target.kind !== "" && target.kind !== "Node")
     yield notSupported("target.kind", target.kind, ["Node", "<empty>"]);
   if (target.name === undefined || target.name === "") yield required("target.name");
-  else if (target.name.includes("/")) yield invalid("target.name", target.name, "may not contain '/'");
 }
 
 function obstacle({ metadata, spec }: Pod): string | undefined {
@@ -58,7 +69,6 @@ function boundPod(pod: Pod, { metadata, target }: Binding, now: string): Pod {
     ...pod,
     metadata: {
       ...pod.metadata,
-      ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
     },
@@ -72,6 +82,7 @@ export function withCondition(conditions: readonly PodCondition[], condition: Po
   const before = conditions.find(({ type }) => type === condition.type);
   const lastTransitionTime =
     before?.status === condition.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : now;
-  const next: PodCondition = { ...condition, lastTransitionTime };
+  // It is written also where nobody probed.
+  const next = { ...condition, lastProbeTime: null, lastTransitionTime } as unknown as PodCondition;
   return before === undefined ? [...conditions, next] : conditions.map((known) => (known === before ? next : known));
 }

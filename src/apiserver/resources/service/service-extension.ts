@@ -57,7 +57,7 @@ class ServiceAllocation {
       const addressed = this.#addresses(resolved, before);
       const ported = this.#nodePorts(addressed, before);
       // What was written holds its numbers by itself, and what was not, does not.
-      return { object: this.#healthCheck(ported, before), settle: () => this.#giveBack() };
+      return { object: this.#healthCheck(ported, before), settle: (written) => this.#settle(written) };
     } catch (error) {
       this.#giveBack();
       throw error;
@@ -84,8 +84,7 @@ class ServiceAllocation {
     const field = "spec.clusterIPs";
     const value = service.spec?.clusterIPs ?? [requested];
     if (place === undefined) {
-      const ranges = this.#pools.ranges.map(({ text }) => text).join(", ");
-      const why = `failed to allocate IP ${requested}: the provided IP (${requested}) is not in the valid range. The range of valid IPs is ${ranges}`;
+      const why = `failed to allocate IP ${requested}: the provided network does not match the current range`;
       throw invalidService(service, [invalid(field, value, why)]);
     }
     if (place.range.pool.isHeld(place.offset)) {
@@ -137,6 +136,13 @@ class ServiceAllocation {
   #hold(pool: NumberPool, number: number): void {
     pool.hold(number);
     this.#held.push({ pool, number });
+  }
+
+  /** A number that was written must not be free for a moment before the Service is seen to hold it. */
+  #settle(written: boolean): void {
+    if (!written) return this.#giveBack();
+    const giveBack = () => this.#giveBack();
+    void this.#pools.settled().then(giveBack, giveBack);
   }
 
   #giveBack(): void {

@@ -39,8 +39,16 @@ export class ServicePools {
 
   /** Resolves when what the existing Services hold is known. */
   ready(): Promise<void> {
-    this.#following ??= this.#follow();
+    this.#following ??= this.#follow().catch((error: unknown) => {
+      this.#following = undefined; // The next write tries again.
+      throw error;
+    });
     return this.#following;
+  }
+
+  /** Resolves when what was written before the call is held for its own sake: at once, unless others write to the store, too. */
+  async settled(): Promise<void> {
+    if (this.#storage.store.capabilities.shared) await this.#storage.cache.freshRevision();
   }
 
   /** The offset of an address in the range of its family; undefined if it is in none. */
@@ -69,9 +77,10 @@ export class ServicePools {
         if (type === "put") this.#hold(object.object as unknown as Service);
         if (previous !== undefined) this.#release(previous.object as unknown as Service);
       },
-      // The cache is read anew; so are we, when the next Service is written.
+      // The cache is read anew; so are we, when the next Service is written. What it has now is what we hold for it.
       ended: () => {
         cache.leave(listener);
+        for (const [, { object }] of cache.snapshot().entries()) this.#release(object as unknown as Service);
         this.#following = undefined;
       },
     };

@@ -7,7 +7,7 @@ import fc, { type Arbitrary } from "fast-check";
 import { formatDuration } from "../../duration.ts";
 import type { Json, JsonObject } from "../../object.ts";
 import { canonicalQuantity } from "../../quantity.ts";
-import type { Field, ObjectSchema, ScalarSchema, Schema } from "../../schema.ts";
+import type { ChoiceSchema, Field, ObjectSchema, ScalarSchema, Schema } from "../../schema.ts";
 import { formatMomentMicro } from "../../time.ts";
 import { encodeBase64 } from "../base64.ts";
 import { decodeBySchema } from "../decode.ts";
@@ -41,8 +41,9 @@ function isInProtobuf({ protobuf }: ObjectSchema, name: string): boolean {
   return protobuf.some((numbered) => ("inlined" in numbered ? isInProtobuf(numbered.inlined, name) : numbered.field === name));
 }
 
-function isScalar({ type }: Schema): boolean {
-  return type !== "object" && type !== "list" && type !== "map";
+function isScalar(schema: Schema): boolean {
+  if (schema.type === "any") return schema.format !== "choice";
+  return schema.type !== "object" && schema.type !== "list" && schema.type !== "map";
 }
 
 function memberOf({ name, schema }: Field, limits: Limits): Arbitrary<readonly [string, Json] | undefined> {
@@ -63,7 +64,7 @@ function valueOf(schema: Schema, limits: Limits): Arbitrary<Json> {
         .uniqueArray(fc.tuple(KEY, valueOf(schema.values, limits)), { minLength: 1, maxLength: 2, selector: ([key]) => key })
         .map((entries) => Object.fromEntries(entries));
     case "any":
-      return ANY;
+      return schema.format === "choice" ? choiceOf(schema, limits) : ANY;
     case "boolean":
       return fc.boolean();
     case "number":
@@ -73,6 +74,11 @@ function valueOf(schema: Schema, limits: Limits): Arbitrary<Json> {
     case "string":
       return textOf(schema);
   }
+}
+
+function choiceOf({ message, objectField, otherField }: ChoiceSchema, limits: Limits): Arbitrary<Json> {
+  const forms = [message.fields.get(objectField), message.fields.get(otherField)].filter((field) => field !== undefined);
+  return fc.oneof(...forms.map((field) => valueOf(field.schema, limits)));
 }
 
 /** Names that objects of JavaScript have by themselves are the ones that careless code stumbles over. */

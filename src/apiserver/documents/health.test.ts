@@ -1,0 +1,94 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { Readiness } from "../document.ts";
+import type { ExchangeRequest, WholeAnswer } from "../exchange.ts";
+import { isStatusError } from "../../api/machinery/status-error.ts";
+import { healthDocument } from "./health.ts";
+
+const healthy: Readiness["checks"] = [
+  { name: "ping", ok: true },
+  { name: "etcd", ok: true },
+  { name: "shutdown", ok: true },
+];
+const broken: Readiness["checks"] = [
+  { name: "ping", ok: true },
+  { name: "etcd", ok: false, reason: "no disk" },
+];
+const stopping: Readiness["checks"] = [
+  { name: "ping", ok: true },
+  { name: "shutdown", ok: false, reason: "process is shutting down" },
+];
+
+function ask(checks: Readiness["checks"], target: string): { readonly code: number; readonly text: string } {
+  const [path = "", query = ""] = target.split("?");
+  const document = healthDocument({ readiness: () => ({ isReady: checks.every(({ ok }) => ok), checks }) });
+  equal(document.answers(path), true);
+  try {
+    const { code, body } = document.answer({ query } as ExchangeRequest, path) as WholeAnswer;
+    return { code, text: body.map((piece) => new TextDecoder().decode(piece)).join("") };
+  } catch (error) {
+    if (isStatusError(error)) return { code: error.code, text: "" };
+    throw error;
+  }
+}
+
+const rows: readonly {
+  readonly it: string;
+  readonly checks: Readiness["checks"];
+  readonly path: string;
+  readonly code: number;
+  readonly text: string;
+}[] = [
+  { it: "says only ok if all is well", checks: healthy, path: "/readyz", code: 200, text: "ok" },
+  {
+    it: "lists its checks when asked to",
+    checks: healthy,
+    path: "/readyz?verbose",
+    code: 200,
+    text: "[+]ping ok\n[+]etcd ok\n[+]shutdown ok\nreadyz check passed\n",
+  },
+  {
+    it: "lists its checks, but no reasons, if one fails",
+    checks: broken,
+    path: "/healthz",
+    code: 500,
+    text: "[+]ping ok\n[-]etcd failed: reason withheld\nhealthz check failed\n",
+  },
+  {
+    it: "does not count what is excluded",
+    checks: broken,
+    path: "/livez?exclude=etcd&verbose=true",
+    code: 200,
+    text: "[+]ping ok\n[+]etcd excluded: ok\nlivez check passed\n",
+  },
+  {
+    it: "says that it does not know what is excluded",
+    checks: healthy,
+    path: "/livez?verbose&exclude=b&exclude=a",
+    code: 200,
+    text: '[+]ping ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: no matches for "a", "b"\nlivez check passed\n',
+  },
+  { it: "answers for one check that is well", checks: healthy, path: "/readyz/etcd", code: 200, text: "ok" },
+  { it: "answers for one check that is not", checks: broken, path: "/readyz/etcd", code: 500, text: "internal server error: no disk\n" },
+  { it: "does not know a check of another name", checks: healthy, path: "/readyz/nope", code: 404, text: "" },
+  { it: "does not want to be restarted while it stops", checks: stopping, path: "/livez", code: 200, text: "ok" },
+  {
+    it: "is not ready while it stops",
+    checks: stopping,
+    path: "/readyz",
+    code: 500,
+    text: "[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n",
+  },
+];
+
+for (const { it, checks, path, code, text } of rows) {
+  test(`the server's health at ${path} ${it}`, () => {
+    deepEqual(ask(checks, path), { code, text });
+  });
+}
+
+test("health is at its own paths only", () => {
+  const document = healthDocument({ readiness: () => ({ isReady: true, checks: [] }) });
+
+  deepEqual(["/healthz", "/healthzz", "/health", "/readyz/a/b"].map(document.answers), [true, false, false, true]);
+});

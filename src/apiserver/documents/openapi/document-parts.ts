@@ -1,0 +1,35 @@
+/** What documents of both versions of OpenAPI have in common: their head, media types, and which types they name. */
+import { BUILT_IN_TYPES, JSON_TYPE, streamTypes } from "../../../api/machinery/codec/media-type.ts";
+import { KUBERNETES_VERSION } from "../../kubernetes-version.ts";
+import type { ApiPath, Operation } from "./operations.ts";
+
+/** The title is upstream's, since tools look for it; the version is that of the API. */
+export const INFO = { title: "Kubernetes", version: `${KUBERNETES_VERSION.major}.${KUBERNETES_VERSION.minor}` };
+
+export const BEARER_TOKEN = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
+
+export const PATCH_TYPES: readonly string[] = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
+
+const ANSWER_TYPES: Readonly<Record<Operation["form"], readonly string[]>> = {
+  object: BUILT_IN_TYPES,
+  stream: [...BUILT_IN_TYPES, ...streamTypes(BUILT_IN_TYPES)],
+  json: [JSON_TYPE],
+};
+
+export function answerTypes({ form }: Operation): readonly string[] {
+  return ANSWER_TYPES[form];
+}
+
+export const CODE_WORDS = { 200: "OK", 201: "Created", 202: "Accepted" } as const;
+
+/** All types that the operations name. */
+export function typeNames(paths: readonly ApiPath[]): Set<string> {
+  return new Set(
+    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))),
+  );
+}

@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pick, seededRandom, type Random } from "../../base/random.ts";
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import { rounds, testSeed } from "../../testing/rounds.ts";
+import { startServer, type StartedServer, type WatchCall } from "../testing/server.ts";
+import { widget, widgetResource, widgetSchemas, WIDGETS, type Widget } from "../testing/widget.ts";
+
+const SLOW_BYTES = 300 * 1024;
+const NAMESPACES = ["default", "kube-public"];
+const NAMES = ["a", "b", "c"];
+
+/** What happened, as the answers to the writes tell it. */
+interface Happened {
+  readonly type: "put" | "delete";
+  readonly object: Widget;
+}
+
+/** All of them concern the namespaced path or that of all namespaces; each says which objects it wants in its own words. */
+interface Wanted {
+  readonly namespace: string;
+  readonly query: string;
+  matches(object: Widget): boolean;
+}
+
+const SELECTORS: readonly Omit<Wanted, "namespace">[] = [
+  { query: "", matches: () => true },
+  { query: "labelSelector=colour%3Dred", matches: ({ metadata }) => metadata.labels?.["colour"] === "red" },
+  { query: "labelSelector=colour", matches: ({ metadata }) => metadata.labels?.["colour"] !== undefined },
+  { query: "fieldSelector=spec.shelf%3D1", matches: ({ spec }) => spec?.shelf === "1" },
+  { query: "fieldSelector=spec.shelf!%3D1", matches: ({ spec }) => spec?.shelf !== "1" },
+  { query: "fieldSelector=spec.size%3D2", matches: ({ spec }) => spec?.size === 2 },
+  { query: "fieldSelector=metadata.name%3Da", matches: ({ metadata }) => metadata.name === "a" },
+  {
+    query: "fieldSelector=metadata.name%3Da&labelSelector=colour%3Dred",
+    matches: ({ metadata }) => metadata.name === "a" && metadata.labels?.["colour"] === "red",
+  },
+  {
+    query: "fieldSelector=spec.shelf%3D1,spec.size%3D2",
+    matches: ({ spec }) => spec?.shelf === "1" && spec.size === 2,
+  },
+];
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.resourceVersion);
+}
+
+/** One line per event, the same from the wire and from the model. */
+function line(type: string, object: Widget): string {
+  const { namespace, name, labels, resourceVersion } = object.metadata;
+  return `${type} ${namespace}/${name}@${resourceVersion} ${JSON.stringify(labels ?? {})} ${JSON.stringify(object.spec ?? {})}`;
+}
+
+/** The naive answer: everything that happened, one after the other, asked one by one. */
+function expectedLines(history: readonly Happened[], wanted: Wanted, start: { after: number; withInitial: boolean }): string[] {
+  const state = new Map<string, Widget>();
+  const lines: string[] = [];
+  const sees = (object: Widget) => (wanted.namespace === "" || object.metadata.namespace === wanted.namespace) && wanted.matches(object);
+  const showInitial = () => {
+    const keys = [...state.keys()].toSorted();
+    for (const key of keys) if (sees(state.get(key)!)) lines.push(line("ADDED", state.get(key)!));
+  };
+  let isInitialShown = !start.withInitial;
+  for (const { type, object } of history.toSorted((one, other) => revisionOf(one.object) - revisionOf(other.object))) {
+    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    const previous = state.get(key);
+    if (revisionOf(object) > start.after && !isInitialShown) {
+      showInitial();
+      isInitialShown = true;
+    }
+    if (type === "put") state.set(key, object);
+    else state.delete(key);
+    if (revisionOf(object) <= start.after) continue;
+    const [before, now] = [previous !== undefined && sees(previous), type === "put" && sees(object)];
+    if (now) lines.push(line(before ? "MODIFIED" : "ADDED", object));
+    else if (before) {
+      const last = { ...previous!, metadata: { ...previous!.metadata, resourceVersion: object.metadata.resourceVersion! } };
+      lines.push(line("DELETED", last));
+    }
+  }
+  if (!isInitialShown) showInitial();
+  return lines;
+}
+
+/** Creates, changes or deletes something; whoever was first wins, and only what happened is written down. */
+async function write(transport: Transport, random: Random, history: Happened[]): Promise<void> {
+  const [namespace, name] = [pick(random, NAMESPACES), pick(random, NAMES)];
+  const colour = pick(random, ["red", "blue", ""]);
+  const labels = colour === "" ? {} : { labels: { colour } };
+  const object = widget(name, { ...labels, shelf: pick(random, ["1", "2"]), size: random.below(3) });
+  const place = { ...WIDGETS, namespace };
+  const action = random.below(4);
+  try {
+    const answer =
+      action === 0
+        ? await transport.request({ ...place, verb: "create", object })
+        : action === 1
+          ? await transport.request({ ...place, verb: "delete", name })
+          : await transport.request({ ...place, verb: "update", name, object });
+    assert(answer.is === "object");
+    const known = history.some((happened) => happened.object.metadata.resourceVersion === answer.object.metadata.resourceVersion);
+    // An update that changes nothing writes nothing.
+    if (!known) history.push({ type: action === 1 ? "delete" : "put", object: answer.object as Widget });
+  } catch (error) {
+    assert.match((error as { reason: string }).reason, /^(AlreadyExists|NotFound|Conflict)$/);
+  }
+}
+
+interface Watcher {
+  readonly wanted: Wanted;
+  readonly start: { readonly after: number; readonly withInitial: boolean };
+  readonly call: WatchCall;
+}
+
+async function startWatcher(server: StartedServer, random: Random, history: readonly Happened[]): Promise<Watcher> {
+  const wanted: Wanted = { namespace: pick(random, ["", ...NAMESPACES]), ...pick(random, SELECTORS) };
+  const now = await server.store.currentRevision();
+  const past = history.length === 0 || random.below(2) === 0 ? now : revisionOf(pick(random, history).object);
+  const withInitial = random.below(3) === 0;
+  const version = withInitial ? pick(random, ["", "&resourceVersion=0"]) : `&resourceVersion=${past}`;
+  const path = wanted.namespace === "" ? "/apis/example.com/v1/widgets" : `/apis/example.com/v1/namespaces/${wanted.namespace}/widgets`;
+  const call = await server.watch(`${path}?watch=1${version}&${wanted.query}`);
+  if (random.below(3) === 0) call.hold(SLOW_BYTES);
+  return { wanted, start: { after: withInitial ? now : past, withInitial }, call };
+}
+
+async function startWithWidgets(): Promise<StartedServer> {
+  const server = await startServer();
+  server.server.endpoints.add(widgetResource(), widgetSchemas);
+  return server;
+}
+
+async function runModel(seed: number): Promise<void> {
+  await using server = await startWithWidgets();
+  const random = seededRandom(seed);
+  const transport = server.transport();
+  const history: Happened[] = [];
+  const watchers: Watcher[] = [];
+  await transport.request({ ...WIDGETS, verb: "list" });
+
+  for (let step = 0; step < 20; step++) {
+    if (random.below(2) === 0) watchers.push(await startWatcher(server, random, history));
+    // Several at once, so that they overtake each other; watchers join in the middle, or history is what they see first.
+    await Promise.all(Array.from({ length: 1 + random.below(4) }, () => write(transport, random, history)));
+    if (random.below(3) === 0) await server.clock.settle();
+    for (const { call } of watchers) if (random.below(4) === 0) call.drain();
+  }
+  await settled(server, watchers);
+
+  for (const { wanted, start, call } of watchers) {
+    const seen = call.events.map(({ type, object }) => line(type, object as Widget));
+    assert.deepEqual(seen, expectedLines(history, wanted, start), `seed ${seed}: ${JSON.stringify({ wanted, start })}`);
+    assert.equal(call.isEnded, false);
+  }
+}
+
+/** Until nobody waits for anything. */
+async function settled(server: StartedServer, watchers: readonly Watcher[]): Promise<void> {
+  for (let before = -1, now = 0; before !== now; ) {
+    before = now;
+    for (const { call } of watchers) call.drain();
+    await server.clock.settle();
+    now = watchers.reduce((total, { call }) => total + call.chunks.length, 0);
+  }
+}
+
+test("every watch shows exactly what happened after its start, as far as it concerns it, once and in order", async () => {
+  for (let round = 0; round < rounds({ quick: 60, full: 2_000 }); round++) await runModel(testSeed() * 10_000 + round);
+});
+
+async function put(server: StartedServer, name: string, object: JsonObject = {}): Promise<Widget> {
+  const path = "/apis/example.com/v1/namespaces/default/widgets";
+  const created = await server.call("POST", path, widget(name, object));
+  if (created.code === 201) return created.body as Widget;
+  const updated = await server.call("PUT", `${path}/${name}`, widget(name, object));
+  assert.equal(updated.code, 200, updated.text);
+  return updated.body as Widget;
+}
+
+const ALL = "/apis/example.com/v1/widgets?watch=1";
+
+test("a reader that is far behind history gets all of it, in its own time", async () => {
+  await using server = await startWithWidgets();
+  const first = await put(server, "a", { size: 0 });
+  const call = await server.watch(`${ALL}&resourceVersion=${first.metadata.resourceVersion}`);
+  call.hold(SLOW_BYTES);
+  await put(server, "a", { size: 1 });
+  await server.clock.settle();
+  // More than the store keeps for one watch whose reader is busy.
+  for (let size = 2; size <= 3_000; size++) await put(server, "a", { size });
+  await server.clock.settle();
+  const before = call.events.length;
+
+  await settled(server, [{ call } as Watcher]);
+
+  assert.equal(before, 1);
+  assert.deepEqual(
+    call.events.map(({ object }) => (object as Widget).spec?.size),
+    Array.from({ length: 3_000 }, (_, index) => index + 1),
+  );
+  await put(server, "a", { size: 3_001 });
+  assert.equal(call.events.length, 3_001);
+  assert.equal(server.server.endpoints.find("example.com", "v1", "widgets")?.storage.cache.watchers, 1);
+});
+
+test("a reader that does not take live events is let go, and no other feels it", async () => {
+  await using server = await startWithWidgets();
+  const [slow, quick] = [await server.watch(ALL), await server.watch(ALL)];
+  await server.clock.settle();
+  slow.hold(17 * 1024 * 1024);
+
+  await put(server, "a");
+  await put(server, "b");
+
+  assert.deepEqual([slow.isAborted, slow.events.length], [true, 1]);
+  assert.deepEqual([quick.isEnded, quick.events.length], [false, 2]);
+});
+
+test("a watch from a version whose history is gone says so with 410 and ends", async () => {
+  await using server = await startWithWidgets();
+  const first = await put(server, "a");
+  await put(server, "b");
+  const last = await put(server, "c");
+  await server.store.compact(Number(last.metadata.resourceVersion));
+
+  const call = await server.watch(`${ALL}&resourceVersion=${first.metadata.resourceVersion}`);
+  await server.clock.settle();
+
+  assert.deepEqual(
+    call.events.map(({ type, object }) => [type, (object as JsonObject)["code"], (object as JsonObject)["reason"]]),
+    [["ERROR", 410, "Expired"]],
+  );
+  assert.equal(call.isEnded, true);
+});
+
+test("bookmarks come every minute to those who want them, with a version from which one can go on", async () => {
+  await using server = await startWithWidgets();
+  const [wants, does, not] = [await server.watch(`${ALL}&allowWatchBookmarks=1`), await server.watch(ALL), 0];
+  await server.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "other" } });
+
+  await server.clock.advance(60_000);
+  await server.clock.advance(60_000);
+
+  const now = String(await server.store.currentRevision());
+  assert.deepEqual(
+    wants.events.map(({ type, object }) => [type, (object as KubeObject).kind, (object as KubeObject).metadata]),
+    Array.from({ length: 2 }, () => ["BOOKMARK", "Widget", { resourceVersion: now }]),
+  );
+  assert.equal(does.events.length, not);
+});
+
+test("initial events come in order, with a bookmark at their end and what happened meanwhile after it", async () => {
+  await using server = await startWithWidgets();
+  for (const name of ["b", "a"]) await put(server, name);
+  const at = await server.store.currentRevision();
+  const call = await server.watch(`${ALL}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`);
+  await put(server, "c");
+
+  await server.clock.settle();
+
+  assert.deepEqual(
+    call.events.map(({ type, object }) => [type, (object as KubeObject).metadata.name ?? (object as KubeObject).metadata.resourceVersion]),
+    [
+      ["ADDED", "a"],
+      ["ADDED", "b"],
+      ["BOOKMARK", String(at)],
+      ["ADDED", "c"],
+    ],
+  );
+  assert.deepEqual((call.events[2]?.object as KubeObject).metadata.annotations, { "k8s.io/initial-events-end": "true" });
+});
+
+test("a watch ends after timeoutSeconds, cleanly, and without them between half an hour and an hour", async () => {
+  await using server = await startWithWidgets();
+  const [short, long] = [await server.watch(`${ALL}&timeoutSeconds=5`), await server.watch(ALL)];
+
+  await server.clock.advance(4_999);
+  assert.equal(short.isEnded, false);
+  await server.clock.advance(1);
+  assert.deepEqual([short.isEnded, short.isAborted, short.events.length], [true, false, 0]);
+  await server.clock.advance(1_790_000);
+  assert.equal(long.isEnded, false);
+  await server.clock.advance(1_810_000);
+  assert.equal(long.isEnded, true);
+});
+
+test("when the server stops, all watches end cleanly, also those that have not begun", async () => {
+  const server = await startWithWidgets();
+  const running = await server.watch(ALL);
+  await server.clock.settle();
+  const new_ = await server.watch(ALL);
+
+  await server.server.close();
+  await server.clock.settle();
+
+  assert.deepEqual([running, new_].map(({ isEnded, isAborted }) => [isEnded, isAborted]), [
+    [true, false],
+    [true, false],
+  ]);
+  await server[Symbol.asyncDispose]();
+});
+
+test("a watch whose events cannot be written ends alone", async () => {
+  await using server = await startWithWidgets();
+  // The made-up kind cannot be written as protobuf.
+  const cannot = await server.watch(ALL, { accept: "application/vnd.kubernetes.protobuf;stream=watch" });
+  const can = await server.watch(ALL);
+  await server.clock.settle();
+
+  await put(server, "a");
+  await put(server, "b");
+
+  assert.equal(cannot.isEnded, true);
+  assert.deepEqual([can.isEnded, can.events.length], [false, 2]);
+});
+
+test("watchers of one change get the very same bytes", async () => {
+  await using server = await startWithWidgets();
+  const calls = [await server.watch(ALL), await server.watch(ALL), await server.watch(`${ALL}&labelSelector=colour`)];
+  await server.clock.settle();
+
+  await put(server, "a", { labels: { colour: "red" } });
+  await put(server, "a", {});
+
+  const [one, two, third] = calls.map(({ chunks }) => chunks);
+  assert.equal(one![0], two![0]);
+  assert.equal(one![0], third![0], "both see it added");
+  assert.notEqual(one![1], third![1], "to one it is changed, to the other it is gone");
+});
