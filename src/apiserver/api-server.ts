@@ -67,7 +67,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { isReady: false, isStopping: false };
   const documents = documentFactories.map((make) =>
-    make({ server, endpoints, metrics, readiness: () => readinessOf(state), loadDescriptions: options.loadDescriptions }),
+    make({ server, endpoints, metrics, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
   );
   await makeDefaultNamespaces(pipeline);
   state.isReady = true;
@@ -109,14 +109,42 @@ function contextOf(options: ApiServerOptions, authorizer: Authorizer): ServerCon
   return server;
 }
 
-function readinessOf({ isReady, isStopping }: { readonly isReady: boolean; readonly isStopping: boolean }): Readiness {
+/** After this long without an answer the store counts as gone. */
+const STORE_CHECK_MS = 2_000;
+
+interface ServerState {
+  readonly isReady: boolean;
+  readonly isStopping: boolean;
+}
+
+async function readinessOf({ store, clock }: ServerContext, { isReady, isStopping }: ServerState): Promise<Readiness> {
+  const answers = await storeAnswers(store, clock);
   return {
-    isReady: isReady && !isStopping,
+    isReady: isReady && answers && !isStopping,
     checks: [
       { name: "ping", ok: true },
       { name: "log", ok: true },
+      // Upstream's name for whatever keeps the objects.
+      { name: "etcd", ok: answers, ...(answers ? {} : { reason: "the store does not answer" }) },
       { name: "poststarthook/bootstrap-namespaces", ok: isReady, ...(isReady ? {} : { reason: "not finished" }) },
       { name: "shutdown", ok: !isStopping, ...(isStopping ? { reason: "process is shutting down" } : {}) },
     ],
   };
+}
+
+async function storeAnswers(store: Store, clock: Clock): Promise<boolean> {
+  const timer = new AbortController();
+  const late = clock.sleep(STORE_CHECK_MS, timer.signal).then(
+    () => false,
+    () => false,
+  );
+  const answer = store.currentRevision().then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    timer.abort();
+  }
 }

@@ -23,7 +23,7 @@ export interface DocumentDependencies {
   readonly endpoints: Endpoints;
   readonly metrics: Metrics;
   /** Whether the server takes requests, and why not; for /readyz. */
-  readiness(): Readiness;
+  readiness(): Promise<Readiness>;
   /** Descriptions of all types: large, so they are loaded when the first document asks. */
   loadDescriptions(): Promise<Descriptions>;
 }

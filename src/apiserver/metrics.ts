@@ -25,7 +25,7 @@ export class Metrics {
   readonly requests = new Map<string, number>();
   /** The same without the code. */
   readonly durations = new Map<string, Histogram>();
-  /** By group, version and kind. */
+  /** By group, version and resource. */
   readonly watchEvents = new Map<string, number>();
   readonly inFlight = { readOnly: 0, mutating: 0 };
   /** Running watches by group, version and resource. */
@@ -48,7 +48,7 @@ export class Metrics {
   }
 
   watchEvent({ served, resource }: Endpoint): void {
-    add(this.watchEvents, `${served.group}\t${served.version}\t${resource.kind}`, 1);
+    add(this.watchEvents, `${served.group}\t${served.version}\t${resource.plural}`, 1);
   }
 }
 

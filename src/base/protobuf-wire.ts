@@ -18,17 +18,41 @@ export const NO_BYTES = new Uint8Array(0);
 
 const UTF8 = new TextEncoder();
 const UTF8_STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const UTF8_LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Up to these lengths a text of ASCII is read and written quicker one by one than by what knows all of UTF-8. */
+const READ_ONE_BY_ONE_MAX = 24;
+const WRITTEN_ONE_BY_ONE_MAX = 256;
+/** And bytes are copied quicker one by one than all at once. */
+const COPIED_ONE_BY_ONE_MAX = 16;
+const NOT_ASCII = 0x80;
 
 export class Reader {
   readonly #input: Uint8Array;
   #position = 0;
+  /** Of the input, or of the message that was entered. */
+  #end: number;
 
   constructor(input: Uint8Array) {
     this.#input = input;
+    this.#end = input.length;
   }
 
   get atEnd(): boolean {
-    return this.#position >= this.#input.length;
+    return this.#position >= this.#end;
+  }
+
+  /** Reads a length; what follows is the input until `leave` is called with what this returns. */
+  enter(): number {
+    const outerEnd = this.#end;
+    const length = this.#length();
+    this.#end = this.#position + length;
+    return outerEnd;
+  }
+
+  /** The message that was entered must have been read to its end. */
+  leave(outerEnd: number): void {
+    this.#end = outerEnd;
   }
 
   get position(): number {
@@ -68,11 +92,8 @@ export class Reader {
   }
 
   bytes(): Uint8Array {
-    const length = Number(this.varint());
+    const length = this.#length();
     const start = this.#position;
-    if (length > this.#input.length - start) {
-      throw new ProtobufError(`Cannot decode: ${length} bytes announced at byte ${start}, ${this.#input.length - start} left`);
-    }
     this.#position = start + length;
     return length === 0 ? NO_BYTES : this.#input.subarray(start, start + length);
   }
@@ -92,6 +113,22 @@ export class Reader {
     }
   }
 
+  /** Like `string`, but what is not UTF-8 becomes U+FFFD. */
+  text(): string {
+    const length = this.#length();
+    const start = this.#position;
+    const end = start + length;
+    this.#position = end;
+    if (length > READ_ONE_BY_ONE_MAX) return UTF8_LENIENT.decode(this.#input.subarray(start, end));
+    let text = "";
+    for (let at = start; at < end; at++) {
+      const byte = this.#input[at] ?? NOT_ASCII;
+      if (byte >= NOT_ASCII) return UTF8_LENIENT.decode(this.#input.subarray(start, end));
+      text += String.fromCharCode(byte);
+    }
+    return text;
+  }
+
   slice(): Reader {
     return new Reader(this.bytes());
   }
@@ -104,8 +141,16 @@ export class Reader {
     else throw new ProtobufError(`Cannot decode: wire type ${wireType} at byte ${this.#position} is none of proto3's`);
   }
 
+  /** How many bytes follow. They are there. */
+  #length(): number {
+    const length = Number(this.varint());
+    const left = this.#end - this.#position;
+    if (length > left) throw new ProtobufError(`Cannot decode: ${length} bytes announced at byte ${this.#position}, ${left} left`);
+    return length;
+  }
+
   #advance(count: number): void {
-    if (count > this.#input.length - this.#position) {
+    if (count > this.#end - this.#position) {
       throw new ProtobufError(`Cannot decode: the input ends inside a number of ${count} bytes`);
     }
     this.#position += count;
@@ -113,7 +158,7 @@ export class Reader {
 
   #byte(): number {
     const byte = this.#input[this.#position];
-    if (byte === undefined) throw new ProtobufError(`Cannot decode: the input ends inside a number, at byte ${this.#position}`);
+    if (byte === undefined || this.#position >= this.#end) throw new ProtobufError(`Cannot decode: the input ends inside a number, at byte ${this.#position}`);
     this.#position += 1;
     return byte;
   }
@@ -142,13 +187,31 @@ export class Writer {
 
   /** Copies `bytes` and returns how many they are. */
   bytes(bytes: Uint8Array): number {
-    this.#makeRoom(bytes.length);
-    this.#buffer.set(bytes, this.#start);
-    return bytes.length;
+    const { length } = bytes;
+    this.#makeRoom(length);
+    const buffer = this.#buffer;
+    const start = this.#start;
+    if (length > COPIED_ONE_BY_ONE_MAX) buffer.set(bytes, start);
+    else for (let index = 0; index < length; index++) buffer[start + index] = bytes[index] as number;
+    return length;
   }
 
+  /** Writes `text` and returns how many bytes it takes. */
   string(text: string): number {
-    return this.bytes(UTF8.encode(text));
+    const { length } = text;
+    if (length > WRITTEN_ONE_BY_ONE_MAX) return this.bytes(UTF8.encode(text));
+    this.#makeRoom(length);
+    const buffer = this.#buffer;
+    const start = this.#start;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= NOT_ASCII) {
+        this.#start += length;
+        return this.bytes(UTF8.encode(text));
+      }
+      buffer[start + index] = code;
+    }
+    return length;
   }
 
   double(value: number): void {

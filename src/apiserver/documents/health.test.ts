@@ -19,12 +19,12 @@ const stopping: Readiness["checks"] = [
   { name: "shutdown", ok: false, reason: "process is shutting down" },
 ];
 
-function ask(checks: Readiness["checks"], target: string): { readonly code: number; readonly text: string } {
+async function ask(checks: Readiness["checks"], target: string): Promise<{ readonly code: number; readonly text: string }> {
   const [path = "", query = ""] = target.split("?");
-  const document = healthDocument({ readiness: () => ({ isReady: checks.every(({ ok }) => ok), checks }) });
+  const document = healthDocument({ readiness: () => Promise.resolve({ isReady: checks.every(({ ok }) => ok), checks }) });
   equal(document.answers(path), true);
   try {
-    const { code, body } = document.answer({ query } as ExchangeRequest, path) as WholeAnswer;
+    const { code, body } = (await document.answer({ query } as ExchangeRequest, path)) as WholeAnswer;
     return { code, text: body.map((piece) => new TextDecoder().decode(piece)).join("") };
   } catch (error) {
     if (isStatusError(error)) return { code: error.code, text: "" };
@@ -82,13 +82,13 @@ const rows: readonly {
 ];
 
 for (const { it, checks, path, code, text } of rows) {
-  test(`the server's health at ${path} ${it}`, () => {
-    deepEqual(ask(checks, path), { code, text });
+  test(`the server's health at ${path} ${it}`, async () => {
+    deepEqual(await ask(checks, path), { code, text });
   });
 }
 
 test("health is at its own paths only", () => {
-  const document = healthDocument({ readiness: () => ({ isReady: true, checks: [] }) });
+  const document = healthDocument({ readiness: () => Promise.resolve({ isReady: true, checks: [] }) });
 
   deepEqual(["/healthz", "/healthzz", "/health", "/readyz/a/b"].map(document.answers), [true, false, false, true]);
 });

@@ -17,9 +17,9 @@ export function healthDocument({ readiness }: Pick<DocumentDependencies, "readin
   return {
     name: "health",
     answers: (path) => rootOf(path) !== undefined,
-    answer({ query }, path) {
+    async answer({ query }, path) {
       const root = rootOf(path) ?? path;
-      const checks = readiness().checks.filter(({ name }) => root === "/readyz" || name !== READY_ONLY);
+      const checks = (await readiness()).checks.filter(({ name }) => root === "/readyz" || name !== READY_ONLY);
       if (path !== root) return answerOne(checks, path.slice(root.length + 1));
       return answerAll(root.slice(1), checks, new URLSearchParams(query));
     },

@@ -73,7 +73,7 @@ async function answerDocument(
   const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
   if (!server.authorizer.authorize({ user, verb, path }).allowed) throw documentRefusal(user, verb, path);
   const document = documents.find((candidate) => candidate.answers(path));
-  if (document === undefined && !isServed(server, path)) return pageNotFound(server, request);
+  if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
   if (verb !== "get")
     throw methodNotAllowed();

@@ -132,7 +132,12 @@ function bytesOf(body: JsonObject | readonly unknown[] | string | Uint8Array | u
 }
 
 function callAnswer({ code, headers, body }: Extract<ExchangeAnswer, { readonly body: unknown }>): CallAnswer {
-  const bytes = Uint8Array.from(body.flatMap((piece) => [...piece]));
+  const bytes = new Uint8Array(body.reduce((length, piece) => length + piece.length, 0));
+  let offset = 0;
+  for (const piece of body) {
+    bytes.set(piece, offset);
+    offset += piece.length;
+  }
   const text = new TextDecoder().decode(bytes);
   return {
     code,

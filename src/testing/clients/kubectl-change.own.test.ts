@@ -209,7 +209,9 @@ test("kubectl rollout restarts, pauses, waits for the status, and reads the hist
 test("a container for debugging and new resources reach a pod through their own subresources", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("pod-parts");
   const container = { name: "main", image: "example/app:1", resources: { requests: { cpu: "100m" }, limits: { cpu: "200m" } } };
-  await kubectl("create -f -", { input: aPod("app", { containers: [container], nodeName: "n1" }) });
+  // Upstream admits a resize only if the pod's node has room for it.
+  await kubectl("create -f -", { input: { ...aNode("resizing"), status: { allocatable: { cpu: "4" } } } });
+  await kubectl("create -f -", { input: aPod("app", { containers: [container], nodeName: "resizing" }) });
   const resources = { spec: { containers: [{ name: "main", resources: { requests: { cpu: "150m" } } }] } };
 
   await kubectl("debug app --image=example/tools -c tools --profile=general --attach=false -- look");

@@ -137,7 +137,7 @@ test("kubectl wait sees deletion, conditions, fields and creation", needs("kubec
 
   equal(
     await kubectl.fails("wait configmap/late --for=jsonpath={.data.x}=1 --timeout=0s"),
-    "error: timed out waiting for the condition on configmaps/late\n",
+    "error: condition not met for configmaps/late\n",
   );
 });
 

@@ -1,258 +1,302 @@
 /**
- * Protobuf messages as JSON values. Gives what the bytes say and no more: zeros and canonical forms are put right by decode.ts, which
- * makes the result equal to that of decoding the same object from JSON. Fields of unknown number are skipped. A message that comes in
- * pieces is put together, and repeated numbers may be packed or not, as the specification asks.
- * Throws ProtobufError, JsonSyntaxError or ProtobufUnsupported.
+ * Protobuf messages as JSON values, as decode.ts would have made them of the same object's JSON: canonical, without zeros where fields
+ * omit them and with zeros where fields always have them. Fields of unknown number are skipped. An object that comes in pieces is put
+ * together, of other values the last counts, and repeated numbers may be packed or not.
+ * Throws ProtobufError, JsonSyntaxError, DecodeError or ProtobufUnsupported.
  */
-import { NO_BYTES, ProtobufError, Reader, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from "../../../base/protobuf-wire.ts";
+import { ProtobufError, Reader, WIRE_BYTES, WIRE_VARINT } from "../../../base/protobuf-wire.ts";
 import { formatDuration } from "../duration.ts";
 import type { Json, JsonObject } from "../object.ts";
-import type { ObjectSchema, Schema } from "../schema.ts";
-import { formatMomentMicro } from "../time.ts";
+import type { ChoiceSchema, ObjectSchema } from "../schema.ts";
+import { formatMomentMicro, formatTime } from "../time.ts";
 import { encodeBase64 } from "./base64.ts";
 import { setMember } from "./decode.ts";
-import { planOf, type ScalarForm } from "./decode-plan.ts";
+import { isZero, writtenZero } from "./decode-plan.ts";
 import { parseJson } from "./json.ts";
 import { ProtobufUnsupported } from "./protobuf-error.ts";
+import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./protobuf-plan.ts";
+import { normaliseQuantity } from "./scalar.ts";
 
 /** Messages within messages. With lists and maps between them this is at most three times as deep in JSON: still below DEPTH_MAX. */
 const MESSAGE_DEPTH_MAX = 250;
 
+type Members = Record<string, Json>;
+
 export function decodeMessage(bytes: Uint8Array, schema: ObjectSchema): JsonObject {
-  const object: Record<string, Json> = {};
-  readObject(object, bytes, { schema, depth: 0 });
+  const object: Members = {};
+  readObject(new Reader(bytes), object, messagePlanOf(schema), 0);
   return object;
 }
 
-/** A value as it is written; what it means depends on its schema. */
-type Wire = number | bigint | Uint8Array;
+function readObject(reader: Reader, object: Members, plan: MessagePlan, depth: number): void {
+  readMembers(reader, object, plan, depth);
+  for (const field of plan.alwaysThere) {
+    if (!Object.hasOwn(object, field.name)) setMember(object, field.name, writtenZero(field.plan));
+  }
+}
 
-/** All values of the numbers that are asked for. Singular messages in pieces are repeated values here. */
-function readWire(bytes: Uint8Array, wireTypes: ReadonlyMap<number, number>): ReadonlyMap<number, readonly Wire[]> {
-  const found = new Map<number, Wire[]>();
-  const reader = new Reader(bytes);
+function readMembers(reader: Reader, object: Members, plan: MessagePlan, depth: number): void {
+  if (depth > MESSAGE_DEPTH_MAX) throw new ProtobufError(`Cannot decode: messages are nested more than ${MESSAGE_DEPTH_MAX} deep`);
+  const { byNumber } = plan;
   while (!reader.atEnd) {
     const tag = reader.tag();
     const number = tag >>> 3;
-    const wireType = tag & 7;
-    if (number === 0) throw new ProtobufError(`Cannot decode: field number 0 at byte ${reader.position}`);
-    const expected = wireTypes.get(number);
-    if (expected === undefined) {
-      reader.skip(wireType);
-      continue;
-    }
-    let values = found.get(number);
-    if (values === undefined) found.set(number, (values = []));
-    if (wireType === expected) values.push(readOne(reader, wireType));
-    else if (wireType === WIRE_BYTES) readPacked(reader.slice(), expected, values);
-    else throw new ProtobufError(`Cannot decode: field ${number} has wire type ${wireType}, should have ${expected}`);
+    const member = number < byNumber.length ? byNumber[number] : undefined;
+    if (member === undefined) skip(reader, tag, 0);
+    else if (tag === member.tag) readMember(reader, object, member, depth);
+    else if ((tag & 7) === WIRE_BYTES && member.occurrence === "list") readPacked(reader, object, member);
+    else throw wrongWireType(tag);
   }
-  return found;
 }
 
-function readOne(reader: Reader, wireType: number): Wire {
-  if (wireType === WIRE_VARINT) return reader.varint();
-  return wireType === WIRE_FIXED64 ? reader.double() : reader.bytes();
+/** A field that is not known: numbers up to `knownMax` are. */
+function skip(reader: Reader, tag: number, knownMax: number): void {
+  const number = tag >>> 3;
+  if (number === 0) throw new ProtobufError(`Cannot decode: field number 0 at byte ${reader.position}`);
+  if (number <= knownMax) throw wrongWireType(tag);
+  reader.skip(tag & 7);
 }
 
-function readPacked(reader: Reader, wireType: number, values: Wire[]): void {
-  while (!reader.atEnd) values.push(readOne(reader, wireType));
+function wrongWireType(tag: number): ProtobufError {
+  return new ProtobufError(`Cannot decode: field ${tag >>> 3} has wire type ${tag & 7}, which is not that of its type`);
 }
 
-interface Within {
-  readonly schema: ObjectSchema;
-  readonly depth: number;
-}
-
-/** Inlined messages are read into the same object. */
-function readObject(object: Record<string, Json>, bytes: Uint8Array, { schema, depth }: Within): void {
-  checkDepth(depth);
-  const { protobuf } = schema;
-  if (protobuf === undefined) throw new ProtobufUnsupported(schema);
-  const found = readWire(bytes, wireTypesOf(schema));
-  for (const numbered of protobuf) {
-    const values = found.get(numbered.number);
-    if (values === undefined) continue;
-    if ("inlined" in numbered) {
-      readObject(object, joined(values), { schema: numbered.inlined, depth: depth + 1 });
-    } else {
-      const field = schema.fields.get(numbered.field);
-      if (field !== undefined) setMember(object, numbered.field, valueOf(values, field.schema, depth));
+function readMember(reader: Reader, object: Members, member: MemberPlan, depth: number): void {
+  switch (member.occurrence) {
+    case "once":
+      return readOnce(reader, object, member, depth);
+    case "list":
+      listOf(object, member).push(readValue(reader, member.value, depth, undefined));
+      return;
+    case "map":
+      return readEntry(reader, mapOf(object, member), member.value, depth);
+    case "inlined": {
+      const outerEnd = reader.enter();
+      readMembers(reader, object, member.value.message, depth + 1);
+      reader.leave(outerEnd);
     }
   }
 }
 
-const wireTypes = new WeakMap<ObjectSchema, ReadonlyMap<number, number>>();
-
-function wireTypesOf(schema: ObjectSchema): ReadonlyMap<number, number> {
-  let types = wireTypes.get(schema);
-  if (types === undefined) {
-    types = new Map(
-      (schema.protobuf ?? []).map((numbered) => {
-        const field = "inlined" in numbered ? undefined : schema.fields.get(numbered.field);
-        return [numbered.number, field === undefined ? WIRE_BYTES : wireTypeOf(field.schema)];
-      }),
-    );
-    wireTypes.set(schema, types);
-  }
-  return types;
+function readOnce(reader: Reader, object: Members, member: MemberPlan, depth: number): void {
+  const { name, value: plan } = member;
+  const before = plan.form === "object" ? member.of(object) : undefined;
+  const value = readValue(reader, plan, depth, before as Members | undefined);
+  if (value !== null && (member.zero !== "omit" || !isZero(value, plan.plan))) setMember(object, name, value);
+  else if (member.of(object) !== undefined) delete object[name];
 }
 
-function wireTypeOf(schema: Schema): number {
-  if (schema.type === "list" && schema.wrappedInProtobuf !== true) return wireTypeOf(schema.items);
-  if (schema.type === "integer" || schema.type === "boolean") return WIRE_VARINT;
-  return schema.type === "number" ? WIRE_FIXED64 : WIRE_BYTES;
+/** The list so far. */
+function listOf(object: Members, member: MemberPlan): Json[] {
+  const before = member.of(object) as Json[] | undefined;
+  if (before !== undefined) return before;
+  const list: Json[] = [];
+  setMember(object, member.name, list);
+  return list;
 }
 
-function valueOf(values: readonly Wire[], schema: Schema, depth: number): Json {
-  if (schema.type === "list" && schema.wrappedInProtobuf !== true) return values.map((value) => oneOf([value], schema.items, depth));
-  if (schema.type !== "map") return oneOf(values, schema, depth);
-  const map: Record<string, Json> = {};
-  const entryTypes = new Map([
-    [1, WIRE_BYTES],
-    [2, wireTypeOf(schema.values)],
-  ]);
-  for (const entry of values) {
-    const { key, value } = readEntry(entry, entryTypes);
-    setMember(map, key, oneOf(value, schema.values, depth));
-  }
+/** The map so far. */
+function mapOf(object: Members, member: MemberPlan): Members {
+  const before = member.of(object) as Members | undefined;
+  if (before !== undefined) return before;
+  const map: Members = {};
+  setMember(object, member.name, map);
   return map;
 }
 
-function readEntry(entry: Wire, types: ReadonlyMap<number, number>): { readonly key: string; readonly value: readonly Wire[] } {
-  const found = readWire(entry as Uint8Array, types);
-  return { key: textOf(found.get(1)?.at(-1)), value: found.get(2) ?? [] };
+function readPacked(reader: Reader, object: Members, member: MemberPlan): void {
+  const list = listOf(object, member);
+  const outerEnd = reader.enter();
+  while (!reader.atEnd) list.push(readValue(reader, member.value, 0, undefined));
+  reader.leave(outerEnd);
 }
 
-/** One value, of which there may be no piece (a map's entry without one), one, or several. */
-function oneOf(pieces: readonly Wire[], schema: Schema, depth: number): Json {
-  const plan = planOf(schema);
-  if (plan.form === "object") {
-    const object: Record<string, Json> = {};
-    readObject(object, joined(pieces), { schema: plan.schema, depth: depth + 1 });
-    return object;
+function readEntry(reader: Reader, map: Members, plan: ValuePlan, depth: number): void {
+  const valueTag = tagOf(MAP_VALUE_NUMBER, plan.wireType);
+  let key = "";
+  let value: Json | undefined;
+  const outerEnd = reader.enter();
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === KEY_TAG) key = reader.text();
+    else if (tag === valueTag) value = readValue(reader, plan, depth, undefined);
+    else skip(reader, tag, MAP_VALUE_NUMBER);
   }
-  if (plan.form === "list") {
-    checkDepth(depth + 1);
-    const items = plan.items.schema;
-    const values = readWire(joined(pieces), new Map([[1, wireTypeOf(items)]])).get(1) ?? [];
-    return values.map((value) => oneOf([value], items, depth + 1));
-  }
-  if (plan.form === "map") throw new ProtobufUnsupported(schema);
-  return scalarOf(pieces, plan.form);
+  reader.leave(outerEnd);
+  setMember(map, key, value ?? missingValue(plan));
 }
 
-function scalarOf(pieces: readonly Wire[], form: ScalarForm): Json {
-  const last = pieces.at(-1);
-  switch (form) {
+/** Of an entry without one. Bytes and lists are empty then, not nil. */
+function missingValue({ form, plan }: ValuePlan): Json {
+  if (form === "bytes") return "";
+  return form === "list" ? [] : writtenZero(plan);
+}
+
+/** One value, its tag being read. An object is read into the one there is `before`. */
+function readValue(reader: Reader, plan: ValuePlan, depth: number, before: Members | undefined): Json {
+  switch (plan.form) {
     case "string":
-      return textOf(last);
-    case "boolean":
-      return Number(last ?? 0) !== 0;
-    case "int32":
-      return Number(BigInt.asIntN(32, BigInt(last as number | bigint)));
-    case "int64":
-      return int64Of(last);
-    case "number":
-      return numberOf(last);
-    case "bytes":
-      return encodeBase64(bytesOf(last));
-    default:
-      return structOf(joined(pieces), form);
-  }
-}
-
-/** The scalars of JSON that are messages in protobuf. */
-function structOf(bytes: Uint8Array, form: ScalarForm): Json {
-  switch (form) {
-    case "quantity":
-      return textOf(readWire(bytes, FIRST_IS_BYTES).get(1)?.at(-1)) || "0";
-    case "duration":
-      return formatDuration(BigInt(int64Of(readWire(bytes, FIRST_IS_VARINT).get(1)?.at(-1))));
-    case "any": {
-      const raw = bytesOf(readWire(bytes, FIRST_IS_BYTES).get(1)?.at(-1));
-      return raw.length === 0 ? null : parseJson(raw, { duplicates: false }).value;
+      return reader.text();
+    case "object": {
+      const object = before ?? {};
+      const outerEnd = reader.enter();
+      readObject(reader, object, plan.message, depth + 1);
+      reader.leave(outerEnd);
+      return object;
     }
-    case "int-or-string":
-      return readIntOrString(bytes);
-    default:
-      return readTime(bytes, form);
+    case "boolean":
+      return Number(reader.varint()) !== 0;
+    case "int32":
+      return int32Of(reader.varint());
+    case "int64":
+      return int64Of(reader.varint());
+    case "number":
+      return finite(reader.double());
+    case "bytes":
+      return encodeBase64(reader.bytes());
+    case "map":
+      throw new ProtobufUnsupported(plan.plan.schema);
+    default: {
+      const outerEnd = reader.enter();
+      const value = readContent(reader, plan, depth + 1);
+      reader.leave(outerEnd);
+      return value;
+    }
   }
 }
 
-const FIRST_IS_BYTES: ReadonlyMap<number, number> = new Map([[1, WIRE_BYTES]]);
-const FIRST_IS_VARINT: ReadonlyMap<number, number> = new Map([[1, WIRE_VARINT]]);
-const INT_OR_STRING: ReadonlyMap<number, number> = new Map([
-  [1, WIRE_VARINT],
-  [2, WIRE_VARINT],
-  [3, WIRE_BYTES],
-]);
-const TIMESTAMP: ReadonlyMap<number, number> = new Map([
-  [1, WIRE_VARINT],
-  [2, WIRE_VARINT],
-]);
+const TEXT_1 = tagOf(1, WIRE_BYTES);
+const TEXT_3 = tagOf(3, WIRE_BYTES);
+const NUMBER_1 = tagOf(1, WIRE_VARINT);
+const NUMBER_2 = tagOf(2, WIRE_VARINT);
 
-function readIntOrString(bytes: Uint8Array): Json {
-  const found = readWire(bytes, INT_OR_STRING);
-  const isText = Number(found.get(1)?.at(-1) ?? 0) === 1;
-  return isText ? textOf(found.get(3)?.at(-1)) : scalarOf(found.get(2) ?? [0], "int32");
+/** What is in the message of a value that is not an object in JSON, or not always. */
+function readContent(reader: Reader, plan: ValuePlan, depth: number): Json {
+  switch (plan.form) {
+    case "list":
+      return readWrapped(reader, plan.items, depth);
+    case "quantity":
+      return normaliseQuantity(readFirstText(reader) || "0");
+    case "duration":
+      return readDuration(reader);
+    case "any":
+      return readAny(reader);
+    case "choice":
+      return readChoice(reader, plan, depth);
+    case "int-or-string":
+      return readIntOrString(reader);
+    default:
+      return readTime(reader, plan.form === "micro-time");
+  }
+}
+
+/** {items = 1}. */
+function readWrapped(reader: Reader, items: ValuePlan, depth: number): Json {
+  const itemTag = tagOf(1, items.wireType);
+  const list: Json[] = [];
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === itemTag) list.push(readValue(reader, items, depth, undefined));
+    else skip(reader, tag, 1);
+  }
+  return list;
+}
+
+/** {string = 1}. */
+function readFirstText(reader: Reader): string {
+  let text = "";
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === TEXT_1) text = reader.text();
+    else skip(reader, tag, 1);
+  }
+  return text;
+}
+
+/** {duration = 1}. */
+function readDuration(reader: Reader): Json {
+  let nanoseconds: number | bigint = 0;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === NUMBER_1) nanoseconds = int64Of(reader.varint());
+    else skip(reader, tag, 1);
+  }
+  return formatDuration(BigInt(nanoseconds));
+}
+
+/** {raw = 1}. */
+function readAny(reader: Reader): Json {
+  let value: Json = null;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag !== TEXT_1) {
+      skip(reader, tag, 1);
+      continue;
+    }
+    const raw = reader.bytes();
+    value = raw.length === 0 ? null : parseJson(raw, { duplicates: false }).value;
+  }
+  return value;
+}
+
+/** Upstream shows the list if there are both a list and an object, but the object if there are both an object and a boolean. */
+function readChoice(reader: Reader, plan: ValuePlan, depth: number): Json {
+  const { objectField, otherField } = plan.plan.schema as ChoiceSchema;
+  const message: Members = {};
+  readObject(reader, message, plan.message, depth);
+  const other = message[otherField] ?? null;
+  return Array.isArray(other) ? other : (message[objectField] ?? other);
+}
+
+/** {type = 1 (0: number, 1: text), intVal = 2, strVal = 3}. */
+function readIntOrString(reader: Reader): Json {
+  let isText = false;
+  let number = 0;
+  let text = "";
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === NUMBER_1) isText = int32Of(reader.varint()) === 1;
+    else if (tag === NUMBER_2) number = int32Of(reader.varint());
+    else if (tag === TEXT_3) text = reader.text();
+    else skip(reader, tag, 3);
+  }
+  return isText ? text : number;
 }
 
 /** The years that RFC 3339 can write: 0000 to 9999. */
 const SECONDS_MIN = -62_167_219_200;
 const SECONDS_MAX = 253_402_300_799;
 
-/** An empty message is a time that was never set. */
-function readTime(bytes: Uint8Array, form: ScalarForm): Json {
-  if (bytes.length === 0) return null;
-  const found = readWire(bytes, TIMESTAMP);
-  const seconds = Number(int64Of(found.get(1)?.at(-1)));
-  const nanos = Number(scalarOf(found.get(2) ?? [0], "int32"));
+/** {seconds = 1, nanos = 2}. An empty message is a time that was never set. */
+function readTime(reader: Reader, isMicro: boolean): Json {
+  if (reader.atEnd) return null;
+  let seconds = 0;
+  let nanos = 0;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === NUMBER_1) seconds = Number(int64Of(reader.varint()));
+    else if (tag === NUMBER_2) nanos = int32Of(reader.varint());
+    else skip(reader, tag, 2);
+  }
   if (seconds < SECONDS_MIN || seconds > SECONDS_MAX || nanos < 0 || nanos >= 1e9) {
     throw new ProtobufError(`Cannot decode: there is no time of ${seconds} seconds and ${nanos} nanoseconds`);
   }
-  const text = formatMomentMicro({ seconds, microseconds: Math.floor(nanos / 1_000) });
-  return form === "time" ? text.replace(/\.[0-9]*Z$/, "Z") : text;
+  return isMicro ? formatMomentMicro({ seconds, microseconds: Math.floor(nanos / 1_000) }) : formatTime(seconds * 1_000);
 }
 
-function int64Of(value: Wire | undefined): number | bigint {
-  if (value === undefined || typeof value === "number") return value ?? 0;
-  const signed = BigInt.asIntN(64, value as bigint);
+function int32Of(value: number | bigint): number {
+  return typeof value === "number" ? value : Number(BigInt.asIntN(32, value));
+}
+
+function int64Of(value: number | bigint): number | bigint {
+  if (typeof value === "number") return value;
+  const signed = BigInt.asIntN(64, value);
   const number = Number(signed);
   return Number.isSafeInteger(number) ? number : signed;
 }
 
 /** JSON has no number for what is not one. */
-function numberOf(value: Wire | undefined): number {
-  const number = Number(value ?? 0);
+function finite(number: number): number {
   if (!Number.isFinite(number)) throw new ProtobufError(`Cannot decode: ${number} is not a number that JSON could hold`);
   return number;
-}
-
-function bytesOf(value: Wire | undefined): Uint8Array {
-  return value instanceof Uint8Array ? value : NO_BYTES;
-}
-
-const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
-/** What is not UTF-8 becomes U+FFFD, as it does in JSON. */
-function textOf(value: Wire | undefined): string {
-  return UTF8.decode(bytesOf(value));
-}
-
-/** The pieces of a message, one after the other, are the message. */
-function joined(pieces: readonly Wire[]): Uint8Array {
-  if (pieces.length <= 1) return bytesOf(pieces[0]);
-  const parts = pieces.map(bytesOf);
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
-}
-
-function checkDepth(depth: number): void {
-  if (depth > MESSAGE_DEPTH_MAX) throw new ProtobufError(`Cannot decode: messages are nested more than ${MESSAGE_DEPTH_MAX} deep`);
 }

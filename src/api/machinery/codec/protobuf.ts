@@ -9,7 +9,6 @@ import type { JsonObject } from "../object.ts";
 import type { ObjectSchema } from "../schema.ts";
 import { badRequest, type StatusError } from "../status-error.ts";
 import type { TypeMeta } from "./body-error.ts";
-import { decodeBySchema } from "./decode.ts";
 import { DecodeError } from "./decode-error.ts";
 import { isJsonSyntaxError } from "./json.ts";
 import { decodeMessage } from "./protobuf-decode.ts";
@@ -59,7 +58,7 @@ export function encodeProtobuf(object: JsonObject, schema: ObjectSchema): Uint8A
 
 /** The same as decoding the object's JSON would give, but without `apiVersion` and `kind`: the envelope has them. */
 export function decodeProtobuf(bytes: Uint8Array, schema: ObjectSchema): JsonObject {
-  return refusing(() => decodeBySchema(decodeMessage(bytes, schema), schema).object as JsonObject);
+  return refusing(() => decodeMessage(bytes, schema));
 }
 
 export function encodeEnvelope({ apiVersion, kind, raw }: Envelope): Uint8Array {

@@ -3,7 +3,7 @@
  * warning each, under Ignore nothing. Sentences and order are upstream's, which tools compare.
  */
 import { type FieldError, invalid } from "../field-error.ts";
-import { badRequest, invalidObject, type StatusError } from "../status-error.ts";
+import { badRequest, StatusError } from "../status-error.ts";
 import type { ObjectSchema } from "../schema.ts";
 import { quoteGo } from "./go-text.ts";
 import { decodeText } from "./json.ts";
@@ -78,8 +78,9 @@ export function strictPatchError(sentences: readonly string[], shown: string): S
 
 /** The patched object cannot be decoded at all. */
 export function patchError(message: string, shown: string): StatusError {
-  const error: FieldError = invalid("patch", shown, message);
-  return invalidObject({ group: "", kind: "" }, "", [error]);
+  const { type, field, body }: FieldError = invalid("patch", shown, message);
+  // Of no kind and no name, as upstream has it.
+  return new StatusError("Invalid", ` "" is invalid: ${field}: ${body}`, { details: { causes: [{ reason: type, message: body, field }] } });
 }
 
 /** Strict, for server-side apply: repeated keys only; unknown fields are refused by the merge itself. */

@@ -85,8 +85,8 @@ function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[]
       help: "Events that were sent to watches",
       type: "counter",
       samples: samplesOf(watchEvents, (key) => {
-        const [group = "", version = "", kind = ""] = key.split("\t");
-        return { group, kind, version };
+        const [group = "", version = "", resource = ""] = key.split("\t");
+        return { group, resource, version };
       }),
     },
   ];

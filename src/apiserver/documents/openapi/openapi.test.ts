@@ -1,5 +1,6 @@
 import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { test } from "node:test";
+import { replicaSets } from "../../../api/apps/v1/replica-set.ts";
 import { leases } from "../../../api/coordination.k8s.io/v1/lease.ts";
 import type { Descriptions } from "../../../api/descriptions.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../testing/server.ts";
@@ -52,17 +53,19 @@ test("a document that the client has is not sent again, and an old address leads
   deepEqual([old.code, old.headers["location"]], [301, `${path}?hash=${tag.replaceAll('"', "")}`]);
 });
 
-test("a document goes with what it describes, and others stay as they were", async () => {
+test("a document changes and goes with what it describes, and others stay as they were", async () => {
   await using started = await start();
   const index = async () => (await read(started, "/openapi/v3")).body.paths;
   const before = await index();
 
   started.server.endpoints.remove(leases);
+  started.server.endpoints.remove(replicaSets);
   const after = await index();
 
   equal("apis/coordination.k8s.io/v1" in after, false);
-  deepEqual(after["apis/apps/v1"], before["apis/apps/v1"]);
   equal((await read(started, "/openapi/v3/apis/coordination.k8s.io/v1")).code, 404);
+  notEqual(after["apis/apps/v1"].serverRelativeURL, before["apis/apps/v1"].serverRelativeURL);
+  deepEqual(after["api/v1"], before["api/v1"]);
 });
 
 test("an operation says what it takes and answers, and what all operations of a path have stands at the path", async () => {
@@ -90,6 +93,19 @@ test("an operation says what it takes and answers, and what all operations of a 
       "x-kubernetes-group-version-kind": { group: "coordination.k8s.io", version: "v1", kind: "Lease" },
     },
   );
+});
+
+test("a path with one operation has all of its parameters at the path", async () => {
+  await using started = await start();
+
+  const { body } = await read(started, "/openapi/v3/apis/coordination.k8s.io/v1");
+
+  const { parameters, get } = body.paths["/apis/coordination.k8s.io/v1/leases"];
+  equal(
+    parameters.some(({ name }: { readonly name: string }) => name === "labelSelector"),
+    true,
+  );
+  equal("parameters" in get, false);
 });
 
 test("a type is written with its descriptions, and the kinds of every group name the document's own", async () => {
@@ -145,7 +161,10 @@ test("version 2 has everything in one document, with what is said beside referen
 
   const { headers, body, text } = await read(started, "/openapi/v2");
 
-  const again = await read(started, "/openapi/v2", { "if-none-match": headers["etag"] as string });
+  const known = { "if-none-match": headers["etag"] as string };
+  const again = await read(started, "/openapi/v2", known);
+  started.server.endpoints.remove(leases);
+  const changed = await read(started, "/openapi/v2", known);
   deepEqual(body.definitions["io.k8s.api.coordination.v1.Lease"].properties.spec, {
     description: "What is leased.",
     $ref: "#/definitions/io.k8s.api.coordination.v1.LeaseSpec",
@@ -154,6 +173,7 @@ test("version 2 has everything in one document, with what is said beside referen
   equal(text.includes('"default"'), false);
   equal("/api/v1/namespaces/{namespace}/pods/{name}/eviction" in body.paths, true);
   equal(again.code, 304);
+  deepEqual([changed.code, changed.text.includes("Lease")], [200, false]);
 });
 
 for (const path of ["/openapi/v2", "/openapi/v3/apis/apps/v1"]) {

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "../testing/server.ts";
+
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+
+for (const path of ["/nope", "/apis/nope", "/apis/nope/v1/things"]) {
+  test(`${path} is outside of the API and is answered in plain text`, async () => {
+    await using server = await startServer();
+
+    const { code, headers, text } = await server.call("GET", path);
+
+    assert.deepEqual([code, headers["content-type"], text], [404, "text/plain; charset=utf-8", "404 page not found\n"]);
+  });
+}
+
+test("HEAD is no method of objects", async () => {
+  await using server = await startServer();
+
+  assert.equal((await server.call("HEAD", CONFIG_MAPS)).code, 405);
+});
+
+test("watching one object by its path is getting it", async () => {
+  await using server = await startServer();
+  await server.call("POST", CONFIG_MAPS, { metadata: { name: "a" } });
+
+  const { code, body } = await server.call("GET", `${CONFIG_MAPS}/a?watch=true`);
+
+  assert.deepEqual([code, body.kind, body.metadata.name], [200, "ConfigMap", "a"]);
+});
+
+test("what rows include is asked of tables only", async () => {
+  await using server = await startServer();
+
+  const table = await server.call("GET", `${CONFIG_MAPS}?includeObject=Bad`, undefined, TABLE);
+  const list = await server.call("GET", `${CONFIG_MAPS}?includeObject=Bad`);
+
+  assert.deepEqual([table.code, list.code], [400, 200]);
+  assert.match(table.body.message, /^Unable to convert to Table as requested: includeObject: Invalid value: "Bad"/);
+});
+
+test("there are no tables in protobuf, and failures are told plainly to who asked for one", async () => {
+  await using server = await startServer();
+  const accept = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io";
+
+  const refused = await server.call("GET", CONFIG_MAPS, undefined, { accept });
+  const missing = await server.call("GET", `${CONFIG_MAPS}/missing`, undefined, TABLE);
+
+  assert.deepEqual([refused.code, refused.headers["content-type"]], [406, "application/json"]);
+  assert.deepEqual([missing.code, missing.body.kind], [404, "Status"]);
+});
+
+test("a stream that is asked for by name is called as it is without", async () => {
+  await using server = await startServer();
+
+  const watch = await server.watch(`${CONFIG_MAPS}?watch=true`, { accept: "application/json;stream=watch" });
+
+  assert.equal(watch.headers["content-type"], "application/json");
+  watch.close();
+});

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLogger } from "../../base/logger.ts";
+import type { VirtualClock } from "../../base/virtual-clock.ts";
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import { StoreError } from "../../store/store-error.ts";
+import type { Store, WatchListener } from "../../store/store.ts";
+import { memoryStore } from "../../testing/memory-store.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
+import { ObjectCache, type CacheListener } from "./object-cache.ts";
+import { ObjectFormat } from "./object-format.ts";
+import { ObjectFamily, StoredObject } from "./stored-object.ts";
+
+const PREFIX = "/example.com/widgets/";
+const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
+
+function widgetOn(shelf: string): StoredObject {
+  const object = { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "a" }, spec: { shelf } } as KubeObject;
+  return StoredObject.fromObject(family, object, ManagedFields.none);
+}
+
+async function put(store: Store, name: string, shelf = "1"): Promise<number> {
+  const result = await store.commit([{ type: "put", key: `${PREFIX}${name}`, value: widgetOn(shelf).value({ asBytes: false }) }]);
+  assert(result.committed);
+  return result.revision;
+}
+
+function cacheOn(store: Store, clock: VirtualClock): ObjectCache {
+  const indexed = { "spec.shelf": (object: KubeObject) => (object as unknown as { spec: { shelf: string } }).spec.shelf };
+  return new ObjectCache({ store, prefix: PREFIX, family, indexed, clock, log: silentLogger });
+}
+
+function names(cache: ObjectCache): string[] {
+  return [...cache.snapshot().entries()].map(([key]) => key.slice(PREFIX.length));
+}
+
+function listener(): CacheListener & { readonly heard: string[] } {
+  const heard: string[] = [];
+  return { heard, scope: { namespace: "" }, changed: ({ type, name }) => void heard.push(`${type} ${name}`), ended: () => void heard.push("ended") };
+}
+
+/** A store whose watches can be broken, and that can say no for a while. */
+function breakable(store: Store): { readonly store: Store; break(): void; refuse(times: number): void } {
+  const listeners: WatchListener[] = [];
+  let refusals = 0;
+  const broken: Store = Object.create(store, {
+    watch: {
+      value: (prefix: string, options: { after: number }, to: WatchListener) => {
+        listeners.push(to);
+        return store.watch(prefix, options, { ...to, changes: (changes) => to.changes(changes), ended() {} });
+      },
+    },
+    list: {
+      value: async (...all: Parameters<Store["list"]>) => {
+        if (refusals-- > 0) throw new StoreError("Unavailable", "Nobody answers");
+        return store.list(...all);
+      },
+    },
+  });
+  for (const method of ["get", "commit", "currentRevision", "compact", "close"] as const) {
+    Object.defineProperty(broken, method, { value: store[method].bind(store) });
+  }
+  Object.defineProperty(broken, "capabilities", { value: store.capabilities });
+  return {
+    store: broken,
+    break: () => listeners.at(-1)?.ended({ reason: "failed", error: new Error("broken") }),
+    refuse: (times) => void (refusals = times),
+  };
+}
+
+test("it has what was there, and what is written before the write is answered", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await put(store, "a");
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const before = cache.snapshot();
+
+  const revision = await put(store, "b");
+
+  assert.deepEqual(names(cache), ["a", "b"]);
+  assert.equal(before.size, 1, "what was taken before does not change");
+  assert.deepEqual([cache.lastChange, await cache.freshRevision()], [revision, revision]);
+});
+
+test("a write while it loads is not missed by who reads right after", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await put(store, "a");
+  for (let turns = 0; turns < 12; turns++) {
+    const cache = cacheOn(store, clock);
+    let answered = 0;
+    const loaded = cache.load().then(() => ({ seen: cache.get(`${PREFIX}a`)?.revision ?? 0, answered }));
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    answered = await put(store, "a");
+    await clock.settle();
+
+    const reader = await loaded;
+    assert(reader.seen >= reader.answered, `written after ${turns} turns: saw ${reader.seen}, could know of ${reader.answered}`);
+    cache.close();
+  }
+});
+
+test("objects are found by an indexed field as it is now", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await put(store, "a", "1");
+  await put(store, "b", "2");
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const on = (shelf: string) => [...cache.withField("spec.shelf", shelf)!].map(([key]) => key.slice(PREFIX.length));
+  assert.deepEqual([on("1"), on("2"), on("__proto__")], [["a"], ["b"], []]);
+
+  await put(store, "b", "1");
+  await put(store, "c", "2");
+  await store.commit([{ type: "delete", key: `${PREFIX}a`, precondition: { is: "exists" } }]);
+
+  assert.deepEqual([on("1"), on("2")], [["b"], ["c"]]);
+  assert.equal(cache.withField("spec.size", "1"), undefined);
+  assert.equal(cache.withField("__proto__", "1"), undefined);
+});
+
+test("when the feed breaks, listeners are ended once, and it is read anew until that works", async () => {
+  const clock = virtualClock();
+  const { store, ...control } = breakable(memoryStore(clock));
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const [before, meanwhile] = [listener(), listener()];
+  cache.join({ ...before, ended: () => (before.ended(), cache.leave(before)) });
+  control.refuse(3);
+
+  control.break();
+  assert.equal(cache.isLoaded, false);
+  cache.join(meanwhile);
+  await clock.advance(100 + 200 + 400);
+  await put(store, "late");
+
+  assert.equal(cache.isLoaded, true);
+  assert.deepEqual(names(cache), ["late"]);
+  assert.equal(before.heard[0], "ended");
+  assert.equal(meanwhile.heard[0], "ended", "who joined in between would have missed something");
+});
+
+test("a store that cannot be read is told as such, and the next try may work", async () => {
+  const clock = virtualClock();
+  const { store, ...control } = breakable(memoryStore(clock));
+  const cache = cacheOn(store, clock);
+  control.refuse(1);
+
+  await assert.rejects(cache.load(), (error) => isReason(error, "ServiceUnavailable"));
+  await cache.load();
+
+  assert.equal(cache.isLoaded, true);
+});
+
+test("on a shared store a fresh revision is one that has been seen, and progress is asked for until it is", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let asked = 0;
+  let feed: WatchListener | undefined;
+  const shared: Store = Object.create(memory, {
+    capabilities: { value: { ...memory.capabilities, shared: true } },
+    list: { value: memory.list.bind(memory) },
+    currentRevision: { value: memory.currentRevision.bind(memory) },
+    watch: {
+      value: (_prefix: string, _options: object, to: WatchListener) => {
+        feed = to;
+        return { requestProgress: () => void asked++, close() {} };
+      },
+    },
+  });
+  const cache = cacheOn(shared, clock);
+  await cache.load();
+  const revision = await put(memory, "a");
+
+  let fresh: number | undefined;
+  void cache.freshRevision().then((found) => (fresh = found));
+  await clock.settle();
+  feed?.progress?.(revision - 1);
+  await clock.advance(100);
+  assert.deepEqual([asked, fresh], [2, undefined], "a member that is behind is asked again");
+  feed?.progress?.(revision);
+  await clock.settle();
+
+  assert.equal(fresh, revision);
+});
+
+test("closing ends who listens and who waits, and nothing can be read afterwards", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const heard = listener();
+  cache.join(heard);
+
+  cache.close();
+  cache.close();
+  await put(store, "a");
+
+  assert.deepEqual(heard.heard, ["ended"]);
+  const unloaded = cacheOn(store, clock);
+  unloaded.close();
+  await assert.rejects(unloaded.load(), (error) => isReason(error, "ServiceUnavailable"));
+});

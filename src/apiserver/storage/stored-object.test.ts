@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { ServedVersion } from "../../api/machinery/resource.ts";
+import { ObjectFormat } from "./object-format.ts";
+import { ObjectFamily, StoredObject } from "./stored-object.ts";
+
+const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
+const spec = { shelf: "1" };
+const object = { kind: "Widget", apiVersion: "example.com/v1", metadata: { name: "a" }, spec } as KubeObject;
+const CLAIMS = '[{"manager":"m","operation":"Update","apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}]';
+
+function newObject(): StoredObject {
+  return StoredObject.fromObject(family, object, ManagedFields.fromText(CLAIMS));
+}
+
+test("a new object has no version until its write is done, and then has it for good", () => {
+  const stored = newObject();
+  const before = [stored.revision, stored.object.metadata.resourceVersion];
+
+  stored.arriveAt(7);
+  const arrived = stored.object;
+  stored.arriveAt(7);
+
+  assert.deepEqual(before, [0, undefined]);
+  assert.deepEqual([stored.revision, arrived.metadata.resourceVersion], [7, "7"]);
+  assert.equal(stored.object, arrived);
+  assert.equal((arrived as unknown as { spec: unknown }).spec, spec, "what did not change keeps its identity");
+});
+
+test("what is read is frozen, however it came to be", () => {
+  const written = newObject();
+  written.arriveAt(7);
+  for (const stored of [written, StoredObject.fromBytes(family, written.bytes(), 7), written.at(9)]) {
+    assert(Object.isFrozen(stored.object) && Object.isFrozen(stored.object.metadata));
+    assert.throws(() => ((stored.object as unknown as { spec: { shelf: string } }).spec.shelf = "2"), TypeError);
+  }
+});
+
+test("bytes hold no version, and give back the object and who owns its fields", () => {
+  const written = newObject();
+  written.arriveAt(7);
+  const read = StoredObject.fromBytes(family, written.bytes(), 8);
+
+  assert.doesNotMatch(new TextDecoder().decode(written.bytes()), /resourceVersion/);
+  assert.deepEqual(read.object, { ...object, metadata: { name: "a", resourceVersion: "8" } });
+  assert.equal(read.managed().text(), CLAIMS);
+  assert.equal(written.managed().text(), CLAIMS, "also after its bytes were made");
+});
+
+test("what this process wrote comes back from the store as itself, and anything else as bytes", () => {
+  const written = newObject();
+  const value = written.value({ asBytes: false });
+
+  const own = StoredObject.of(family, { value, revision: 7 });
+  const others = StoredObject.of(family, { value: { ...value, memo: undefined, bytes: () => written.bytes() }, revision: 7 });
+
+  assert.equal(own, written);
+  assert.equal(own.revision, 7);
+  assert.notEqual(others, written);
+  assert.deepEqual(others.object, written.object);
+});
+
+test("the same at another revision leaves the first as it was", () => {
+  const stored = newObject();
+  stored.arriveAt(7);
+
+  const later = stored.at(9);
+
+  assert.deepEqual([stored.object.metadata.resourceVersion, later.object.metadata.resourceVersion], ["7", "9"]);
+  assert.deepEqual(later.bytes(), stored.bytes());
+  assert.equal(later.managed().text(), CLAIMS);
+});
+
+test("another version is made once, from the object at its revision", () => {
+  let made = 0;
+  const v2: ServedVersion = {
+    group: "example.com",
+    version: "v2",
+    schema: "",
+    fromStorage: (from) => ({ ...from, apiVersion: `example.com/v2#${++made}` }),
+  };
+  const stored = newObject();
+  stored.arriveAt(7);
+
+  const [first, second] = [stored.in(v2), stored.in(v2)];
+
+  assert.equal(first, second);
+  assert.deepEqual([first.apiVersion, first.metadata.resourceVersion], ["example.com/v2#1", "7"]);
+  assert.equal(stored.in({ group: "example.com", version: "v1", schema: "" }), stored.object);
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "../testing/server.ts";
+
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const OTHER_UID = "11111111-1111-1111-1111-111111111111";
+
+test("what only the server says of an object is not heard at its creation, and claimed by nobody", async () => {
+  await using server = await startServer();
+  const times = { creationTimestamp: "2020-01-01T00:00:00Z", deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 4 };
+
+  const { code, body } = await server.call("POST", CONFIG_MAPS, { metadata: { name: "a", uid: OTHER_UID, selfLink: "x", ...times } });
+
+  const { uid, selfLink, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, managedFields } = body.metadata;
+  assert.equal(code, 201);
+  assert.notEqual(uid, OTHER_UID);
+  assert.deepEqual([creationTimestamp, selfLink, deletionTimestamp, deletionGracePeriodSeconds], ["2026-01-01T00:00:00Z", undefined, undefined, undefined]);
+  assert.equal(managedFields, undefined);
+});
+
+test("a version is refused where nothing exists yet, with upstream's code", async () => {
+  await using server = await startServer();
+
+  const { code, body } = await server.call("POST", CONFIG_MAPS, { metadata: { name: "a", resourceVersion: "5" } });
+
+  assert.deepEqual([code, body.message], [500, "resourceVersion should not be set on objects to be created"]);
+});
+
+test("a body that says nothing is an object without a name", async () => {
+  await using server = await startServer();
+
+  const { code, body } = await server.call("POST", CONFIG_MAPS, "null");
+
+  assert.deepEqual([code, body.message], [422, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required']);
+});
+
+test("a kind of two groups is named after the group in which it is stored", async () => {
+  await using server = await startServer();
+  const event = { eventTime: "2024-01-01T00:00:00.000000Z", reportingController: "a/b", reportingInstance: "i", action: "a", reason: "r" };
+  const path = "/apis/events.k8s.io/v1/namespaces/default/events";
+
+  const { code, body } = await server.call("POST", path, { metadata: { name: "e", labels: { "a b": "" } }, ...event, type: "Normal", regarding: {} });
+
+  assert.deepEqual([code, body.details.group, body.message.startsWith('Event "e" is invalid')], [422, undefined, true]);
+});
