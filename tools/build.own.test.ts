@@ -32,6 +32,9 @@ const clock: VirtualClock = virtualClock();
 const other = await startTestCluster({ clock });
 await clock.advance(60_000);
 await other.close();
+const namespaces = await cluster.transport({ userAgent: "stranger" }).request({ verb: "list", group: "", version: "v1", plural: "namespaces" });
+if (namespaces.is !== "list") throw new Error("a list is answered with a list");
+console.log(namespaces.items.map(({ metadata }) => metadata.name).join());
 console.log(version, cluster.parts.map(({ name }) => name).join(), typeof client, seededRandom(1).below(1), typeof wrong);
 await cluster[Symbol.asyncDispose]();
 `;
@@ -103,7 +106,7 @@ describe("the package, packed and used by a stranger", () => {
   }
 
   const runProgram = (store: StoreConfig) => run(process.execPath, [join(consumer, "out/program.js"), JSON.stringify(store)], consumer);
-  const WORKS = `${manifest.version} store object 0 object\n`;
+  const WORKS = `default,kube-node-lease,kube-public,kube-system\n${manifest.version} store,API server object 0 object\n`;
 
   test("works in the program with a store in memory", () => equal(runProgram({ driver: "memory" }), WORKS));
 

@@ -36,7 +36,11 @@ export function parsePath(encoded: string): RequestPath {
   segments.shift();
   if (segments.at(-1) === "") segments.pop();
   const resource =
-    segments[0] === "api" ? underVersion("", segments, 1) : segments[0] === "apis" ? underVersion(segments[1] ?? "", segments, 2) : undefined;
+    segments[0] === "api"
+      ? underVersion("", segments, 1)
+      : segments[0] === "apis"
+        ? underVersion(segments[1] ?? "", segments, 2)
+        : undefined;
   return resource ?? { is: "document", path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path };
 }
 

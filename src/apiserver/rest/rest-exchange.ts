@@ -75,8 +75,7 @@ async function answerDocument(
   const document = documents.find((candidate) => candidate.answers(path));
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
-  if (verb !== "get")
-    throw methodNotAllowed();
+  if (verb !== "get") throw methodNotAllowed();
   return document.answer(request, path);
 }
 
@@ -97,7 +96,8 @@ async function answerResource(
   if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   const query = parseQuery(request.query);
   const verb = verbOf(request.method, path, query.isWatch);
-  if (verb === undefined) throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
+  if (verb === undefined)
+    throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
   const asked = askedFor(server, path, verb);
   const form = answerForm(request.header("accept"), asked);
   const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";

@@ -27,7 +27,7 @@ export function writeContinueToken({ revision, startAfter }: ContinueToken): str
 
 export function readContinueToken(token: string): ContinueToken {
   const value = parse(token);
-  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${String(value.v ?? "")}`);
+  if (value.v !== VERSION) throw invalid(`server does not recognize this encoded version ${typeof value.v === "string" ? value.v : ""}`);
   const { rv, start } = value;
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < INCONSISTENT) {
     throw invalid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");

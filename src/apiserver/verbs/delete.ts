@@ -91,5 +91,5 @@ function bodyOptions(server: ServerContext, { group, version }: GroupVersion, { 
   if (body === undefined || (body.form === "bytes" && body.bytes.length === 0)) return undefined;
   const schema = server.schemas.get(DELETE_OPTIONS_SCHEMA);
   if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${DELETE_OPTIONS_SCHEMA}`));
-  return decodeOptions({ schema, kind: { group, version, kind: "DeleteOptions" } }, body) as DeleteOptions;
+  return decodeOptions({ schema, kind: { group, version, kind: "DeleteOptions" } }, body);
 }

@@ -10,12 +10,32 @@ function token(value: unknown): string {
 }
 
 for (const [what, query, code, message] of [
-  ["a version that is none", "resourceVersion=abc", 400, /^invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax$/],
+  [
+    "a version that is none",
+    "resourceVersion=abc",
+    400,
+    /^invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax$/,
+  ],
   ["a version beyond 64 bits", `resourceVersion=${"9".repeat(20)}`, 400, /value out of range$/],
   ["a version that is yet to come", "resourceVersion=999999", 504, /^Timeout: Too large resource version: 999999, current: \d+$/],
-  ["a token of another version", `continue=${token({ v: "v2" })}`, 400, /^invalid continue token: continue key is not valid: server does not recognize this encoded version v2$/],
-  ["a token without a place", `continue=${token({ v: "meta.k8s.io/v1", rv: 1 })}`, 400, /encoded start key empty \(version meta.k8s.io\/v1\)$/],
-  ["a watch that continues", "watch=true&continue=x", 422, /resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided$/],
+  [
+    "a token of another version",
+    `continue=${token({ v: "v2" })}`,
+    400,
+    /^invalid continue token: continue key is not valid: server does not recognize this encoded version v2$/,
+  ],
+  [
+    "a token without a place",
+    `continue=${token({ v: "meta.k8s.io/v1", rv: 1 })}`,
+    400,
+    /encoded start key empty \(version meta.k8s.io\/v1\)$/,
+  ],
+  [
+    "a watch that continues",
+    "watch=true&continue=x",
+    422,
+    /resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided$/,
+  ],
   ["a limit that is no number", "limit=abc", 400, /^strconv.ParseInt: parsing "abc": invalid syntax$/],
 ] as const) {
   test(`${what} is refused with ${code}`, async () => {

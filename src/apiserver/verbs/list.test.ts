@@ -34,11 +34,19 @@ async function withNames(...names: readonly string[]): Promise<StartedServer> {
 }
 
 /** All pages, with `between` called after each. */
-async function pages(server: StartedServer, path: string, limit: number, between: (page: number) => Promise<unknown> = async () => undefined) {
+async function pages(
+  server: StartedServer,
+  path: string,
+  limit: number,
+  between: (page: number) => Promise<unknown> = async () => undefined,
+) {
   const found: CallAnswer[] = [];
-  for (let token = ""; ; ) {
+  for (let token = ""; ;) {
     const separator = path.includes("?") ? "&" : "?";
-    const answer = await server.call("GET", `${path}${separator}limit=${limit}${token === "" ? "" : `&continue=${encodeURIComponent(token)}`}`);
+    const answer = await server.call(
+      "GET",
+      `${path}${separator}limit=${limit}${token === "" ? "" : `&continue=${encodeURIComponent(token)}`}`,
+    );
     assert.equal(answer.code, 200, answer.text);
     found.push(answer);
     token = answer.body.metadata.continue ?? "";
@@ -58,7 +66,10 @@ test("all pages show the moment of the first, whatever is written in between", a
 
   assert.deepEqual(found.map(namesOf), [["a", "c"], ["e", "g"], ["i"]]);
   assert.equal(new Set(found.map(({ body }) => body.metadata.resourceVersion)).size, 1);
-  assert.deepEqual(found.map(({ body }) => body.metadata.remainingItemCount), [3, 1, undefined]);
+  assert.deepEqual(
+    found.map(({ body }) => body.metadata.remainingItemCount),
+    [3, 1, undefined],
+  );
   assert.equal(found[2]?.body.items[0].spec.size, undefined);
 });
 
@@ -68,10 +79,13 @@ test("how many remain is not told with a selector, and there is no token on the 
   const found = await pages(server, `${DEFAULT}?fieldSelector=metadata.name!%3Dx`, 2);
   const exact = await server.call("GET", `${DEFAULT}?limit=3`);
 
-  assert.deepEqual(found.map(({ body }) => [body.metadata.remainingItemCount, body.metadata.continue === undefined]), [
-    [undefined, false],
-    [undefined, true],
-  ]);
+  assert.deepEqual(
+    found.map(({ body }) => [body.metadata.remainingItemCount, body.metadata.continue === undefined]),
+    [
+      [undefined, false],
+      [undefined, true],
+    ],
+  );
   assert.deepEqual(Object.keys(exact.body.metadata), ["resourceVersion"]);
 });
 
@@ -80,24 +94,39 @@ test("pages are the same as the whole list, for every selector, limit and namesp
   const random = seededRandom(testSeed());
   for (let index = 0; index < 40; index++) {
     const labels = random.below(2) === 0 ? { labels: { colour: pick(random, ["red", "blue"]) } } : {};
-    await create(server, pick(random, [DEFAULT, PUBLIC]), `w${index}`, { ...labels, shelf: pick(random, ["1", "2"]), size: random.below(3) });
+    await create(server, pick(random, [DEFAULT, PUBLIC]), `w${index}`, {
+      ...labels,
+      shelf: pick(random, ["1", "2"]),
+      size: random.below(3),
+    });
   }
-  const whole: readonly { metadata: KubeObject["metadata"]; spec: { shelf: string; size: number } }[] = (await server.call("GET", ALL)).body.items;
+  const whole: readonly { metadata: KubeObject["metadata"]; spec: { shelf: string; size: number } }[] = (await server.call("GET", ALL)).body
+    .items;
   const rows: readonly [query: string, matches: (item: (typeof whole)[number]) => boolean][] = [
     ["", () => true],
     ["fieldSelector=spec.shelf%3D1", ({ spec }) => spec.shelf === "1"],
     ["fieldSelector=spec.shelf%3D1,spec.size%3D2", ({ spec }) => spec.shelf === "1" && spec.size === 2],
-    ["fieldSelector=spec.shelf%3D1&labelSelector=colour%3Dred", ({ spec, metadata }) => spec.shelf === "1" && metadata.labels?.["colour"] === "red"],
+    [
+      "fieldSelector=spec.shelf%3D1&labelSelector=colour%3Dred",
+      ({ spec, metadata }) => spec.shelf === "1" && metadata.labels?.["colour"] === "red",
+    ],
     ["fieldSelector=metadata.name%3Dw7", ({ metadata }) => metadata.name === "w7"],
     ["fieldSelector=metadata.namespace%3Ddefault", ({ metadata }) => metadata.namespace === "default"],
     ["labelSelector=!colour", ({ metadata }) => metadata.labels === undefined],
   ];
   for (const [query, matches] of rows) {
-    for (const [path, namespace] of [[ALL, ""], [DEFAULT, "default"]] as const) {
+    for (const [path, namespace] of [
+      [ALL, ""],
+      [DEFAULT, "default"],
+    ] as const) {
       const expected = whole.filter((item) => matches(item) && (namespace === "" || item.metadata.namespace === namespace));
       for (const limit of [1, 3, 100]) {
         const found = await pages(server, `${path}?${query}`, limit);
-        assert.deepEqual(found.flatMap(({ body }) => body.items), expected, `${path}?${query} by ${limit}`);
+        assert.deepEqual(
+          found.flatMap(({ body }) => body.items),
+          expected,
+          `${path}?${query} by ${limit}`,
+        );
       }
     }
   }
@@ -212,5 +241,8 @@ test("a watch from the version of a list shows exactly what the list does not ha
   const watch = await server.watch(`${DEFAULT}?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
   await server.clock.settle();
 
-  assert.deepEqual(watch.events.map(({ type, object }) => [type, object.metadata.name]), [["ADDED", "b"]]);
+  assert.deepEqual(
+    watch.events.map(({ type, object }) => [type, object.metadata.name]),
+    [["ADDED", "b"]],
+  );
 });

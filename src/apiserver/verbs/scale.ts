@@ -48,7 +48,11 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
       const { scale, managed } = wanted(current as StoredObject);
       checkScale(request, scale);
       const shown = (current as StoredObject).in(endpoint.served);
-      return { object: subresource.write(shown, scale.spec?.replicas ?? 0), managed, resourceVersion: scale.metadata.resourceVersion ?? "" };
+      return {
+        object: subresource.write(shown, scale.spec?.replicas ?? 0),
+        managed,
+        resourceVersion: scale.metadata.resourceVersion ?? "",
+      };
     },
     createsIfAbsent: false,
   });
@@ -103,7 +107,7 @@ function tracked(server: ServerContext, call: ScaleCall, { schema, current, scal
   const scaled = scaledObject(call);
   const owners = trackUpdate({
     schema,
-    previous: scaleOf(call.subresource, current) as unknown as JsonObject,
+    previous: scaleOf(call.subresource, current),
     previousManaged: ownersOfScale(current.managed(), scaled),
     next: scale as unknown as JsonObject,
     writer: scaleWriter(server, call),
@@ -120,7 +124,7 @@ function applied(
   const scaled = scaledObject(call);
   const { object, managed } = applyConfiguration({
     schema,
-    live: scaleOf(call.subresource, current) as unknown as JsonObject,
+    live: scaleOf(call.subresource, current),
     liveManaged: ownersOfScale(current.managed(), scaled),
     applied: configuration,
     force: call.request.options.force ?? false,

@@ -165,7 +165,8 @@ function checkPlace({ resource, name: resourceName }: Endpoint, { verb, namespac
   const isCollection = name === "";
   if (isCollection ? verb === "update" || verb === "patch" : verb === "create" && subresource === "") throw methodNotAllowed();
   // Only lists and watches span all namespaces.
-  if (resource.scope === "Namespaced" && namespace === "" && verb !== "list" && verb !== "watch") throw isCollection ? methodNotAllowed() : noSuchPath();
+  if (resource.scope === "Namespaced" && namespace === "" && verb !== "list" && verb !== "watch")
+    throw isCollection ? methodNotAllowed() : noSuchPath();
   for (const [label, segment] of [
     ["Namespace", namespace],
     ["Name", name],

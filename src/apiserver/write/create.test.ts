@@ -14,7 +14,10 @@ test("what only the server says of an object is not heard at its creation, and c
   const { uid, selfLink, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, managedFields } = body.metadata;
   assert.equal(code, 201);
   assert.notEqual(uid, OTHER_UID);
-  assert.deepEqual([creationTimestamp, selfLink, deletionTimestamp, deletionGracePeriodSeconds], ["2026-01-01T00:00:00Z", undefined, undefined, undefined]);
+  assert.deepEqual(
+    [creationTimestamp, selfLink, deletionTimestamp, deletionGracePeriodSeconds],
+    ["2026-01-01T00:00:00Z", undefined, undefined, undefined],
+  );
   assert.equal(managedFields, undefined);
 });
 
@@ -39,7 +42,12 @@ test("a kind of two groups is named after the group in which it is stored", asyn
   const event = { eventTime: "2024-01-01T00:00:00.000000Z", reportingController: "a/b", reportingInstance: "i", action: "a", reason: "r" };
   const path = "/apis/events.k8s.io/v1/namespaces/default/events";
 
-  const { code, body } = await server.call("POST", path, { metadata: { name: "e", labels: { "a b": "" } }, ...event, type: "Normal", regarding: {} });
+  const { code, body } = await server.call("POST", path, {
+    metadata: { name: "e", labels: { "a b": "" } },
+    ...event,
+    type: "Normal",
+    regarding: {},
+  });
 
   assert.deepEqual([code, body.details.group, body.message.startsWith('Event "e" is invalid')], [422, undefined, true]);
 });

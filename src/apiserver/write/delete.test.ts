@@ -26,8 +26,18 @@ for (const [what, body, code, message] of [
   ["of any version", { kind: "DeleteOptions", apiVersion: "zz/v1" }, 200, undefined],
   ["that say nothing", "null", 200, undefined],
   ["with unknown fields", { zz: 1 }, 200, undefined],
-  ["of another kind", { kind: "Zz", apiVersion: "v1" }, 400, 'no kind "Zz" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'],
-  ["of the wrong type", { gracePeriodSeconds: "x" }, 400, "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64"],
+  [
+    "of another kind",
+    { kind: "Zz", apiVersion: "v1" },
+    400,
+    'no kind "Zz" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+  ],
+  [
+    "of the wrong type",
+    { gracePeriodSeconds: "x" },
+    400,
+    "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+  ],
   ["cut off", "{", 400, "couldn't get version/kind; json parse error: unexpected end of JSON input"],
 ] as const) {
   test(`options ${what} are answered with ${code}`, async () => {

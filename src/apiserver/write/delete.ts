@@ -77,14 +77,23 @@ function changed({ storage }: Endpoint, object: KubeObject, current: StoredObjec
   return StoredObject.fromObject(storage.family, object, current.managed(), current.revision);
 }
 
-function checkPreconditions({ resource: { kind, deletion, storage }, name: resourceName }: Endpoint, name: string, { preconditions }: DeleteOptions, current: StoredObject): void {
+function checkPreconditions(
+  { resource: { kind, deletion, storage }, name: resourceName }: Endpoint,
+  name: string,
+  { preconditions }: DeleteOptions,
+  current: StoredObject,
+): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const found = current.object.metadata;
   // Upstream has two ways to delete, with words of their own.
   if (deletion !== undefined) {
     checkUid(resourceName, name, { wanted: uid, found: found.uid });
     if (resourceVersion === undefined || resourceVersion === String(current.revision)) return;
-    throw conflict(resourceName, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.revision}`);
+    throw conflict(
+      resourceName,
+      name,
+      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${current.revision}`,
+    );
   }
   const resource = { group: storage.group, plural: kind };
   if (uid !== undefined && uid !== found.uid) {

@@ -69,7 +69,13 @@ const rows: readonly [title: string, Resource, Partial<ObjectMeta>, DeleteOption
     { gracePeriodSeconds: 5 },
     { write: { deletionTimestamp: "2026-01-01T00:00:05Z", deletionGracePeriodSeconds: 5 } },
   ],
-  ["not longer", graceful, { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 }, { gracePeriodSeconds: 60 }, "wait"],
+  [
+    "not longer",
+    graceful,
+    { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30 },
+    { gracePeriodSeconds: 60 },
+    "wait",
+  ],
   [
     "and ended",
     graceful,
@@ -113,7 +119,10 @@ test("taking away the last finalizer of an object that is going deletes it", asy
 
   assert.equal(last.code, 200, last.text);
   assert.equal((await server.call("GET", `${MAPS}/a`)).code, 404);
-  assert.deepEqual(watch.events.map(({ type }) => type), ["ADDED", "MODIFIED", "MODIFIED", "DELETED"]);
+  assert.deepEqual(
+    watch.events.map(({ type }) => type),
+    ["ADDED", "MODIFIED", "MODIFIED", "DELETED"],
+  );
   assert.equal(Number(watch.events[3]?.object.metadata.resourceVersion), await server.store.currentRevision());
 });
 
@@ -126,6 +135,12 @@ test("a collection is deleted as far as its selector goes", async () => {
   const { code, body } = await server.call("DELETE", `${MAPS}?labelSelector=colour%3Dred`);
 
   assert.equal(code, 200);
-  assert.deepEqual(body.items.map(({ metadata }: KubeObject) => metadata.name), ["a", "c"]);
-  assert.deepEqual((await server.call("GET", MAPS)).body.items.map(({ metadata }: KubeObject) => metadata.name), ["b"]);
+  assert.deepEqual(
+    body.items.map(({ metadata }: KubeObject) => metadata.name),
+    ["a", "c"],
+  );
+  assert.deepEqual(
+    (await server.call("GET", MAPS)).body.items.map(({ metadata }: KubeObject) => metadata.name),
+    ["b"],
+  );
 });

@@ -77,7 +77,8 @@ function shorten(
   const begun = (parseTime(deletionTimestamp) ?? nowMs) - deletionGracePeriodSeconds * 1_000;
   const end = begun + requested * 1_000;
   // Over already, but whoever runs it must still see the change and finish.
-  if (end < nowMs) return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: Math.min(requested, 1) });
+  if (end < nowMs)
+    return withMetadata(object, { deletionTimestamp: formatTime(nowMs), deletionGracePeriodSeconds: Math.min(requested, 1) });
   return withMetadata(object, { deletionTimestamp: formatTime(end), deletionGracePeriodSeconds: requested });
 }
 

@@ -32,7 +32,9 @@ export function checkName({ metadata }: KubeObject, name: string): void {
 /** Owners that are named twice are kept once, and the client is told. `isPatched`: it is seen only once admission is through. */
 export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }: RequestContext, isPatched = false): T {
   const owners = object.metadata.ownerReferences ?? [];
-  const kept = owners.filter((owner, index) => !owners.slice(0, index).some((before) => before.uid === owner.uid && deepEqual(before, owner)));
+  const kept = owners.filter(
+    (owner, index) => !owners.slice(0, index).some((before) => before.uid === owner.uid && deepEqual(before, owner)),
+  );
   if (kept.length === owners.length) return object;
   const repeated = owners.filter((owner) => !kept.includes(owner)).map(({ uid }) => uid);
   const when = isPatched ? " after mutating admission happens" : "";

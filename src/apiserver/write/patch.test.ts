@@ -24,7 +24,13 @@ for (const [what, type, body, code, message] of [
   ["another media type", "application/json", {}, 415, /^415: Unsupported Media Type$/],
   ["an applied list", `${APPLY}`, "[]", 400, /while decoding JSON: json: cannot unmarshal array into Go value of type map/],
   ["an applied nothing", APPLY, "", 400, /^invalid object type: \/, Kind=$/],
-  ["an applied object of another kind", APPLY, "{apiVersion: v1, kind: Zz, metadata: {name: a}}", 400, /^invalid object type: \/v1, Kind=Zz$/],
+  [
+    "an applied object of another kind",
+    APPLY,
+    "{apiVersion: v1, kind: Zz, metadata: {name: a}}",
+    400,
+    /^invalid object type: \/v1, Kind=Zz$/,
+  ],
 ] as const) {
   test(`${what} is refused with ${code}`, async () => {
     await using server = await withConfigMap();

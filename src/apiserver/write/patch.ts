@@ -8,7 +8,15 @@ import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { isJsonSyntaxError, parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import { parseContentType, unsupportedMediaType } from "../../api/machinery/codec/media-type.ts";
-import { describeMistake, jsonPatchSentences, mistakeSentences, patchError, strictApplyError, strictPatchError, strictWarnings } from "../../api/machinery/codec/strict.ts";
+import {
+  describeMistake,
+  jsonPatchSentences,
+  mistakeSentences,
+  patchError,
+  strictApplyError,
+  strictPatchError,
+  strictWarnings,
+} from "../../api/machinery/codec/strict.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import { required } from "../../api/machinery/field-error.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
@@ -171,7 +179,7 @@ export function decodePatchedValue(
     if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
     if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
     // A strategic merge knows its type and does not ask the patch for it.
-    const next = { ...(object as unknown as KubeObject), kind, apiVersion: String(shown["apiVersion"]) };
+    const next = { ...(object as unknown as KubeObject), kind, apiVersion: (shown as unknown as KubeObject).apiVersion };
     return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
   } catch (error) {
     if (error instanceof DecodeError) throw patchError(error.message, repeated());
@@ -184,8 +192,10 @@ function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: str
   if (typeof changed !== "object" || changed === null) return;
   const next = changed as JsonObject;
   if (next["kind"] === kind && next["apiVersion"] === shown.apiVersion) return;
-  const [asKind, asVersion] = [String(next["kind"] ?? ""), String(next["apiVersion"] ?? "")];
-  throw new DecodeError(`no kind ${JSON.stringify(asKind)} is registered for version ${JSON.stringify(asVersion)} in scheme "pkg/runtime/scheme.go:111"`);
+  const [asKind, asVersion] = [textOf(next["kind"]), textOf(next["apiVersion"])];
+  throw new DecodeError(
+    `no kind ${JSON.stringify(asKind)} is registered for version ${JSON.stringify(asVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+  );
 }
 
 function applied(
@@ -217,4 +227,8 @@ function applied(
     // Without one of its own, a configuration is applied to the version that is there.
     resourceVersion: decoded.metadata.resourceVersion ?? "",
   };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }

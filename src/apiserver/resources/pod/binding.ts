@@ -45,7 +45,11 @@ function checkPreconditions(resource: ResourceName, { metadata }: Binding, store
   const name = stored.object.metadata.name;
   checkUid(resource, name, { wanted: uid, found: stored.object.metadata.uid });
   if (resourceVersion === "" || resourceVersion === String(stored.revision)) return;
-  throw conflict(resource, name, `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.revision}`);
+  throw conflict(
+    resource,
+    name,
+    `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.revision}`,
+  );
 }
 
 function* bindingErrors({ target }: Binding): Iterable<FieldError> {

@@ -76,6 +76,9 @@ function withoutWhatTypeForbids(next: ServiceSpec, before: ServiceSpec): Service
   if (before.type === "LoadBalancer" && next.type !== "LoadBalancer") spec = withoutLoadBalancerFields(spec, before);
   const isHidden = isExternallyAccessible(before) && !isExternallyAccessible(next);
   if (isHidden && next.externalTrafficPolicy === before.externalTrafficPolicy) spec = without(spec, "externalTrafficPolicy");
+  // Upstream keeps it in storage and hides it from readers, which comes to the same.
+  const isAlias = next.type === "ExternalName" && next.internalTrafficPolicy === before.internalTrafficPolicy;
+  if (isAlias) spec = without(spec, "internalTrafficPolicy");
   return spec;
 }
 

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { schemaOf } from "../../api/schemas.ts";
+import { startServer, type StartedServer } from "../testing/server.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const PROTOBUF = { accept: "application/vnd.kubernetes.protobuf" };
+
+async function withMaps(): Promise<StartedServer> {
+  const server = await startServer();
+  await server.call("POST", MAPS, { metadata: { name: "a", labels: { x: "y" } }, data: { é: undefined, key: "wert ü 😀" } });
+  await server.call("POST", MAPS, { metadata: { name: "b" }, binaryData: { raw: "AAEC" } });
+  return server;
+}
+
+test("a list is its objects without their kind, and nothing else", async () => {
+  await using server = await withMaps();
+  const objects = [(await server.call("GET", `${MAPS}/a`)).body, (await server.call("GET", `${MAPS}/b`)).body];
+
+  const list = (await server.call("GET", MAPS)).body;
+
+  const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item);
+  const metadata = { resourceVersion: String(await server.store.currentRevision()) };
+  assert.deepEqual(list, { kind: "ConfigMapList", apiVersion: "v1", metadata, items });
+});
+
+test("protobuf, YAML and pretty JSON say the same as JSON", async () => {
+  await using server = await withMaps();
+  const json = (await server.call("GET", `${MAPS}/a`)).body;
+
+  const protobuf = await server.call("GET", `${MAPS}/a`, undefined, PROTOBUF);
+  const envelope = decodeEnvelope(protobuf.bytes);
+  const decoded = decodeProtobuf(envelope.raw, schemaOf("io.k8s.api.core.v1.ConfigMap")) as unknown as JsonObject;
+  assert.deepEqual({ ...decoded, kind: envelope.kind, apiVersion: envelope.apiVersion }, json);
+  const yaml = await server.call("GET", `${MAPS}/a`, undefined, { accept: "application/yaml" });
+  assert.deepEqual(parseYaml(yaml.bytes).value, json);
+  const pretty = await server.call("GET", `${MAPS}/a?pretty=true`);
+  assert.deepEqual(pretty.body, json);
+  assert.match(pretty.text, /^\{\n {2}"kind"/);
+  assert.deepEqual([protobuf, yaml, pretty].map(({ headers }) => headers["content-type"]), [PROTOBUF.accept, "application/yaml", "application/json"]);
+});
+
+test("a list in protobuf decodes to the list", async () => {
+  await using server = await withMaps();
+  const { body } = await server.call("GET", MAPS);
+
+  const { raw, kind } = decodeEnvelope((await server.call("GET", MAPS, undefined, PROTOBUF)).bytes);
+
+  const decoded = decodeProtobuf(raw, schemaOf("io.k8s.api.core.v1.ConfigMapList")) as unknown as JsonObject;
+  assert.equal(kind, "ConfigMapList");
+  assert.deepEqual(JSON.parse(JSON.stringify(decoded["items"])), body.items);
+});
+
+test("failures are told in the form that was asked for, and in JSON if there is none", async () => {
+  await using server = await withMaps();
+
+  const protobuf = await server.call("GET", `${MAPS}/none`, undefined, PROTOBUF);
+  const status = decodeProtobuf(decodeEnvelope(protobuf.bytes).raw, schemaOf("io.k8s.apimachinery.pkg.apis.meta.v1.Status"));
+  assert.deepEqual([protobuf.code, (status as JsonObject)["reason"], (status as JsonObject)["code"]], [404, "NotFound", 404]);
+  const html = await server.call("GET", `${MAPS}/a`, undefined, { accept: "text/html" });
+  assert.deepEqual([html.code, html.body.reason], [406, "NotAcceptable"]);
+});
+
+test("tables and metadata alone are made of the same objects", async () => {
+  await using server = await withMaps();
+  const table = (await server.call("GET", MAPS, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" })).body;
+  const partial = (await server.call("GET", MAPS, undefined, { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" })).body;
+
+  assert.deepEqual(table.columnDefinitions.map(({ name }: { name: string }) => name), ["Name", "Data", "Age"]);
+  assert.deepEqual(table.rows.map(({ cells }: { cells: unknown[] }) => cells.slice(0, 2)), [["a", 1], ["b", 1]]);
+  assert.deepEqual(table.rows.map(({ object }: { object: KubeObject }) => object.kind), ["PartialObjectMetadata", "PartialObjectMetadata"]);
+  assert.equal(partial.kind, "PartialObjectMetadataList");
+  assert.deepEqual(partial.items[0].metadata, (await server.call("GET", `${MAPS}/a`)).body.metadata);
+  assert.equal(partial.items[0].data, undefined);
+});
+
+test("a large list comes in several pieces that are one document", async () => {
+  await using server = await startServer();
+  const value = "x".repeat(400_000);
+  for (const name of ["a", "b", "c", "d", "e"]) await server.call("POST", MAPS, { metadata: { name }, data: { value } });
+
+  const { body, bytes } = await server.call("GET", MAPS);
+
+  assert.equal(body.items.length, 5);
+  assert(bytes.length > 2_000_000);
+});
