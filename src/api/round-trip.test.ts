@@ -7,8 +7,9 @@ import { decodeBySchema } from "./machinery/codec/decode.ts";
 import { parseJson, writeJson } from "./machinery/codec/json.ts";
 import { decodeProtobuf, encodeProtobuf } from "./machinery/codec/protobuf.ts";
 import { objectOf } from "./machinery/codec/testing/arbitrary.ts";
+import type { JsonObject } from "./machinery/object.ts";
 import type { ObjectSchema } from "./machinery/schema.ts";
-import { schemas } from "./schemas.ts";
+import { schemaOf, schemas } from "./schemas.ts";
 
 /** The types that a body or an answer can be of. */
 function rootSchemas(): readonly ObjectSchema[] {
@@ -39,3 +40,44 @@ test("objects of every kind are the same after JSON and after protobuf", () => {
     );
   }
 });
+
+/** Choices of all kinds in one schema. */
+const JSON_SCHEMA = {
+  type: "object",
+  properties: {
+    spec: { type: "object", additionalProperties: { type: "string", default: "a" } },
+    list: { type: "array", items: { type: "integer", minimum: 1 }, additionalItems: false },
+    tuple: { type: "array", items: [{ type: "string" }, { type: "array", items: { enum: [null, 1, "a"] } }] },
+    free: { type: "object", additionalProperties: true, dependencies: { a: ["b", "c"], d: { required: ["e"] } } },
+  },
+};
+
+test("a CustomResourceDefinition is the same after protobuf, with all of its schema", () => {
+  const schema = schemaOf("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition");
+  const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: JSON_SCHEMA } }];
+  const given = { metadata: { name: "as.example.com" }, spec: { group: "example.com", names: { plural: "as", kind: "A" }, versions } };
+
+  const { object, unknownFields } = decodeBySchema({ ...given, spec: { ...given.spec, scope: "Cluster" } }, schema);
+
+  assert.deepEqual(unknownFields, []);
+  assert.deepEqual(decodeProtobuf(encodeProtobuf(object as JsonObject, schema), schema), object);
+});
+
+/** What upstream writes for an empty JSONSchemaProps, apart in two where its choices stand. */
+const EMPTY = ["0a00120022002a0032003a00500060007a00900100", "a80200b80200c00200"] as const;
+const CHOICE_BYTES: readonly (readonly [object: JsonObject, hex: string])[] = [
+  [{ items: {} }, `c201200a1e${EMPTY.join("")}`],
+  [{ items: [{}] }, `c20120121e${EMPTY.join("")}`],
+  [{ additionalProperties: true }, "f201020801"],
+  [{ additionalProperties: {} }, `f201220801121e${EMPTY.join("")}`],
+  [{ dependencies: { a: ["x", "y"] } }, "82020b0a01611206120178120179"],
+];
+for (const [object, hex] of CHOICE_BYTES) {
+  test(`${JSON.stringify(object)} in a JSON schema has upstream's bytes`, () => {
+    const schema = schemaOf("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
+
+    const bytes = encodeProtobuf(object, schema);
+
+    assert.equal([...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(""), EMPTY.join(hex));
+  });
+}

@@ -52,6 +52,27 @@ test("a type that leads back to itself is linked", () => {
   assert.equal(properties?.type === "map" && properties.values, schema);
 });
 
+const choices: readonly (readonly [type: string, numbers: Readonly<Record<string, number>>])[] = [
+  ["JSONSchemaPropsOrArray", { schema: 1, jSONSchemas: 2 }],
+  ["JSONSchemaPropsOrBool", { allows: 1, schema: 2 }],
+  ["JSONSchemaPropsOrStringArray", { schema: 1, property: 2 }],
+];
+for (const [type, numbers] of choices) {
+  test(`${type} is a choice whose message has upstream's numbers, and the same wherever it is named`, () => {
+    const schema = schemas.get(`${EXTENSIONS}.${type}`);
+
+    assert.equal(schema, schemas.get(`${EXTENSIONS}.${type}`));
+    assert.ok(schema?.type === "any" && schema.format === "choice");
+    const { message, objectField, otherField } = schema;
+    assert.deepEqual(
+      message.protobuf,
+      Object.entries(numbers).map(([field, number]) => ({ number, field })),
+    );
+    assert.equal(message.fields.get(objectField)?.schema, schemaOf(`${EXTENSIONS}.JSONSchemaProps`));
+    assert.deepEqual(new Set([objectField, otherField]), new Set(Object.keys(numbers)));
+  });
+}
+
 const facts: readonly { readonly type: string; readonly field: string; readonly is: Partial<Field> }[] = [
   { type: `${CORE}.Container`, field: "stdin", is: { schema: { type: "boolean" }, zero: "omit" } },
   { type: `${CORE}.Pod`, field: "metadata", is: { schema: schemaOf(`${META}.ObjectMeta`), zero: "write" } },

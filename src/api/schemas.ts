@@ -5,7 +5,17 @@
  */
 import { schemaData } from "./generated/schema-data.ts";
 import type { GroupVersionKind, Json } from "./machinery/object.ts";
-import type { AnySchema, ChoiceSchema, Field, ListSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema, SchemaSet } from "./machinery/schema.ts";
+import type {
+  AnySchema,
+  ChoiceSchema,
+  Field,
+  ListSchema,
+  ObjectSchema,
+  ProtobufField,
+  ScalarSchema,
+  Schema,
+  SchemaSet,
+} from "./machinery/schema.ts";
 
 /**
  * The generated text (tools/generate/schema-data.ts writes it) has lines of a name, a tab and JSON. Types have short names in it. First

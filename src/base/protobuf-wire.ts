@@ -158,7 +158,8 @@ export class Reader {
 
   #byte(): number {
     const byte = this.#input[this.#position];
-    if (byte === undefined || this.#position >= this.#end) throw new ProtobufError(`Cannot decode: the input ends inside a number, at byte ${this.#position}`);
+    if (byte === undefined || this.#position >= this.#end)
+      throw new ProtobufError(`Cannot decode: the input ends inside a number, at byte ${this.#position}`);
     this.#position += 1;
     return byte;
   }

@@ -1,5 +1,18 @@
 /** The package's entry `k8ts`: a cluster inside a program of one's own. What stands here is public and stays. */
 export { startCluster, type Cluster, type ClusterOptions, type ClusterPart } from "./cluster.ts";
+export { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
+export type { ApiServerConfig } from "../apiserver/api-server-config.ts";
+export type {
+  RequestOptions,
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportWatch,
+  TransportWatchListener,
+} from "../api/machinery/transport.ts";
+export type { KubeObject, ObjectMeta } from "../api/machinery/object.ts";
+export { isReason, StatusError, type Reason, type Status } from "../api/machinery/status-error.ts";
 export type { EtcdStoreConfig, StoreConfig } from "./store-config.ts";
 export type { Clock } from "../base/clock.ts";
 export type { LogFields, Logger } from "../base/logger.ts";

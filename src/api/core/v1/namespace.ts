@@ -25,7 +25,7 @@ export const namespaces = defineResource<Namespace>({
   singular: "namespace",
   shortNames: ["ns"],
   scope: "Cluster",
-  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Namespace", defaults: withDefaults }],
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Namespace", defaults: withNameLabel }],
   // One request shall not be able to delete everything there is.
   verbs: ALL_VERBS.filter((verb) => verb !== "deletecollection"),
   returnsDeletedObject: true,
@@ -48,7 +48,7 @@ export const namespaces = defineResource<Namespace>({
     status: {
       of: "object",
       verbs: ["get", "patch", "update"],
-      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      prepareForUpdate: (next, previous) => withPhase(withChanges(next, { spec: previous.spec })),
       validateUpdate: validatePhase,
     },
     finalize: {
@@ -66,9 +66,8 @@ export const namespaces = defineResource<Namespace>({
 });
 
 /** Who writes the status need not say the phase of a namespace that is in use. */
-function withDefaults(namespace: Namespace): Namespace {
-  const labelled = withNameLabel(namespace);
-  return (labelled.status?.phase ?? "") === "" ? { ...labelled, status: { ...labelled.status, phase: "Active" } } : labelled;
+function withPhase(namespace: Namespace): Namespace {
+  return (namespace.status?.phase ?? "") === "" ? { ...namespace, status: { ...namespace.status, phase: "Active" } } : namespace;
 }
 
 /** Without a name yet (generateName) there is nothing to label. */

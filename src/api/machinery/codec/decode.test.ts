@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "../object.ts";
 import { decodeBySchema } from "./decode.ts";
 import { MISTAKES_MAX } from "./json-parser.ts";
 import { objectOf } from "./testing/arbitrary.ts";
-import { KEEPING, POD } from "./testing/schemas.ts";
+import { CHOOSING, KEEPING, POD } from "./testing/schemas.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
 
@@ -205,3 +205,48 @@ test("decoding is idempotent, whatever the object is", () => {
     settings,
   );
 });
+
+const CHOSEN: readonly { title: string; given: JsonObject; gives: JsonObject }[] = [
+  {
+    title: "an object, with its unknown fields left out and its zeros dropped",
+    given: { items: { type: "a", nullable: false, bar: 1 }, additional: { bar: 1 } },
+    gives: { items: { type: "a" }, additional: {} },
+  },
+  {
+    title: "a list, whose items are objects of the type or texts",
+    given: { items: [{ type: "a", bar: 1 }, null], dependencies: { a: ["x", null] } },
+    gives: { items: [{ type: "a" }, {}], dependencies: { a: ["x", ""] } },
+  },
+  { title: "a boolean, kept although it is false", given: { additional: false }, gives: { additional: false } },
+  {
+    title: "nothing, if it is neither an object nor a list of one item or more",
+    given: { items: [], dependencies: { a: [], b: 5, c: null } },
+    gives: { dependencies: { a: null, b: null, c: null } },
+  },
+];
+for (const { title, given, gives } of CHOSEN) {
+  test(`a choice is read as ${title}`, () => {
+    assert.deepEqual(decodeBySchema(deepFreeze(given), CHOOSING), { object: gives, unknownFields: [] });
+  });
+}
+
+test("unknown fields beside a choice are told, and those in it are not", () => {
+  const { unknownFields } = decodeBySchema({ bar: 1, items: { bar: 1 }, baz: 1 }, CHOOSING);
+
+  assert.deepEqual(unknownFields, ["bar", "baz"]);
+});
+
+const NOT_CHOSEN: readonly (readonly [given: JsonObject, message: string])[] = [
+  [{ additional: 7 }, "boolean or JSON schema expected"],
+  [{ additional: [] }, "boolean or JSON schema expected"],
+  [{ items: { type: 7 } }, "json: cannot unmarshal number into Go struct field Props.items.type of type string"],
+  [{ dependencies: { a: [1] } }, "json: cannot unmarshal number into Go struct field Choosing.dependencies of type string"],
+  // What is wrong in a choice ends the decoding, so it is told although something else was wrong before.
+  [{ foo: 7, items: { type: true } }, "json: cannot unmarshal bool into Go struct field Props.items.type of type string"],
+  [{ foo: 7, items: { type: "a" } }, "json: cannot unmarshal number into Go struct field Choosing.foo of type string"],
+];
+for (const [given, message] of NOT_CHOSEN) {
+  test(`${JSON.stringify(given)} is refused: ${message}`, () => {
+    assert.throws(() => decodeBySchema(given, CHOOSING), { name: "DecodeError", message });
+  });
+}

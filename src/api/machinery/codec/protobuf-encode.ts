@@ -134,7 +134,9 @@ function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
 /** Upstream takes an object as a yes, where the choice is between it and yes or no. */
 function messageOfChoice(value: Json, { message, objectField, otherField }: ChoiceSchema): JsonObject {
   if (typeof value !== "object" || Array.isArray(value)) return { [otherField]: value };
-  return message.fields.get(otherField)?.schema.type === "boolean" ? { [objectField]: value, [otherField]: true } : { [objectField]: value };
+  return message.fields.get(otherField)?.schema.type === "boolean"
+    ? { [objectField]: value, [otherField]: true }
+    : { [objectField]: value };
 }
 
 /** {type = 1 (0: number, 1: text), intVal = 2, strVal = 3}. */

@@ -92,7 +92,8 @@ function memberPlan(numbered: ProtobufField, { fields }: ObjectSchema): MemberPl
   if (field === undefined) return undefined;
   const { schema } = field;
   if (schema.type === "map") return new MemberPlan(number, "map", { ...field, schema: schema.values });
-  if (schema.type === "list" && schema.wrappedInProtobuf !== true) return new MemberPlan(number, "list", { ...field, schema: schema.items });
+  if (schema.type === "list" && schema.wrappedInProtobuf !== true)
+    return new MemberPlan(number, "list", { ...field, schema: schema.items });
   return new MemberPlan(number, "once", field);
 }
 

@@ -10,7 +10,7 @@ import { decodeBySchema } from "./decode.ts";
 import { parseJson, writeJson } from "./json.ts";
 import { decodeEnvelope, decodeProtobuf, encodeEnvelope, encodeProtobuf, encodeWatchFrame, isEnvelope } from "./protobuf.ts";
 import { objectOf } from "./testing/arbitrary.ts";
-import { DOUBLE, INT32, INT_OR_STRING, INT64, listOf, mapOf, objectSchema, POD, STRING, TIME } from "./testing/schemas.ts";
+import { BYTES, CHOOSING, DOUBLE, INT32, INT_OR_STRING, INT64, listOf, mapOf, objectSchema, POD, STRING, TIME } from "./testing/schemas.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 200, full: 5_000 }) };
 
@@ -18,17 +18,48 @@ const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toStrin
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 const decoded = (object: JsonObject, schema: ObjectSchema) => decodeBySchema(object, schema).object as JsonObject;
 
-test("an object that went through protobuf is the object that went through JSON", () => {
-  fc.assert(
-    fc.property(objectOf(POD), (object) => {
-      const throughProtobuf = decodeProtobuf(encodeProtobuf(object, POD), POD);
-      const throughJson = decoded(parseJson(new TextEncoder().encode(writeJson(object))).value as JsonObject, POD);
+for (const schema of [POD, CHOOSING]) {
+  test(`an object that went through protobuf is the object that went through JSON: ${schema.name}`, () => {
+    fc.assert(
+      fc.property(objectOf(schema), (object) => {
+        const throughProtobuf = decodeProtobuf(encodeProtobuf(object, schema), schema);
+        const throughJson = decoded(parseJson(new TextEncoder().encode(writeJson(object))).value as JsonObject, schema);
 
-      assert.deepEqual(throughProtobuf, throughJson);
-      assert.ok(deepEqual(throughProtobuf, object));
-    }),
-    settings,
-  );
+        assert.deepEqual(throughProtobuf, throughJson);
+        assert.ok(deepEqual(throughProtobuf, object));
+      }),
+      settings,
+    );
+  });
+}
+
+/** Of {type: "a"}: both fields are written. */
+const PROPS_A = "0a01611000";
+const CHOICES: readonly { it: string; object: JsonObject; hex: string }[] = [
+  { it: "an object", object: { items: { type: "a" } }, hex: "0a07" + "1205" + PROPS_A },
+  { it: "a list of objects", object: { items: [{ type: "a" }, {}] }, hex: "0a0d" + "0a05" + PROPS_A + "0a040a001000" },
+  { it: "true", object: { additional: true }, hex: "1202" + "0801" },
+  { it: "false", object: { additional: false }, hex: "1202" + "0800" },
+  { it: "an object where there could be true", object: { additional: { type: "a" } }, hex: "1209" + "0801" + "1205" + PROPS_A },
+  { it: "a list of texts", object: { dependencies: { k: ["x", ""] } }, hex: "1a0a" + "0a016b" + "1205" + "0a0178" + "0a00" },
+  { it: "nothing", object: { dependencies: { k: null } }, hex: "1a05" + "0a016b" + "1200" },
+];
+for (const { it, object, hex: bytes } of CHOICES) {
+  test(`${it} is a message of the choice, and read from it`, () => {
+    // The last field of the type is no pointer, and so it is always there.
+    assert.equal(hex(encodeProtobuf(object, CHOOSING)), bytes + "2a00");
+    assert.deepEqual(decodeProtobuf(bytesOf(bytes), CHOOSING), object);
+  });
+}
+
+test("of a choice with both values, lists win over objects and objects over booleans", () => {
+  assert.deepEqual(decodeProtobuf(bytesOf("0a0e" + "0a05" + PROPS_A + "1205" + PROPS_A), CHOOSING), { items: [{ type: "a" }] });
+  assert.deepEqual(decodeProtobuf(bytesOf("1209" + "0800" + "1205" + PROPS_A), CHOOSING), { additional: { type: "a" } });
+});
+
+test("null among values of any shape is an empty message", () => {
+  assert.equal(hex(encodeProtobuf({ enum: [null, 1] }, CHOOSING)), "2200" + "22030a0131" + "2a00");
+  assert.deepEqual(decodeProtobuf(bytesOf("2200" + "22030a0131"), CHOOSING), { enum: [null, 1] });
 });
 
 test("values that are no pointers are written although they are zero, and pointers only if they are given", () => {
@@ -75,6 +106,16 @@ test("unknown field numbers are skipped, and the last of repeated single values 
   assert.deepEqual(decodeProtobuf(bytesOf("1a0161" + "f80101" + "f90100000000000000" + "00" + "1a0162"), NUMBERS), { s: "b" });
 });
 
+test("a zero that comes after another value is the last one", () => {
+  assert.deepEqual(decodeProtobuf(bytesOf("1a0161" + "1a00"), NUMBERS), {});
+});
+
+test("an entry of a map that has no value has an empty one", () => {
+  const schema = objectSchema({ name: "M", fields: { texts: [mapOf(STRING), "omit"], data: [mapOf(BYTES), "omit"] } });
+
+  assert.deepEqual(decodeProtobuf(bytesOf("0a030a0161" + "12030a0162"), schema), { texts: { a: "" }, data: { b: "" } });
+});
+
 test("a message in two pieces is put together", () => {
   const inner = objectSchema({ name: "Inner", fields: { a: [STRING, "omit"], b: [STRING, "omit"] } });
   const schema = objectSchema({ name: "Outer", fields: { inner: [inner, "keep"] } });
@@ -104,6 +145,7 @@ const MALFORMED: readonly (readonly [why: string, hex: string])[] = [
   ["the input ends inside a number", "08"],
   ["a text announces more bytes than there are", "1a0561"],
   ["a field has the wrong wire type", "1801"],
+  ["a text announces more bytes than its message has left", "0a026161" + "1a0561"],
   ["field number 0", "0001"],
   ["a group, which is not used", "0b"],
   ["a number of 11 bytes", "08ffffffffffffffffffff01"],

@@ -2,7 +2,7 @@
  * Small schemas, made by hand, in which every form occurs that real ones have. They resemble core's types, with numbers of
  * their own in protobuf. Real schemas are generated, in api/, which is not known here.
  */
-import type { Field, ListSchema, MapSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema } from "../../schema.ts";
+import type { ChoiceSchema, Field, ListSchema, MapSchema, ObjectSchema, ProtobufField, ScalarSchema, Schema } from "../../schema.ts";
 
 export const STRING: ScalarSchema = { type: "string" };
 export const BOOLEAN: ScalarSchema = { type: "boolean" };
@@ -43,6 +43,12 @@ export function objectSchema({ name, fields, inlined = [], preserveUnknownFields
     protobuf,
     ...(preserveUnknownFields === undefined ? {} : { preserveUnknownFields }),
   };
+}
+
+/** An object of the type, which is field 2 of the message, or an `other` value, which is field 1. */
+function choiceOf(object: ObjectSchema, other: Schema): ChoiceSchema {
+  const fields: Fields = { other: [other, other.type === "boolean" ? "write" : "keep"], object: [object, "keep"] };
+  return { type: "any", format: "choice", message: objectSchema({ name: "Choice", fields }), objectField: "object", otherField: "other" };
 }
 
 const META = objectSchema({
@@ -140,3 +146,17 @@ export const POD: ObjectSchema = {
 
 /** As a custom resource's: unknown fields of `kept` are no mistakes. */
 export const KEEPING: ObjectSchema = objectSchema({ name: "com.example.v1.Keeping", fields: { kept: [ANYTHING_KEPT, "keep"] } });
+
+const PROPS = objectSchema({ name: "io.k8s.api.core.v1.Props", fields: { type: [STRING, "omit"], nullable: [BOOLEAN, "omit"] } });
+
+/** As JSON schemas have them: every kind of choice that there is. */
+export const CHOOSING: ObjectSchema = objectSchema({
+  name: "io.k8s.api.core.v1.Choosing",
+  fields: {
+    items: [choiceOf(PROPS, listOf(PROPS)), "keep"],
+    additional: [choiceOf(PROPS, BOOLEAN), "keep"],
+    dependencies: [mapOf(choiceOf(PROPS, listOf(STRING))), "omit"],
+    enum: [listOf({ type: "any", format: "json" }), "omit"],
+    foo: [STRING, "omit"],
+  },
+});

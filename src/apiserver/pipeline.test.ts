@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../api/machinery/object.ts";
+import type { Store } from "../store/store.ts";
+import { memoryStore } from "../testing/memory-store.ts";
+import { virtualClock } from "../testing/virtual-clock.ts";
+import { bearerToken } from "./authentication.ts";
+import { startServer, type StartedServer } from "./testing/server.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const PODS = "/api/v1/namespaces/default/pods";
+const ADMINISTRATOR = { name: "admin", groups: ["system:masters"] };
+
+/** A server whose store does not answer commits until `release` is called. */
+async function withHeldStore(config = {}): Promise<StartedServer & { release(): void; hold(): void }> {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let isHeld = false;
+  const waiting: (() => void)[] = [];
+  const store: Store = {
+    capabilities: memory.capabilities,
+    get: (...all) => memory.get(...all),
+    list: (...all) => memory.list(...all),
+    currentRevision: () => memory.currentRevision(),
+    watch: (...all) => memory.watch(...all),
+    compact: (revision) => memory.compact(revision),
+    statistics: () => memory.statistics(),
+    close: () => memory.close(),
+    async commit(...all) {
+      if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+      return memory.commit(...all);
+    },
+  };
+  const server = await startServer({ store, clock, config });
+  const release = () => {
+    isHeld = false;
+    for (const go of waiting.splice(0)) go();
+  };
+  return Object.assign(server, { release, hold: () => void (isHeld = true) });
+}
+
+test("a write that takes longer than its client waits gets 504, and is not done later", async () => {
+  await using server = await withHeldStore();
+  server.hold();
+  const short = server.call("POST", `${MAPS}?timeout=1s`, { metadata: { name: "short" } });
+  const usual = server.call("POST", MAPS, { metadata: { name: "usual" } });
+  const unlimited = server.call("POST", `${MAPS}?timeout=0s`, { metadata: { name: "unlimited" } });
+  const codes: Record<string, number> = {};
+  for (const [name, answer] of Object.entries({ short, usual, unlimited })) void answer.then(({ code }) => (codes[name] = code));
+
+  await server.clock.advance(999);
+  assert.deepEqual(codes, {});
+  await server.clock.advance(1);
+  assert.deepEqual(codes, { short: 504 });
+  await server.clock.advance(58_999);
+  assert.deepEqual(codes, { short: 504 });
+  await server.clock.advance(1);
+  assert.deepEqual(codes, { short: 504, usual: 504, unlimited: 504 });
+
+  assert.deepEqual([(await short).body.reason, (await short).body.message], ["Timeout", "Timeout: request did not complete within the allotted timeout"]);
+  server.release();
+  await server.clock.settle();
+  assert.deepEqual((await server.call("GET", MAPS)).body.items, []);
+  assert.equal((await server.call("POST", `${MAPS}?timeout=x`, { metadata: { name: "a" } })).code, 400);
+});
+
+test("more requests at once than there is room for get 429 and when to come back; room is given back", async () => {
+  await using server = await withHeldStore({ maxMutatingRequestsInFlight: 2 });
+  server.hold();
+  const first = [1, 2].map((index) => server.call("POST", MAPS, { metadata: { name: `n${index}` } }));
+  await server.clock.settle();
+
+  const third = await server.call("POST", MAPS, { metadata: { name: "n3" } });
+  const read = await server.call("GET", MAPS);
+  server.release();
+
+  assert.deepEqual([third.code, third.body.reason, third.headers["retry-after"]], [429, "TooManyRequests", "1"]);
+  assert.equal(read.code, 200, "reading has its own room");
+  assert.deepEqual((await Promise.all(first)).map(({ code }) => code), [201, 201]);
+  assert.equal((await server.call("POST", MAPS, { metadata: { name: "n3" } })).code, 201);
+});
+
+test("watches take room only until they stream", async () => {
+  await using server = await startServer({ config: { maxRequestsInFlight: 1 } });
+  for (let index = 0; index < 3; index++) await server.watch(`${MAPS}?watch=1`);
+  assert.equal((await server.call("GET", MAPS)).code, 200);
+});
+
+test("the bearer of the token is let in, another token is refused, and nobody in particular sees health and version only", async () => {
+  await using server = await startServer({ authenticator: bearerToken("secret", ADMINISTRATOR) });
+  const code = async (path: string, authorization?: string) =>
+    (await server.call("GET", path, undefined, authorization === undefined ? {} : { authorization })).code;
+
+  assert.equal(await code(MAPS, "Bearer secret"), 200);
+  for (const wrong of ["Bearer secre", "Bearer secrets", "Bearer ", "secret", "Basic c2VjcmV0"]) assert.equal(await code(MAPS, wrong), 401, wrong);
+  for (const path of [MAPS, "/api", "/openapi/v2", "/metrics"]) assert.equal(await code(path), 401, path);
+  for (const path of ["/healthz", "/livez", "/readyz", "/version"]) assert.equal(await code(path), 200, path);
+  const refused = await server.call("GET", MAPS);
+  assert.equal(refused.headers["www-authenticate"], "Bearer");
+  assert.doesNotMatch(refused.text, /secret/);
+});
+
+test("who may not is told so in upstream's words, and a review says the same beforehand", async () => {
+  await using server = await startServer({ authenticator: { authenticate: () => ({ name: "jane", groups: ["dev"] }) } });
+  const { code, body } = await server.call("GET", `${MAPS}/a`);
+  assert.equal(code, 403);
+  assert.equal(body.message, 'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"');
+
+  await using open = await startServer();
+  const review = async (spec: JsonObject) =>
+    (await open.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", { spec })).body.status;
+  const resourceAttributes = { verb: "get", resource: "configmaps", namespace: "default", name: "a" };
+  assert.equal((await review({ user: "jane", groups: ["dev"], resourceAttributes })).allowed, false);
+  assert.equal((await review({ user: "root", groups: ["system:masters"], resourceAttributes })).allowed, true);
+  assert.equal((await review({ user: "jane", nonResourceAttributes: { verb: "get", path: "/healthz" } })).allowed, true);
+});
+
+test("nothing is created in a namespace that is missing or going, and those of the cluster stay", async () => {
+  await using server = await startServer();
+  await server.call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
+  assert.equal((await server.call("POST", "/api/v1/namespaces/n/configmaps", { metadata: { name: "a" } })).code, 201);
+  const missing = await server.call("POST", "/api/v1/namespaces/none/configmaps", { metadata: { name: "a" } });
+  assert.deepEqual([missing.code, missing.body.message], [404, 'namespaces "none" not found']);
+
+  const deleted = await server.call("DELETE", "/api/v1/namespaces/n");
+  assert.equal(deleted.body.status.phase, "Terminating");
+  const late = await server.call("POST", "/api/v1/namespaces/n/configmaps", { metadata: { name: "b" } });
+  assert.deepEqual([late.code, late.body.details.causes[0].reason], [403, "NamespaceTerminating"]);
+  await server.call("PUT", "/api/v1/namespaces/n/finalize", { ...deleted.body, spec: { finalizers: [] } });
+  assert.equal((await server.call("GET", "/api/v1/namespaces/n")).code, 404);
+  for (const name of ["default", "kube-system", "kube-public"]) {
+    assert.equal((await server.call("DELETE", `/api/v1/namespaces/${name}`)).code, 403, name);
+  }
+});
+
+test("a Pod that is evicted says why before it goes", async () => {
+  await using server = await startServer();
+  const spec = { containers: [{ name: "c", image: "i" }], nodeName: "n" };
+  await server.call("POST", PODS, { metadata: { name: "a" }, spec });
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a", namespace: "default" } };
+
+  const dry = await server.call("POST", `${PODS}/a/eviction?dryRun=All`, eviction);
+  assert.deepEqual([dry.code, (await server.call("GET", `${PODS}/a`)).body.status.conditions], [201, undefined]);
+  const { code, text } = await server.call("POST", `${PODS}/a/eviction`, eviction);
+
+  assert.equal(code, 201, text);
+  const { metadata, status } = (await server.call("GET", `${PODS}/a`)).body;
+  assert.equal(metadata.deletionGracePeriodSeconds, 30);
+  const condition = status.conditions.find(({ type }: { type: string }) => type === "DisruptionTarget");
+  assert.deepEqual([condition.status, condition.reason], ["True", "EvictionByEvictionAPI"]);
+  assert.equal((await server.call("POST", `${PODS}/none/eviction`, { ...eviction, metadata: { name: "none" } })).code, 404);
+});
