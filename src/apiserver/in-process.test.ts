@@ -70,7 +70,12 @@ test("a watch hears of a write before the write is answered", async () => {
   await server.clock.settle();
 
   for (const verb of ["create", "update", "delete"] as const) {
-    await transport.request({ ...MAPS, verb, ...(verb === "create" ? {} : { name: "a" }), object: verb === "delete" ? {} : map("a", { verb }) });
+    await transport.request({
+      ...MAPS,
+      verb,
+      ...(verb === "create" ? {} : { name: "a" }),
+      object: verb === "delete" ? {} : map("a", { verb }),
+    });
     heard.push(`${verb} answered`);
   }
 

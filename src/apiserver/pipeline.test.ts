@@ -57,7 +57,10 @@ test("a write that takes longer than its client waits gets 504, and is not done 
   await server.clock.advance(1);
   assert.deepEqual(codes, { short: 504, usual: 504, unlimited: 504 });
 
-  assert.deepEqual([(await short).body.reason, (await short).body.message], ["Timeout", "Timeout: request did not complete within the allotted timeout"]);
+  assert.deepEqual(
+    [(await short).body.reason, (await short).body.message],
+    ["Timeout", "Timeout: request did not complete within the allotted timeout"],
+  );
   server.release();
   await server.clock.settle();
   assert.deepEqual((await server.call("GET", MAPS)).body.items, []);
@@ -76,7 +79,10 @@ test("more requests at once than there is room for get 429 and when to come back
 
   assert.deepEqual([third.code, third.body.reason, third.headers["retry-after"]], [429, "TooManyRequests", "1"]);
   assert.equal(read.code, 200, "reading has its own room");
-  assert.deepEqual((await Promise.all(first)).map(({ code }) => code), [201, 201]);
+  assert.deepEqual(
+    (await Promise.all(first)).map(({ code }) => code),
+    [201, 201],
+  );
   assert.equal((await server.call("POST", MAPS, { metadata: { name: "n3" } })).code, 201);
 });
 
@@ -92,7 +98,8 @@ test("the bearer of the token is let in, another token is refused, and nobody in
     (await server.call("GET", path, undefined, authorization === undefined ? {} : { authorization })).code;
 
   assert.equal(await code(MAPS, "Bearer secret"), 200);
-  for (const wrong of ["Bearer secre", "Bearer secrets", "Bearer ", "secret", "Basic c2VjcmV0"]) assert.equal(await code(MAPS, wrong), 401, wrong);
+  for (const wrong of ["Bearer secre", "Bearer secrets", "Bearer ", "secret", "Basic c2VjcmV0"])
+    assert.equal(await code(MAPS, wrong), 401, wrong);
   for (const path of [MAPS, "/api", "/openapi/v2", "/metrics"]) assert.equal(await code(path), 401, path);
   for (const path of ["/healthz", "/livez", "/readyz", "/version"]) assert.equal(await code(path), 200, path);
   const refused = await server.call("GET", MAPS);
@@ -104,7 +111,10 @@ test("who may not is told so in upstream's words, and a review says the same bef
   await using server = await startServer({ authenticator: { authenticate: () => ({ name: "jane", groups: ["dev"] }) } });
   const { code, body } = await server.call("GET", `${MAPS}/a`);
   assert.equal(code, 403);
-  assert.equal(body.message, 'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"');
+  assert.equal(
+    body.message,
+    'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"',
+  );
 
   await using open = await startServer();
   const review = async (spec: JsonObject) =>

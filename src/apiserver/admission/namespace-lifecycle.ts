@@ -1,6 +1,6 @@
 /**
  * Nothing is created in a namespace that does not exist or is going, and the namespaces that every cluster has are not deleted.
- * As upstream's plugin of this name, but exact: it asks the storage itself and not a cache that may be behind.
+ * As upstream's plugin of this name. Exact where this process owns the store; on a shared one the cache may be a moment behind, as upstream.
  */
 import { forbiddenError, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../admission.ts";

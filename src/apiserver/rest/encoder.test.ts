@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
 import { parseYaml } from "../../api/machinery/codec/yaml.ts";
-import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { schemaOf } from "../../api/schemas.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
 
@@ -33,14 +33,17 @@ test("protobuf, YAML and pretty JSON say the same as JSON", async () => {
 
   const protobuf = await server.call("GET", `${MAPS}/a`, undefined, PROTOBUF);
   const envelope = decodeEnvelope(protobuf.bytes);
-  const decoded = decodeProtobuf(envelope.raw, schemaOf("io.k8s.api.core.v1.ConfigMap")) as unknown as JsonObject;
+  const decoded = decodeProtobuf(envelope.raw, schemaOf("io.k8s.api.core.v1.ConfigMap"));
   assert.deepEqual({ ...decoded, kind: envelope.kind, apiVersion: envelope.apiVersion }, json);
   const yaml = await server.call("GET", `${MAPS}/a`, undefined, { accept: "application/yaml" });
   assert.deepEqual(parseYaml(yaml.bytes).value, json);
   const pretty = await server.call("GET", `${MAPS}/a?pretty=true`);
   assert.deepEqual(pretty.body, json);
-  assert.match(pretty.text, /^\{\n {2}"kind"/);
-  assert.deepEqual([protobuf, yaml, pretty].map(({ headers }) => headers["content-type"]), [PROTOBUF.accept, "application/yaml", "application/json"]);
+  assert.match(pretty.text, /^\{\n {2}"/);
+  assert.deepEqual(
+    [protobuf, yaml, pretty].map(({ headers }) => headers["content-type"]),
+    [PROTOBUF.accept, "application/yaml", "application/json"],
+  );
 });
 
 test("a list in protobuf decodes to the list", async () => {
@@ -49,7 +52,7 @@ test("a list in protobuf decodes to the list", async () => {
 
   const { raw, kind } = decodeEnvelope((await server.call("GET", MAPS, undefined, PROTOBUF)).bytes);
 
-  const decoded = decodeProtobuf(raw, schemaOf("io.k8s.api.core.v1.ConfigMapList")) as unknown as JsonObject;
+  const decoded = decodeProtobuf(raw, schemaOf("io.k8s.api.core.v1.ConfigMapList"));
   assert.equal(kind, "ConfigMapList");
   assert.deepEqual(JSON.parse(JSON.stringify(decoded["items"])), body.items);
 });
@@ -59,7 +62,7 @@ test("failures are told in the form that was asked for, and in JSON if there is 
 
   const protobuf = await server.call("GET", `${MAPS}/none`, undefined, PROTOBUF);
   const status = decodeProtobuf(decodeEnvelope(protobuf.bytes).raw, schemaOf("io.k8s.apimachinery.pkg.apis.meta.v1.Status"));
-  assert.deepEqual([protobuf.code, (status as JsonObject)["reason"], (status as JsonObject)["code"]], [404, "NotFound", 404]);
+  assert.deepEqual([protobuf.code, status["reason"], status["code"]], [404, "NotFound", 404]);
   const html = await server.call("GET", `${MAPS}/a`, undefined, { accept: "text/html" });
   assert.deepEqual([html.code, html.body.reason], [406, "NotAcceptable"]);
 });
@@ -67,11 +70,25 @@ test("failures are told in the form that was asked for, and in JSON if there is 
 test("tables and metadata alone are made of the same objects", async () => {
   await using server = await withMaps();
   const table = (await server.call("GET", MAPS, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" })).body;
-  const partial = (await server.call("GET", MAPS, undefined, { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" })).body;
+  const partial = (
+    await server.call("GET", MAPS, undefined, { accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io" })
+  ).body;
 
-  assert.deepEqual(table.columnDefinitions.map(({ name }: { name: string }) => name), ["Name", "Data", "Age"]);
-  assert.deepEqual(table.rows.map(({ cells }: { cells: unknown[] }) => cells.slice(0, 2)), [["a", 1], ["b", 1]]);
-  assert.deepEqual(table.rows.map(({ object }: { object: KubeObject }) => object.kind), ["PartialObjectMetadata", "PartialObjectMetadata"]);
+  assert.deepEqual(
+    table.columnDefinitions.map(({ name }: { name: string }) => name),
+    ["Name", "Data", "Age"],
+  );
+  assert.deepEqual(
+    table.rows.map(({ cells }: { cells: unknown[] }) => cells.slice(0, 2)),
+    [
+      ["a", 1],
+      ["b", 1],
+    ],
+  );
+  assert.deepEqual(
+    table.rows.map(({ object }: { object: KubeObject }) => object.kind),
+    ["PartialObjectMetadata", "PartialObjectMetadata"],
+  );
   assert.equal(partial.kind, "PartialObjectMetadataList");
   assert.deepEqual(partial.items[0].metadata, (await server.call("GET", `${MAPS}/a`)).body.metadata);
   assert.equal(partial.items[0].data, undefined);

@@ -33,8 +33,8 @@ const rows: readonly [path: string, means: string][] = [
   ["/api/v1/namespaces/x/pods/y/status", "/v1 pods x/y status"],
   ["/api/v1/namespaces/x/pods/y/proxy/a/b", "/v1 pods x/y proxy +a|b"],
   ["/apis/apps/v1/namespaces/x/status/y", "apps/v1 status x/y "],
-  ["/api/v1/watch/pods", "/v1 pods / watch"],
-  ["/api/v1/watch/namespaces/x/pods/y", "/v1 pods x/y watch"],
+  ["/api/v1/watch/pods", "/v1 pods /  watch"],
+  ["/api/v1/watch/namespaces/x/pods/y", "/v1 pods x/y  watch"],
   ["/api/v1/namespaces/x/pods/a%2Fb", "/v1 pods x/a b"],
   ["/api/v1/namespaces/x/pods/%C3%A9", "/v1 pods x/é "],
   ["/api/v1/namespaces/x/pods/a%00", "/v1 pods x/a\0 "],
@@ -51,7 +51,11 @@ for (const [path, means] of rows) {
 
 test("a path with a broken escape is a mistake of the client", () => {
   for (const path of ["/api/v1/pods/%", "/api/v1/pods/%zz", "/%c3", "/api/v1/pods/%ed%a0%80", "/a%ff"]) {
-    assert.throws(() => parsePath(path), (error) => isReason(error, "BadRequest"), path);
+    assert.throws(
+      () => parsePath(path),
+      (error) => isReason(error, "BadRequest"),
+      path,
+    );
   }
 });
 
@@ -73,7 +77,8 @@ test("no path makes the parser fail in another way, and a decoded name never has
 test("methods are verbs by what the path names", () => {
   const collection = parsePath("/api/v1/pods") as ResourcePath;
   const one = parsePath("/api/v1/namespaces/x/pods/y") as ResourcePath;
-  const verbs = (path: ResourcePath) => ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "get"].map((method) => verbOf(method, path, false));
+  const verbs = (path: ResourcePath) =>
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "get"].map((method) => verbOf(method, path, false));
   assert.deepEqual(verbs(collection), ["list", undefined, "create", "update", "patch", "deletecollection", undefined, undefined]);
   assert.deepEqual(verbs(one), ["get", undefined, "create", "update", "patch", "delete", undefined, undefined]);
   assert.equal(verbOf("GET", collection, true), "watch");

@@ -38,7 +38,12 @@ function names(cache: ObjectCache): string[] {
 
 function listener(): CacheListener & { readonly heard: string[] } {
   const heard: string[] = [];
-  return { heard, scope: { namespace: "" }, changed: ({ type, name }) => void heard.push(`${type} ${name}`), ended: () => void heard.push("ended") };
+  return {
+    heard,
+    scope: { namespace: "" },
+    changed: ({ type, name }) => void heard.push(`${type} ${name}`),
+    ended: () => void heard.push("ended"),
+  };
 }
 
 /** A store whose watches can be broken, and that can say no for a while. */

@@ -2,6 +2,7 @@
 import { notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
+import { translated } from "../storage/store-failure.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { revisionOf, tooLargeRevision } from "./list-options.ts";
 
@@ -9,15 +10,19 @@ export async function getObject(endpoint: Endpoint, request: ApiRequest): Promis
   const name = { namespace: request.namespace, name: request.name };
   const wanted = revisionOf(request.options);
   // A named version means "at least this old": what the cache has is enough, if it has come that far.
-  if (wanted !== undefined) await waitFor(endpoint, wanted);
-  const object = wanted === undefined ? await endpoint.storage.get(name) : await endpoint.storage.getCached(name);
+  const isCacheEnough = wanted !== undefined && (await reaches(endpoint, wanted));
+  const object = isCacheEnough ? await endpoint.storage.getCached(name) : await endpoint.storage.get(name);
   if (object === undefined) throw notFound(endpoint.name, request.name);
   return object;
 }
 
-async function waitFor({ storage }: Endpoint, wanted: number): Promise<void> {
-  if (!storage.cache.isLoaded) await storage.cache.load();
-  if (wanted <= storage.cache.knownRevision()) return;
-  const fresh = (await storage.cache.freshRevision()) ?? storage.cache.knownRevision();
-  if (wanted > fresh) throw tooLargeRevision(wanted, fresh);
+/** Whether the cache has come that far, or does now. False: only the store itself can tell. */
+async function reaches({ storage }: Endpoint, wanted: number): Promise<boolean> {
+  const { cache, store } = storage;
+  if (!cache.isLoaded) await cache.load();
+  if (wanted <= cache.knownRevision()) return true;
+  const fresh = await cache.freshRevision();
+  const newest = fresh ?? (await translated(() => store.currentRevision()));
+  if (wanted > newest) throw tooLargeRevision(wanted, newest);
+  return fresh !== undefined;
 }

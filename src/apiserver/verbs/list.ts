@@ -47,10 +47,10 @@ async function momentOf({ storage }: Endpoint, { options }: ApiRequest, token: C
   if (wanted !== undefined && wanted !== 0 && (options.resourceVersionMatch === "Exact" || isExactByLimit(options))) {
     return momentAt(storage, wanted, undefined);
   }
-  if (wanted === 0) return now(storage, storage.cache.knownRevision());
+  if (wanted === 0) return momentNow(storage, storage.cache.knownRevision());
   const fresh = await storage.cache.freshRevision();
   if (wanted !== undefined && fresh !== undefined && wanted > fresh) throw tooLargeRevision(wanted, fresh);
-  return fresh === undefined ? translated(() => fromStore(storage, undefined)) : now(storage, fresh);
+  return fresh === undefined ? translated(() => momentInStore(storage, undefined)) : momentNow(storage, fresh);
 }
 
 /** Who takes any version takes what the cache has, and that is whole, as upstream's is. */
@@ -63,7 +63,8 @@ function isExactByLimit({ resourceVersionMatch = "", limit = 0 }: ApiRequest["op
   return resourceVersionMatch === "" && limit > 0;
 }
 
-function now({ cache }: ResourceStorage, revision: number): Moment {
+/** What the cache has now, which is as new as `revision`. */
+export function momentNow({ cache }: ResourceStorage, revision: number): Moment {
   return { revision: Math.max(revision, cache.lastChange), objects: cache.snapshot(), isNow: true };
 }
 
@@ -74,7 +75,7 @@ async function momentAt(storage: ResourceStorage, revision: number, token: Conti
   const kept = storage.moments.get(revision);
   if (kept !== undefined) return { revision, objects: kept, isNow: false };
   try {
-    return await fromStore(storage, revision);
+    return await momentInStore(storage, revision);
   } catch (error) {
     if (isStoreError(error, "FutureRevision")) throw tooLargeRevision(revision, cache.knownRevision());
     if (!isStoreError(error, "Compacted")) throw statusOfFailure(error);
@@ -83,7 +84,8 @@ async function momentAt(storage: ResourceStorage, revision: number, token: Conti
   }
 }
 
-async function fromStore(storage: ResourceStorage, revision: number | undefined): Promise<Moment> {
+/** What the store has at a revision, or now. */
+export async function momentInStore(storage: ResourceStorage, revision: number | undefined): Promise<Moment> {
   const found = await storage.store.list(storage.prefix, { ...(revision === undefined ? {} : { revision }), countRemaining: false });
   const objects = storage.emptySnapshot();
   for (const entry of found.entries) objects.set(orderOf(entry.key), storage.fromEntry(entry));

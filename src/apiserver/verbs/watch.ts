@@ -3,10 +3,12 @@ import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
+import { translated } from "../storage/store-failure.ts";
 import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";
 import { selectionOf } from "../watch/selection.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import type { WatchStart } from "../watch/watch-start.ts";
+import { momentInStore, momentNow } from "./list.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
 
 export async function watchObjects(
@@ -41,14 +43,15 @@ async function beginningOf(storage: ResourceStorage, { options }: ApiRequest): P
   const { cache } = storage;
   const wanted = revisionOf(options);
   const wantsInitial = options.sendInitialEvents ?? (wanted === undefined || wanted === 0);
-  // A version that is yet to come is waited for, as upstream does.
-  if (wanted !== undefined && wanted !== 0 && !wantsInitial) return { after: wanted };
+  if (wanted !== undefined && wanted !== 0 && !wantsInitial && wanted <= cache.knownRevision()) return { after: wanted };
   // Asking for version 0 means "any": what the cache has is good enough.
-  const fresh = wanted === 0 ? cache.knownRevision() : ((await cache.freshRevision()) ?? cache.knownRevision());
-  const current = Math.max(fresh, cache.lastChange);
-  if (wanted !== undefined && wanted > current) throw tooLargeRevision(wanted, current);
-  if (wantsInitial) return { after: current, initial: cache.snapshot() };
-  return { after: current };
+  const fresh = wanted === 0 ? cache.knownRevision() : await cache.freshRevision();
+  const { revision, objects } = fresh === undefined ? await translated(() => momentInStore(storage, undefined)) : momentNow(storage, fresh);
+  // Upstream would wait for a version that is yet to come. A client that has one from a store that is gone would then hear nothing;
+  // told so, it lists anew.
+  if (wanted !== undefined && wanted > revision) throw tooLargeRevision(wanted, revision);
+  if (wantsInitial) return { after: revision, initial: objects };
+  return { after: wanted === undefined || wanted === 0 ? revision : wanted };
 }
 
 /** As asked for, or by chance between the minimum and twice as long, so that watches do not all come back at once. */

@@ -101,7 +101,7 @@ async function write(transport: Transport, random: Random, history: Happened[]):
     assert(answer.is === "object");
     const known = history.some((happened) => happened.object.metadata.resourceVersion === answer.object.metadata.resourceVersion);
     // An update that changes nothing writes nothing.
-    if (!known) history.push({ type: action === 1 ? "delete" : "put", object: answer.object as Widget });
+    if (!known) history.push({ type: action === 1 ? "delete" : "put", object: answer.object });
   } catch (error) {
     assert.match((error as { reason: string }).reason, /^(AlreadyExists|NotFound|Conflict)$/);
   }
@@ -157,7 +157,7 @@ async function runModel(seed: number): Promise<void> {
 
 /** Until nobody waits for anything. */
 async function settled(server: StartedServer, watchers: readonly Watcher[]): Promise<void> {
-  for (let before = -1, now = 0; before !== now; ) {
+  for (let before = -1, now = 0; before !== now;) {
     before = now;
     for (const { call } of watchers) call.drain();
     await server.clock.settle();
@@ -271,7 +271,7 @@ test("initial events come in order, with a bookmark at their end and what happen
       ["ADDED", "c"],
     ],
   );
-  assert.deepEqual((call.events[2]?.object as KubeObject).metadata.annotations, { "k8s.io/initial-events-end": "true" });
+  assert.deepEqual((call.events[2]!.object as KubeObject).metadata.annotations, { "k8s.io/initial-events-end": "true" });
 });
 
 test("a watch ends after timeoutSeconds, cleanly, and without them between half an hour and an hour", async () => {
@@ -297,10 +297,13 @@ test("when the server stops, all watches end cleanly, also those that have not b
   await server.server.close();
   await server.clock.settle();
 
-  assert.deepEqual([running, unbegun].map(({ isEnded, isAborted }) => [isEnded, isAborted]), [
-    [true, false],
-    [true, false],
-  ]);
+  assert.deepEqual(
+    [running, unbegun].map(({ isEnded, isAborted }) => [isEnded, isAborted]),
+    [
+      [true, false],
+      [true, false],
+    ],
+  );
   await server[Symbol.asyncDispose]();
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ageColumn, nameColumn } from "../../api/machinery/columns.ts";
-import type { JsonObject, KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import { defineResource, type Resource } from "../../api/machinery/resource.ts";
 import { startServer } from "../testing/server.ts";
 import { isReadyToGo, planDeletion, type DeleteOptions } from "./deletion.ts";
@@ -129,7 +129,7 @@ test("taking away the last finalizer of an object that is going deletes it", asy
 test("a collection is deleted as far as its selector goes", async () => {
   await using server = await startServer();
   for (const [name, colour] of Object.entries({ a: "red", b: "blue", c: "red" })) {
-    await server.call("POST", MAPS, { metadata: { name, labels: { colour } } } as JsonObject);
+    await server.call("POST", MAPS, { metadata: { name, labels: { colour } } });
   }
 
   const { code, body } = await server.call("DELETE", `${MAPS}?labelSelector=colour%3Dred`);

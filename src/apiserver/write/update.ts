@@ -177,7 +177,7 @@ function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {
     apiVersion: shown.apiVersion,
     metadata: metadataForUpdate(next.metadata, shown.metadata),
     ...rest,
-  } as KubeObject;
+  };
 }
 
 /** What is wanted is not written by way of the status, nor by actions, which carry out what is wanted. */

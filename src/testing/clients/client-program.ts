@@ -63,7 +63,7 @@ export function clientProgram(place: ProgramPlace, always: readonly string[] = [
   };
   const succeed = async (line: string, options?: RunOptions): Promise<string> => {
     const { code, stdout, stderr } = await run(line, options);
-    if (code !== 0) throw new Error(`Expected "${line}" to succeed, it exited with ${code}: ${stderr}${stdout}`);
+    if (code !== 0) throw new Error(`Expected "${line}" to succeed, it exited with ${code ?? "a signal"}: ${stderr}${stdout}`);
     return stdout;
   };
   const fails = async (line: string, options?: RunOptions): Promise<string> => {
@@ -131,9 +131,8 @@ class Running implements RunningClient {
     if (this.#notes.some((note) => pattern.test(note))) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#noteLines.on("line", (note) => void (pattern.test(note) && resolve()));
-      this.#noteLines.once("close", () =>
-        reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`)),
-      );
+      const giveUp = () => reject(new Error(`Expected a note like ${pattern}, the program ended: ${this.#notes.join("\n")}`));
+      this.#exited.then(giveUp, giveUp);
     });
   }
 

@@ -25,6 +25,15 @@ test("the label of a generated name is set once the name is known", () => {
   assert.deepEqual(named?.metadata.labels, { "kubernetes.io/metadata.name": "x-abc" });
 });
 
+test("who writes the status need not say the phase of a Namespace that is in use", () => {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "x" } } as const;
+  const { status } = namespaces.subresources;
+
+  assert.equal(status?.of, "object");
+  const written = status.prepareForUpdate({ ...namespace, status: { conditions: [] } }, { ...namespace, status: { phase: "Active" } });
+  assert.deepEqual(written.status, { conditions: [], phase: "Active" });
+});
+
 test("names of Namespaces are DNS labels and those of finalizers are qualified", () => {
   assert.deepEqual(namespaces.validateName?.("a.b"), ["must not contain dots"]);
   assert.deepEqual(problemsOfNew(namespaces, { spec: { finalizers: ["foo"] } }), [

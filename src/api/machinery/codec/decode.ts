@@ -140,13 +140,9 @@ class Walk {
    * first value of a wrong type ends the decoding.
    */
   #choice(value: Json, plan: ChoicePlan): Json {
-    const errorBefore = this.firstError;
-    this.firstError = undefined;
     this.#choices++;
     const chosen = isObject(value) ? this.value(value, plan.object) : this.#other(value, plan.other);
     this.#choices--;
-    if (this.firstError !== undefined) throw this.firstError;
-    this.firstError = errorBefore;
     return chosen;
   }
 
@@ -211,7 +207,9 @@ class Walk {
   }
 
   #wrongType(value: Json, plan: Plan, expected = goType(plan.schema)): Json {
-    this.firstError ??= wrongType(this.#place(), value, expected);
+    const error = wrongType(this.#place(), value, expected);
+    if (this.#choices > 0) throw error;
+    this.firstError ??= error;
     return value;
   }
 

@@ -132,13 +132,13 @@ function missingValue({ form, plan }: ValuePlan): Json {
   return form === "list" ? [] : writtenZero(plan);
 }
 
-/** One value, its tag being read. An object is read into the one there is `before`. */
+/** One value, its tag being read. An object has what the one `before` has, which may be a shared zero and so is copied. */
 function readValue(reader: Reader, plan: ValuePlan, depth: number, before: Members | undefined): Json {
   switch (plan.form) {
     case "string":
       return reader.text();
     case "object": {
-      const object = before ?? {};
+      const object: Members = before === undefined ? {} : { ...before };
       const outerEnd = reader.enter();
       readObject(reader, object, plan.message, depth + 1);
       reader.leave(outerEnd);

@@ -60,7 +60,6 @@ export class MemberPlan {
   readonly zero: Field["zero"];
   /** Of the field's value, of an item of its list, of a value of its map. */
   readonly value: ValuePlan;
-  readonly wireType: number;
   readonly tag: number;
   /** What is written if the object does not have it. Made by the encoder when it is first needed. */
   absent: Uint8Array | undefined;
@@ -73,8 +72,7 @@ export class MemberPlan {
     this.occurrence = occurrence;
     this.zero = zero;
     this.value = new ValuePlan(schema);
-    this.wireType = occurrence === "map" ? WIRE_BYTES : this.value.wireType;
-    this.tag = tagOf(number, this.wireType);
+    this.tag = tagOf(number, occurrence === "map" ? WIRE_BYTES : this.value.wireType);
     this.absent = undefined;
     this.#isInherited = name in Object.prototype;
   }

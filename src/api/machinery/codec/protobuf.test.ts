@@ -123,6 +123,15 @@ test("a message in two pieces is put together", () => {
   assert.deepEqual(decodeProtobuf(bytesOf("0a030a0178" + "0a03120179"), schema), { inner: { a: "x", b: "y" } });
 });
 
+test("a message that only the second piece has is put where the first piece left a zero", () => {
+  const innermost = objectSchema({ name: "Innermost", fields: { a: [STRING, "omit"] } });
+  const inner = objectSchema({ name: "Inner", fields: { always: [innermost, "write"], b: [STRING, "omit"] } });
+  const schema = objectSchema({ name: "Outer", fields: { inner: [inner, "write"] } });
+
+  assert.deepEqual(decodeProtobuf(bytesOf("0a03120179" + "0a050a030a0178"), schema), { inner: { b: "y", always: { a: "x" } } });
+  assert.deepEqual(decodeProtobuf(bytesOf(""), schema), { inner: { always: {} } });
+});
+
 /** One level of it takes two bytes. */
 function recursive(): ObjectSchema {
   const fields = new Map();

@@ -79,7 +79,9 @@ const STACK_EXTRA = 2;
  */
 const WORDS_MAX = 200_000;
 /** Each one costs as much as a word, but the first hundreds already are more than any manifest has. */
-const ALIASES_MAX = 10_000;
+const ALIASES_MAX = 1_000;
+/** Tags and anchors that stand in a row. A value has one of each, and so has the first key in it; the package looks at each with all others. */
+const PROPERTIES_IN_A_ROW_MAX = 8;
 const TOO_MANY_ALIASES = "yaml: document contains excessive aliasing";
 
 /** Looks at what was read after every word, so that what is hostile is refused before much has been done for it. */
@@ -88,13 +90,26 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
   const parser = new Parser(lines.addNewLine);
   let words = 0;
   let aliases = 0;
+  let properties = 0;
   for (const word of new Lexer().lex(text)) {
     yield* parser.next(word);
     if (parser.stack.length > YAML_DEPTH_MAX + STACK_EXTRA) throw new YamlError(TOO_DEEP);
     if (++words > WORDS_MAX) throw new YamlError(`yaml: exceeded max of ${WORDS_MAX} words`);
     if (word.startsWith("*") && ++aliases > ALIASES_MAX) throw new YamlError(TOO_MANY_ALIASES);
+    if (isProperty(word)) properties++;
+    else if (!isSpace(word)) properties = 0;
+    if (properties > PROPERTIES_IN_A_ROW_MAX) throw new YamlError("yaml: too many tags and anchors in a row");
   }
   yield* parser.end();
+}
+
+/** Words that are scalars begin with a mark of the package's own, so these are no text. */
+function isProperty(word: string): boolean {
+  return word.startsWith("!") || word.startsWith("&");
+}
+
+function isSpace(word: string): boolean {
+  return word.trim() === "" || word.startsWith("#");
 }
 
 interface Converted {

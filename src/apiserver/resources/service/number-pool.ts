@@ -32,6 +32,10 @@ export class NumberPool {
     return this.#held.has(number);
   }
 
+  holders(number: number): number {
+    return this.#held.get(number) ?? 0;
+  }
+
   hold(number: number): void {
     this.#held.set(number, (this.#held.get(number) ?? 0) + 1);
   }

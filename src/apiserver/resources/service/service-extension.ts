@@ -19,7 +19,7 @@ import type { Random } from "../../../base/random.ts";
 import type { ServerContext } from "../../server-context.ts";
 import type { Allocation, AllocatedWrite, ResourceExtension } from "../../extension.ts";
 import type { NumberPool } from "./number-pool.ts";
-import { ServicePools } from "./service-pools.ts";
+import { ServicePools, type HeldNumber } from "./service-pools.ts";
 
 export function serviceExtension(server: ServerContext): ResourceExtension {
   let pools: ServicePools | undefined;
@@ -41,7 +41,7 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
 class ServiceAllocation {
   readonly #pools: ServicePools;
   readonly #random: Random;
-  readonly #held: { readonly pool: NumberPool; readonly number: number }[] = [];
+  readonly #held: HeldNumber[] = [];
 
   constructor(pools: ServicePools, random: Random) {
     this.#pools = pools;
@@ -138,11 +138,9 @@ class ServiceAllocation {
     this.#held.push({ pool, number });
   }
 
-  /** A number that was written must not be free for a moment before the Service is seen to hold it. */
   #settle(written: boolean): void {
-    if (!written) return this.#giveBack();
-    const giveBack = () => this.#giveBack();
-    void this.#pools.settled().then(giveBack, giveBack);
+    if (written) this.#pools.written(this.#held.splice(0));
+    else this.#giveBack();
   }
 
   #giveBack(): void {

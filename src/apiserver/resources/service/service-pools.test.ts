@@ -24,11 +24,13 @@ interface Held {
 
 async function held(server: StartedServer): Promise<readonly Held[]> {
   const { body } = await server.call("GET", SERVICES);
-  return body.items.map(({ metadata, spec }: { metadata: { name: string }; spec: { clusterIPs?: string[]; ports: { nodePort?: number }[] } }) => ({
-    name: metadata.name,
-    addresses: (spec.clusterIPs ?? []).filter((address) => address !== "None"),
-    ports: spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort])),
-  }));
+  return body.items.map(
+    ({ metadata, spec }: { metadata: { name: string }; spec: { clusterIPs?: string[]; ports: { nodePort?: number }[] } }) => ({
+      name: metadata.name,
+      addresses: (spec.clusterIPs ?? []).filter((address) => address !== "None"),
+      ports: spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort])),
+    }),
+  );
 }
 
 function assertDistinct(all: readonly Held[]): void {
@@ -69,7 +71,10 @@ test("no two Services ever have one address or port, and what is free can be had
       const { code, text } = await server.call("POST", SERVICES, service(`n${index}`, { type: "NodePort" }));
       assert.equal(code, 201, text);
     }
-    assert.deepEqual((await held(server)).flatMap(({ ports }) => ports).toSorted(), [30_000, 30_001, 30_002, 30_003, 30_004]);
+    assert.deepEqual(
+      (await held(server)).flatMap(({ ports }) => ports).toSorted((a, b) => a - b),
+      [30_000, 30_001, 30_002, 30_003, 30_004],
+    );
   }
 });
 
@@ -108,7 +113,13 @@ test("after a new start, and after the feed of Services broke, what they hold is
   assert.equal((await second.call("POST", SERVICES, service("b", { clusterIP: "10.0.0.3" }))).code, 422);
   const { cache } = second.server.endpoints.find("", "v1", "services")!.storage;
   // Somebody's mistake breaks the feed; it is read anew.
-  const saboteur = { scope: { namespace: "" }, changed() { throw new Error("a mistake"); }, ended: () => cache.leave(saboteur) };
+  const saboteur = {
+    scope: { namespace: "" },
+    changed() {
+      throw new Error("a mistake");
+    },
+    ended: () => cache.leave(saboteur),
+  };
   cache.join(saboteur);
   await second.call("POST", SERVICES, service("c"));
   await second.clock.settle();
@@ -126,7 +137,10 @@ test("a pool gives out each of its numbers once, the lower ones last", () => {
     given.push(number);
   }
 
-  assert.deepEqual(given.toSorted((a, b) => a - b), Array.from({ length: 20 }, (_, index) => index + 10));
+  assert.deepEqual(
+    given.toSorted((a, b) => a - b),
+    Array.from({ length: 20 }, (_, index) => index + 10),
+  );
   assert(given.slice(-4).every((number) => number < 14));
   pool.release(17);
   assert.equal(pool.pick(random), 17);

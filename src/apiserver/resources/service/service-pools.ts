@@ -20,10 +20,17 @@ export interface AddressRange {
   readonly pool: NumberPool;
 }
 
+export interface HeldNumber {
+  readonly pool: NumberPool;
+  readonly number: number;
+}
+
 export class ServicePools {
   readonly ranges: readonly AddressRange[];
   readonly nodePorts: NumberPool;
   readonly #storage: ResourceStorage;
+  /** Held for writes that the watch has not told of yet. */
+  readonly #unseen = new Set<HeldNumber>();
   #following: Promise<void> | undefined;
 
   constructor(config: ApiServerConfig, storage: ResourceStorage) {
@@ -46,9 +53,16 @@ export class ServicePools {
     return this.#following;
   }
 
-  /** Resolves when what was written before the call is held for its own sake: at once, unless others write to the store, too. */
-  async settled(): Promise<void> {
-    if (this.#storage.store.capabilities.shared) await this.#storage.cache.freshRevision();
+  /**
+   * These were written. Where others write to the store, too, the watch tells of a write after its answer; until then the numbers must
+   * not be free, so they are held for it.
+   */
+  written(numbers: readonly HeldNumber[]): void {
+    for (const held of numbers) {
+      const isSeen = held.pool.holders(held.number) > 1;
+      if (isSeen || !this.#storage.store.capabilities.shared) held.pool.release(held.number);
+      else this.#unseen.add(held);
+    }
   }
 
   /** The offset of an address in the range of its family; undefined if it is in none. */
@@ -69,12 +83,15 @@ export class ServicePools {
 
   async #follow(): Promise<void> {
     const { cache } = this.#storage;
+    const unseen = [...this.#unseen];
     await cache.load();
     for (const [, { object }] of cache.snapshot().entries()) this.#hold(object as unknown as Service);
+    // What was written before is in there, or gone again.
+    for (const held of unseen) this.#seen(held);
     const listener = {
       scope: { namespace: "" },
       changed: ({ type, object, previous }: ObjectChange) => {
-        if (type === "put") this.#hold(object.object as unknown as Service);
+        if (type === "put") this.#holdWritten(object.object as unknown as Service);
         if (previous !== undefined) this.#release(previous.object as unknown as Service);
       },
       // The cache is read anew; so are we, when the next Service is written. What it has now is what we hold for it.
@@ -89,6 +106,18 @@ export class ServicePools {
 
   #hold(service: Service): void {
     this.#each(service, (pool, number) => pool.hold(number));
+  }
+
+  #holdWritten(service: Service): void {
+    this.#hold(service);
+    if (this.#unseen.size === 0) return;
+    this.#each(service, (pool, number) => {
+      for (const held of this.#unseen) if (held.pool === pool && held.number === number) this.#seen(held);
+    });
+  }
+
+  #seen(held: HeldNumber): void {
+    if (this.#unseen.delete(held)) held.pool.release(held.number);
   }
 
   #release(service: Service): void {
