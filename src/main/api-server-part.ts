@@ -12,7 +12,7 @@ import type { Logger } from "../base/logger.ts";
 import { joinPath } from "../host/files.ts";
 import { ListenError, type HttpsServer } from "../host/http/server.ts";
 import { absolutePath, machineName, makeTemporaryDirectory, writePrivateText } from "../host/private-files.ts";
-import { makeToken } from "../host/secret.ts";
+import { keptToken, makeToken } from "../host/secret.ts";
 import { readServingCertificate, servingCertificate, type ServingCertificate } from "../host/tls-certificates.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
@@ -53,7 +53,7 @@ export async function startApiServerPart(
   await using starting = new Disposables();
   const { serving } = options;
   const tls = await clock.external(certificateFor(options, clock));
-  const token = makeToken();
+  const token = await clock.external(tokenFor(serving));
   const core = await startCore({ ...options, token });
   starting.defer(() => core.close());
   const http = await clock.external(listen(serving, tls, core, log));
@@ -65,6 +65,11 @@ export async function startApiServerPart(
   const running = starting.move();
   const close = () => running[Symbol.asyncDispose]();
   return { url, kubeconfig, authority: tls.authority, token, close, [Symbol.asyncDispose]: close };
+}
+
+/** Kept beside the certificate, so that who is connected goes on after a restart; without a place to keep it, a new one each time. */
+async function tokenFor({ certificateDirectory }: ServingConfig): Promise<string> {
+  return certificateDirectory === undefined ? makeToken() : keptToken(joinPath(certificateDirectory, "token"));
 }
 
 async function closeBoth(http: HttpsServer, core: ApiServerCore): Promise<void> {

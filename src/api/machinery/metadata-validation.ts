@@ -143,6 +143,15 @@ export function* validateFinalizers(finalizers: readonly string[], at: string): 
   }
 }
 
+/** Names without a domain that mean something to the server. */
+const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", ORPHAN_FINALIZER, FOREGROUND_FINALIZER];
+
+/** Of built-in kinds: a name without a domain is one of the standard ones. */
+export function* validateStandardFinalizer(name: string, at: string): Iterable<FieldError> {
+  if (name.includes("/") || STANDARD_FINALIZERS.includes(name)) return;
+  yield invalid(at, name, "name is neither a standard finalizer name nor is it fully qualified");
+}
+
 function* validateNoNewFinalizers(next: readonly string[] = [], previous: readonly string[] = [], at: string): Iterable<FieldError> {
   const known = new Set(previous);
   const added = [...new Set(next.filter((finalizer) => !known.has(finalizer)))].toSorted();

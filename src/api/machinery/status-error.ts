@@ -21,6 +21,8 @@ const HTTP_CODE = {
   Invalid: 422,
   TooManyRequests: 429,
   InternalError: 500,
+  /** Upstream names no reason where a plain error of its own reaches the client; neither does the Status. */
+  Unknown: 500,
   ServerTimeout: 500,
   ServiceUnavailable: 503,
   Timeout: 504,
@@ -86,7 +88,7 @@ export class StatusError extends Error {
       metadata: this.continue === undefined ? {} : { continue: this.continue },
       status: "Failure",
       message: this.message,
-      reason: this.reason,
+      ...(this.reason === "Unknown" ? {} : { reason: this.reason }),
       ...(this.details === undefined ? {} : { details: this.details }),
       code: this.code,
     };

@@ -85,7 +85,7 @@ function withoutSystemFields(object: KubeObject): KubeObject {
 /** As upstream: its storage refuses it, and nobody makes a better answer of that. */
 function refuseVersion({ metadata }: KubeObject): void {
   if (Number(metadata.resourceVersion ?? "") === 0) return;
-  throw new StatusError("InternalError", "resourceVersion should not be set on objects to be created");
+  throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");
 }
 
 function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject): AdmissionRequest {

@@ -167,7 +167,7 @@ function checkVersion(endpoint: Endpoint, request: ApiRequest, { object, resourc
 
 /** Upstream's answer to what is no version at all, with its code. */
 function cannotParse(resourceVersion: string): StatusError {
-  return new StatusError("InternalError", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+  return new StatusError("Unknown", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
 }
 
 function withMetadata(next: KubeObject, shown: KubeObject): KubeObject {

@@ -1,5 +1,5 @@
 /** The rules of an object and of a change, all causes in one answer. */
-import { validateObjectMeta, validateObjectMetaUpdate } from "../../api/machinery/metadata-validation.ts";
+import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../api/machinery/resource.ts";
@@ -46,6 +46,10 @@ export function validateUpdate(
 function* metadataErrors(resource: Resource, { metadata }: KubeObject): Iterable<FieldError> {
   const { validateName = validateDnsSubdomain } = resource;
   yield* validateObjectMeta(metadata, { namespaced: resource.scope === "Namespaced", validateName });
+  if (metadata.finalizers === undefined || resource.allowsPlainFinalizers === true) return;
+  for (const [index, finalizer] of metadata.finalizers.entries()) {
+    yield* validateStandardFinalizer(finalizer, `metadata.finalizers[${index}]`);
+  }
 }
 
 function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: KubeObject): Iterable<FieldError> {

@@ -5,6 +5,7 @@
  * taken himself off the list through /finalize. So every new namespace names "kubernetes", the controller that empties it, and writes
  * of the object itself keep the list as it is. Who empties it: controllers/namespace.
  */
+import { validateStandardFinalizer } from "../../machinery/metadata-validation.ts";
 import type { Namespace } from "../../generated/core/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { element, invalid, type FieldError } from "../../machinery/field-error.ts";
@@ -14,7 +15,6 @@ import { withChanges } from "../../changes.ts";
 
 const KUBERNETES_FINALIZER = "kubernetes";
 /** Names without a domain that are finalizers of Kubernetes itself. */
-const STANDARD_FINALIZERS: readonly string[] = [KUBERNETES_FINALIZER, "orphan", "foregroundDeletion"];
 
 /** Selectors of namespaces match labels only, so each carries its name as one. */
 const NAME_LABEL = "kubernetes.io/metadata.name";
@@ -103,9 +103,7 @@ function terminating(namespace: Namespace): Namespace {
 
 function* validateFinalizer(name: string, field: string): Iterable<FieldError> {
   for (const wrong of validateQualifiedName(name)) yield invalid(field, name, wrong);
-  if (!name.includes("/") && !STANDARD_FINALIZERS.includes(name)) {
-    yield invalid(field, name, "name is neither a standard finalizer name nor is it fully qualified");
-  }
+  yield* validateStandardFinalizer(name, field);
 }
 
 /** The phase says the same as `deletionTimestamp`, or clients that look at one of them would be misled. */

@@ -262,26 +262,26 @@ for (const { what, applied, reason, message } of [
   {
     what: "an unknown field",
     applied: wanted({ foo: 1 }, { namespace: "n" }),
-    reason: "InternalError",
+    reason: "Unknown",
     message: "failed to create typed patch object (n/w; test/v1, Kind=Widget): .spec.foo: field not declared in schema",
   },
   {
     what: "items with one key",
     applied: wanted({ tags: ["a", "a"] }),
-    reason: "InternalError",
+    reason: "Unknown",
     message: 'failed to create typed patch object (/w; test/v1, Kind=Widget): .spec.tags: duplicate entries for key [="a"]',
   },
   {
     what: "an item without a key",
     applied: wanted({ parts: [null] }),
-    reason: "InternalError",
+    reason: "Unknown",
     message:
       "failed to create typed patch object (/w; test/v1, Kind=Widget): .spec.parts: element 0: associative list with keys may not have a null element",
   },
   {
     what: "values of other kinds",
     applied: wanted({ replicas: "1", data: "x", tags: { a: 1 }, nested: { a: true } }),
-    reason: "InternalError",
+    reason: "Unknown",
     message:
       "failed to create typed patch object (/w; test/v1, Kind=Widget): errors:\n  .spec.replicas: expected numeric (int or float), got string\n  .spec.data: expected map, got &{x}\n  .spec.tags: expected list, got &{map[a:1]}\n  .spec.nested.a: expected string, got &value.valueUnstructured{Value:true}",
   },

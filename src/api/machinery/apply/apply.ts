@@ -73,7 +73,7 @@ function checkApplied({ applied, schema, writer }: ApplyOptions): void {
   if (mistakes === undefined) return;
   const { namespace, name } = isObject(metadata) ? metadata : {};
   const what = `${textOr(namespace)}/${textOr(name)}; ${describeType(applied)}`;
-  throw new StatusError("InternalError", `failed to create typed patch object (${what}): ${mistakes}`);
+  throw new StatusError("Unknown", `failed to create typed patch object (${what}): ${mistakes}`);
 }
 
 /** "apps/v1, Kind=Deployment"; the core group leaves nothing before the slash. */

@@ -18,7 +18,7 @@ export function doesNotFit(why: string): StatusError {
 
 /** 500, as upstream answers errors that its patch handler does not translate. */
 export function cannotMerge(why: string): StatusError {
-  return new StatusError("InternalError", why);
+  return new StatusError("Unknown", why);
 }
 
 export function noMergeKey(item: Json, mergeKey: string): StatusError {

@@ -211,7 +211,7 @@ test("strategic merge: members called like JavaScript's own are members", () => 
 // ── refusals ────────────────────────────────────────────────────────────────────────────────────────
 
 const MALFORMED = { reason: "BadRequest", code: 400 };
-const UNTRANSLATED = { reason: "InternalError", code: 500 };
+const UNTRANSLATED = { reason: "Unknown", code: 500 };
 const DOES_NOT_FIT = { reason: "Invalid", code: 422, message: "the server rejected our request due to an error in our request" };
 
 const refusals: readonly (readonly [patch: JsonObject, answer: object])[] = [

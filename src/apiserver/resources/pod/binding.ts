@@ -19,7 +19,7 @@ export async function bind(server: ServerContext, { endpoint, request, object }:
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
   const errors = [...bindingErrors(binding)].map(describeFieldError);
   // Upstream does not say that it is the client who is wrong.
-  if (errors.length > 0) throw new StatusError("InternalError", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
+  if (errors.length > 0) throw new StatusError("Unknown", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
   await updateObject(server, {
     endpoint,
     request,
