@@ -9,4 +9,13 @@ import { storeEtcd } from "./store/etcd.ts";
 import { storeLarge } from "./store/large.ts";
 import { storeWatchers } from "./store/watchers.ts";
 
-export const all: readonly Benchmark[] = [storeCommits, storeWatchers, storeLarge, storeEtcd, apiserverRequests, apiserverLists, apiserverWatchers, apiserverGrowth];
+export const all: readonly Benchmark[] = [
+  storeCommits,
+  storeWatchers,
+  storeLarge,
+  storeEtcd,
+  apiserverRequests,
+  apiserverLists,
+  apiserverWatchers,
+  apiserverGrowth,
+];

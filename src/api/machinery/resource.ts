@@ -79,7 +79,9 @@ export interface Resource<T extends KubeObject = KubeObject> {
   /** All of them, in order: Name and Age too (machinery/columns.ts has those that many kinds share). */
   readonly columns: readonly Column<T>[];
   /** What a table row says beyond its cells (Pod: Completed). */
-  rowConditions?(object: T): readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
+  rowConditions?(
+    object: T,
+  ): readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 }
 
 /** Field selectors by path, and how their value is read. Written as a method's type, so that a Resource<Pod> is also a Resource. */
@@ -159,4 +161,3 @@ export function defineResource<T extends KubeObject>(definition: ResourceDefinit
     ...definition,
   } as const satisfies Resource<T>);
 }
-

@@ -148,7 +148,11 @@ export function badRequest(message: string, cause?: unknown): StatusError {
 }
 
 /** Every cause is listed, not only the first. */
-export function invalidObject(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+export function invalidObject(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
   const all = [...new Set(errors.map(describeFieldError))];
   const what = `${groupResourceOf(kind.group, kind.kind)} "${name}" is invalid`;
   return new StatusError("Invalid", `${what}: ${all.length === 1 ? all[0] : `[${all.join(", ")}]`}`, {

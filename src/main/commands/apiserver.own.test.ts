@@ -88,7 +88,7 @@ test("the command writes a private kubeconfig, says how to use it, listens, and 
   equal(lines[2], "Stopping");
 });
 
-test("the next start has the same authority and another token", async () => {
+test("the next start has the same authority and the same token, so that clients go on", async () => {
   await using directory = await temporaryDirectory();
   const seen: Kubeconfig[] = [];
   for (let start = 0; start < 2; start++) {
@@ -99,7 +99,7 @@ test("the next start has the same authority and another token", async () => {
   }
   const [first, second] = seen;
   equal(first?.clusters[0].cluster["certificate-authority-data"], second?.clusters[0].cluster["certificate-authority-data"]);
-  equal(first?.users[0].user.token === second?.users[0].user.token, false);
+  equal(first?.users[0].user.token, second?.users[0].user.token);
 });
 
 test("with a store in memory the kubeconfig is in a temporary directory, and goes with the process", async () => {

@@ -14,13 +14,10 @@ export const podColumns: readonly Column<Pod>[] = [
   ageColumn,
   textColumn("IP", "Its address in the cluster", (pod) => orNone(pod.status?.podIPs?.[0]?.ip), { priority: 1 }),
   textColumn("Node", "The node that it belongs to", (pod) => orNone(specOf(pod).nodeName), { priority: 1 }),
-  textColumn("Nominated Node", "The node on which room is being made for it", (pod) => orNone(pod.status?.nominatedNodeName), { priority: 1 }),
-  textColumn(
-    "Readiness Gates",
-    "How many of the conditions that it waits for are true",
-    readinessGatesCell,
-    { priority: 1 },
-  ),
+  textColumn("Nominated Node", "The node on which room is being made for it", (pod) => orNone(pod.status?.nominatedNodeName), {
+    priority: 1,
+  }),
+  textColumn("Readiness Gates", "How many of the conditions that it waits for are true", readinessGatesCell, { priority: 1 }),
 ];
 
 function readyCell(pod: Pod): string {
