@@ -82,6 +82,19 @@ test("a watch hears of a write before the write is answered", async () => {
   assert.deepEqual(heard, ["ADDED", "create answered", "MODIFIED", "update answered", "DELETED", "delete answered"]);
 });
 
+test("a watch from the newest version hears of the next write, however soon it comes", async () => {
+  await using server = await startServer();
+  const transport = server.transport();
+  const list = await transport.request({ ...MAPS, verb: "list" });
+  const resourceVersion = list.is === "list" ? (list.metadata.resourceVersion ?? "") : "";
+  const heard: string[] = [];
+
+  await transport.watch({ ...MAPS, options: { resourceVersion } }, { event: ({ type }) => void heard.push(type), ended() {} });
+  await transport.request({ ...MAPS, verb: "create", object: map("a", {}) });
+
+  assert.deepEqual(heard, ["ADDED"]);
+});
+
 test("a watch that is stopped ends once, and hears nothing more", async () => {
   await using server = await startServer();
   const transport = server.transport();

@@ -39,15 +39,23 @@ export class Pipeline {
       this.#authorize(request);
       step = "verb";
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(request));
-      this.#metrics.request(request, "code" in outcome ? outcome.code : 200, this.#server.clock.monotonic() - started);
+      this.#count(request, "code" in outcome ? outcome.code : 200, started);
       return outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
-      this.#metrics.request(request, status.code, this.#server.clock.monotonic() - started);
+      this.#count(request, status.code, started);
       throw status;
     } finally {
       room?.leave();
     }
+  }
+
+  /** Paths that lead nowhere are counted as one: their names come from outside, and there is no end of them. */
+  #count(request: ApiRequest, code: number, startedMs: number): void {
+    const { endpoints, clock } = this.#server;
+    const isKnown = endpoints.find(request.group, request.version, request.plural) !== undefined;
+    const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
+    this.#metrics.request(counted, code, clock.monotonic() - startedMs);
   }
 
   #takeRoom({ verb }: ApiRequest): { leave(): void } {

@@ -102,7 +102,7 @@ async function answerResource(
   const form = answerForm(request.header("accept"), asked);
   const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
   const warnings: string[] = [];
-  const deadline = hasBody(verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
+  const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   try {
     const body = hasBody(verb) ? await bodyOf(request) : undefined;
     const api: ApiRequest = {
@@ -134,6 +134,11 @@ async function answerResource(
   } finally {
     deadline?.clear();
   }
+}
+
+/** Reading from a store of our own is reading from memory; a signal for each would cost more than the answer. */
+function mayHang({ store }: ServerContext, verb: string): boolean {
+  return hasBody(verb) || (verb !== "watch" && store.capabilities.shared);
 }
 
 function carried(request: ExchangeRequest, header: string, field: "traceparent" | "cause") {

@@ -184,9 +184,9 @@ const CHANGES = 1_200;
 test("a reader that is far behind history gets all of it, in its own time", async () => {
   await using server = await startWithWidgets();
   const first = await put(server, "a", { size: 0 });
+  await put(server, "a", { size: 1 });
   const call = await server.watch(`${ALL}&resourceVersion=${first.metadata.resourceVersion}`);
   call.hold(SLOW_BYTES);
-  await put(server, "a", { size: 1 });
   await server.clock.settle();
   // More than the store keeps for one watch whose reader is busy.
   const transport = server.transport();

@@ -55,6 +55,14 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     this.#onOver = listener;
   }
 
+  /** Live at once if there is nothing to hand over first; so whoever writes next sees its change before the answer. */
+  beginIfUpToDate(): boolean {
+    const { initial, marksInitialEnd, storage } = this.#options;
+    if (initial !== undefined || marksInitialEnd || this.#reached < storage.cache.lastChange) return false;
+    this.#goLive();
+    return this.#isLive;
+  }
+
   /** Resolves when the first events are handed over. If the receiver cannot take one, this watch ends, and no other feels it. */
   async begin(): Promise<void> {
     const { initial, marksInitialEnd } = this.#options;

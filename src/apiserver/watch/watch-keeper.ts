@@ -62,10 +62,12 @@ export class WatchKeeper {
       this.#watches.delete(watch);
     });
     // Not before the caller has what it needs to take the first event.
-    this.#clock.soon(() => {
-      if (this.#isStopping) watch.stop();
-      else void watch.begin();
-    });
+    if (this.#isStopping || !watch.beginIfUpToDate()) {
+      this.#clock.soon(() => {
+        if (this.#isStopping) watch.stop();
+        else void watch.begin();
+      });
+    }
     void this.#clock.sleep(timeoutMs, timer.signal).then(
       () => watch.stop(),
       () => undefined, // It ended before.
