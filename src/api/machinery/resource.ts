@@ -60,7 +60,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   changesGeneration?(next: T, previous: T): boolean;
 
   // ── validation; metadata is checked by the machine ──
-  /** Finalizers without a domain may be called anything (custom resources). Default: only the standard ones. */
+  /** Finalizers without a domain may be called anything (custom resources, and a few kinds that upstream checks less). Default: only the standard ones. */
   readonly allowsPlainFinalizers?: boolean;
   /** What a name must look like, as sentences of what is wrong. Default: a DNS subdomain. */
   validateName?(name: string): readonly string[];

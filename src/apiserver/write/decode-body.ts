@@ -146,11 +146,19 @@ function fromYaml({ kind }: ExpectedType, bytes: Uint8Array): { readonly value: 
 }
 
 function fromProtobuf(expected: ExpectedType, bytes: Uint8Array): JsonObject {
-  const envelope = decodeEnvelope(bytes);
+  const envelope = openEnvelope(expected, bytes);
   const found = completeKind(envelope, expected.kind);
   checkKind(expected, found);
   const object = decodeProtobuf(envelope.raw, expected.schema);
   return { ...object, apiVersion: apiVersionOf(found), kind: found.kind };
+}
+
+function openEnvelope({ kind }: ExpectedType, bytes: Uint8Array): ReturnType<typeof decodeEnvelope> {
+  try {
+    return decodeEnvelope(bytes);
+  } catch (error) {
+    throw unrecognized(kind.kind, error as Error, bytes);
+  }
 }
 
 function typeOf(expected: ExpectedType, value: Json, bytes: Uint8Array): GroupVersionKind {

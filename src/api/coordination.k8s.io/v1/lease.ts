@@ -19,6 +19,7 @@ export const leases = defineResource<Lease>({
   served: [{ group: "coordination.k8s.io", version: "v1", schema: "io.k8s.api.coordination.v1.Lease" }],
   createOnUpdate: true,
   unconditionalUpdate: false,
+  allowsPlainFinalizers: true,
 
   prepareForCreate: withoutCoordination,
   prepareForUpdate: withoutCoordination,

@@ -54,6 +54,7 @@ export const events = defineResource<Event>({
 
   // Names that were never checked must stay possible.
   validateName: validatePathSegmentName,
+  allowsPlainFinalizers: true,
   validate: (event) => validateLegacyEvent(event, "reportingComponent"),
 
   selectableFields: {

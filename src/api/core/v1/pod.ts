@@ -78,6 +78,8 @@ export const pods: Resource<Pod> = defineResource<Pod>({
     "spec.serviceAccountName": (pod) => specOf(pod).serviceAccountName ?? "",
     "spec.hostNetwork": (pod) => `${specOf(pod).hostNetwork === true}`,
     "status.phase": (pod) => pod.status?.phase ?? "",
+    // Upstream knows the field and finds nothing by it.
+    "status.podIPs": () => "",
     "status.podIP": (pod) => pod.status?.podIPs?.[0]?.ip ?? "",
     "status.nominatedNodeName": (pod) => pod.status?.nominatedNodeName ?? "",
   },
