@@ -17,6 +17,7 @@ test("pods are selected by where and how they run", () => {
     "spec.hostNetwork": "true",
     "status.phase": "Pending",
     "status.podIP": "10.0.0.1",
+    "status.podIPs": "",
     "status.nominatedNodeName": "m",
   });
 });
