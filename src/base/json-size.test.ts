@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { equal, throws } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { rounds, testSeed } from "../testing/rounds.ts";
 import { jsonByteLength } from "./json-size.ts";
@@ -90,7 +90,11 @@ test("every JSON value is as long as JSON.stringify makes it, with undefined mem
   );
 });
 
-for (const value of [undefined, 1n, () => {}, Symbol("s")]) {
+test("a bigint takes as many bytes as it has digits, since a writer that keeps them all prints it so", () => {
+  deepEqual([jsonByteLength(0n), jsonByteLength({ a: [-12345678901234567890n] })], [1, '{"a":[-12345678901234567890]}'.length]);
+});
+
+for (const value of [undefined, () => {}, Symbol("s")]) {
   test(`JSON has no form for a ${typeof value}`, () => {
     throws(() => jsonByteLength(value), { name: "AssertionFailed", message: `JSON has no form for a ${typeof value}` });
   });

@@ -15,11 +15,16 @@ function k8ts(...args: readonly string[]) {
 
 /** Starts a cluster in memory and resolves when it is up. */
 async function startUp() {
-  const child = spawn(process.execPath, [LAUNCHER, "up", "--store", "memory"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [LAUNCHER, "up", "--store", "memory", "--secure-port", "0"], { stdio: ["ignore", "pipe", "pipe"] });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   reader.on("line", (line) => lines.push(line));
-  while (lines.at(-1) !== "Ctrl-C stops it") await once(reader, "line");
+  while (lines.at(-1) !== "Ctrl-C stops it") {
+    const ended = once(child, "exit").then(() => {
+      throw new Error(`k8ts up ended before it was up: ${String(child.stderr.read())}`);
+    });
+    await Promise.race([once(reader, "line"), ended]);
+  }
   return { child, lines };
 }
 
