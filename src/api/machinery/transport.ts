@@ -40,7 +40,10 @@ export interface TransportRequest {
   readonly namespace?: string;
   readonly name?: string;
   readonly options?: RequestOptions;
-  /** For create and update: the object. For delete: DeleteOptions. Never changed. */
+  /**
+   * For create and update: the object. For delete: DeleteOptions. The server never changes it; in one process what was not given its
+   * defaults becomes part of the object that everybody shares, so who hands it over does not change it any more.
+   */
   readonly object?: JsonObject;
   readonly patch?: { readonly type: PatchType; readonly value: Json };
   /** Given up if it is aborted before the server has committed. */

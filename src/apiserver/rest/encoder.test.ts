@@ -46,6 +46,17 @@ test("protobuf, YAML and pretty JSON say the same as JSON", async () => {
   );
 });
 
+test("pretty JSON keeps all digits of a number", async () => {
+  await using server = await startServer();
+  const path = "/api/v1/namespaces/default/pods";
+  const toleration = `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9007199254740993}`;
+  await server.call("POST", path, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[${toleration}]}}`);
+
+  const { text } = await server.call("GET", `${path}/a?pretty=true`);
+
+  assert.match(text, /\n +"tolerationSeconds": 9007199254740993\n/);
+});
+
 test("a list in protobuf decodes to the list", async () => {
   await using server = await withMaps();
   const { body } = await server.call("GET", MAPS);

@@ -160,7 +160,7 @@ export class Encoder {
     const { form, pretty } = this.#options;
     if (form.mediaType === PROTOBUF_TYPE) return this.#protobuf(value, schema);
     if (form.mediaType === YAML_TYPE) return encoder.encode(writeYaml(value));
-    return encoder.encode(pretty ? `${JSON.stringify(value, withoutBigints, 2)}\n` : `${writeJson(value)}\n`);
+    return encoder.encode(`${pretty ? prettyJson(value) : writeJson(value)}\n`);
   }
 
   #protobuf(value: JsonObject, schema: ObjectSchema): Uint8Array {
@@ -187,9 +187,14 @@ export class Encoder {
   }
 }
 
-/** For people to read: a number of many digits as text is better than no answer. */
-function withoutBigints(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
+/** Stands before the digits of a number that JSON.stringify refuses, until they are put in; nobody sends such a text. */
+const DIGITS = "\u0001k8ts digits \u0001";
+const DIGITS_IN_TEXT = /"\\u0001k8ts digits \\u0001(-?\d+)"/g;
+
+/** For people to read. */
+function prettyJson(value: JsonObject): string {
+  const text = JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? `${DIGITS}${member}` : member), 2);
+  return text.replaceAll(DIGITS_IN_TEXT, "$1");
 }
 
 function withManagedFields({ served }: Endpoint, object: StoredObject): KubeObject {

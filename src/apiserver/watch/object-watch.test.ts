@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { pick, seededRandom, type Random } from "../../base/random.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
+import { memoryStore } from "../../testing/memory-store.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer, type WatchCall } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas, WIDGETS, type Widget } from "../testing/widget.ts";
 
@@ -251,6 +253,43 @@ test("bookmarks come every minute to those who want them, with a version from wh
     Array.from({ length: 2 }, () => ["BOOKMARK", "Widget", { resourceVersion: now }]),
   );
   assert.equal(other.events.length, 0);
+});
+
+test("a watch that comes back after a restart, and missed nothing, gets bookmarks", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const maps = "/api/v1/namespaces/default/configmaps";
+  const first = await startServer({ clock, store });
+  const made = await first.call("POST", maps, { metadata: { name: "a" } });
+  await first.call("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "later" } });
+  await first.server.close();
+  await using second = await startServer({ clock, store });
+
+  const version = String(made.body.metadata.resourceVersion);
+  const call = await second.watch(`${maps}?watch=1&allowWatchBookmarks=1&resourceVersion=${version}`);
+  await clock.advance(60_000);
+
+  const now = String(await store.currentRevision());
+  assert.deepEqual(
+    call.events.map(({ type, object }) => [type, object.metadata.resourceVersion]),
+    [["BOOKMARK", now]],
+  );
+});
+
+test("a reader of this process that fails later ends its own watch and no other", async () => {
+  await using server = await startServer();
+  const place = { group: "", version: "v1", plural: "configmaps", namespace: "default" };
+  const heard: string[] = [];
+  const transport = server.transport();
+  const failing = (): void => Promise.reject(new Error("cannot take it")) as unknown as void;
+  await transport.watch(place, { event: failing, ended: () => void heard.push("failing ended") });
+  await transport.watch(place, { event: ({ type }) => void heard.push(type), ended() {} });
+  await server.clock.settle();
+
+  for (const name of ["a", "b"]) await transport.request({ ...place, verb: "create", object: { metadata: { name } } });
+  await server.clock.settle();
+
+  assert.deepEqual(heard.toSorted(), ["ADDED", "ADDED", "failing ended"]);
 });
 
 test("initial events come in order, with a bookmark at their end and what happened meanwhile after it", async () => {

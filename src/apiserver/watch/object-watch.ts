@@ -79,19 +79,20 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   bookmark(revision: number): void {
     if (!this.wantsBookmarks || this.#isOver) return;
     this.#reached = Math.max(this.#reached, revision);
-    try {
-      void this.#receiver.event({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#tell({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
   }
 
   changed(change: ObjectChange): void {
     if (change.revision <= this.#reached) return;
     this.#reached = change.revision;
+    const event = this.#eventOf(change);
+    if (event !== undefined) this.#tell(event);
+  }
+
+  /** Live: nobody waits for the receiver. If it cannot take the event, now or later, this watch ends, and no other feels it. */
+  #tell(event: WatchEvent): void {
     try {
-      const event = this.#eventOf(change);
-      if (event !== undefined) void this.#receiver.event(event);
+      this.#receiver.event(event)?.catch((error: unknown) => this.#fail(error));
     } catch (error) {
       this.#fail(error);
     }
@@ -141,9 +142,21 @@ export class ObjectWatch implements RunningWatch, CacheListener {
       { after: this.#reached },
       {
         changes: (changes) => this.#replayAll(changes),
+        progress: (revision) => this.#cameTo(revision),
         ended: (end) => this.#historyEnded(end),
       },
     );
+    // A watch that comes back after a restart finds no change to tell it that it is up to date; so it asks.
+    this.#history.requestProgress();
+  }
+
+  /** History has nothing more up to here: it may be that nothing of this resource has changed at all. */
+  #cameTo(revision: number): void {
+    if (this.#isLive || this.#isOver || this.#isReplaying) return;
+    this.#reached = Math.max(this.#reached, revision);
+    if (this.#reached < this.#options.storage.cache.lastChange) return;
+    this.#goLive();
+    this.#history?.close();
   }
 
   async #replayAll(changes: readonly Change[]): Promise<void> {
