@@ -3,6 +3,7 @@ import { test, type TestContext } from "node:test";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport, TransportEvent } from "../api/machinery/transport.ts";
 import type { Store } from "../store/store.ts";
+import type { ApiServerOptions } from "./api-server.ts";
 import { startEtcd } from "../testing/etcd-server.ts";
 import { realClock } from "../testing/machine.ts";
 import { needs } from "../testing/needs.ts";
@@ -17,16 +18,16 @@ function map(name: string, data: Readonly<Record<string, string>> = {}) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data };
 }
 
-async function serverOn(context: TestContext, store: Store) {
-  const server = await startServer({ store, clock: realClock });
+async function serverOn(context: TestContext, store: Store, config: ApiServerOptions["config"] = {}) {
+  const server = await startServer({ store, clock: realClock, ...(config === undefined ? {} : { config }) });
   context.after(() => server[Symbol.asyncDispose]());
   return server;
 }
 
-async function twoOnOneEtcd(context: TestContext) {
+async function twoOnOneEtcd(context: TestContext, config: ApiServerOptions["config"] = {}) {
   const etcd = await startEtcd();
   const [one, other] = [await etcdStore(etcd.endpoints), await etcdStore(etcd.endpoints)];
-  const servers = [await serverOn(context, one), await serverOn(context, other)] as const;
+  const servers = [await serverOn(context, one, config), await serverOn(context, other, config)] as const;
   context.after(() => etcd[Symbol.asyncDispose]());
   return servers;
 }
@@ -165,3 +166,27 @@ test("one API server on etcd never gives two Services one address, however quick
 
   assert.equal(new Set(addresses).size, addresses.length, addresses.join());
 });
+
+test(
+  "two API servers on one etcd never give two Services one address or port, at once or one after the other",
+  needs("etcd"),
+  async (context) => {
+    const small = { serviceClusterIpRange: "10.96.0.0/25", serviceNodePortRange: { first: 30_000, last: 30_099 } };
+    const servers = await twoOnOneEtcd(context, small);
+    const create = async (server: (typeof servers)[number], name: string) => {
+      const service = { metadata: { name }, spec: { type: "NodePort", ports: [{ port: 80 }] } };
+      const { code, body, text } = await server.call("POST", "/api/v1/namespaces/default/services", service);
+      assert.equal(code, 201, text);
+      return [body.spec.clusterIP as string, body.spec.ports[0].nodePort as number] as const;
+    };
+
+    // So small a range that two who do not know of each other would often choose alike.
+    const atOnce = await Promise.all(Array.from({ length: 30 }, (_, index) => create(servers[(index % 2) as 0 | 1], `once-${index}`)));
+    const inTurn: (readonly [string, number])[] = [];
+    for (let index = 0; index < 30; index++) inTurn.push(await create(servers[(index % 2) as 0 | 1], `turn-${index}`));
+
+    const all = [...atOnce, ...inTurn];
+    assert.equal(new Set(all.map(([address]) => address)).size, all.length);
+    assert.equal(new Set(all.map(([, port]) => port)).size, all.length);
+  },
+);

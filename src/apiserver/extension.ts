@@ -4,6 +4,7 @@
  * knows no kind by name.
  */
 import type { KubeObject } from "../api/machinery/object.ts";
+import type { Operation } from "../store/store.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { Outcome } from "./outcome.ts";
 import type { ApiRequest } from "./request.ts";
@@ -31,6 +32,8 @@ export interface AllocatedWrite {
 
 export interface Allocation {
   readonly object: KubeObject;
+  /** Written with the object or not at all. If only these fail, another server was first, and everything is worked out again. */
+  readonly alongside?: readonly Operation[];
   /** Called exactly once, when it is known whether the write happened; what it did not need is given back. */
   settle(written: boolean): void;
 }

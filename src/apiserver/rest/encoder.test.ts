@@ -50,7 +50,11 @@ test("pretty JSON keeps all digits of a number", async () => {
   await using server = await startServer();
   const path = "/api/v1/namespaces/default/pods";
   const toleration = `{"key":"a","operator":"Exists","effect":"NoExecute","tolerationSeconds":9007199254740993}`;
-  await server.call("POST", path, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[${toleration}]}}`);
+  await server.call(
+    "POST",
+    path,
+    `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}],"tolerations":[${toleration}]}}`,
+  );
 
   const { text } = await server.call("GET", `${path}/a?pretty=true`);
 

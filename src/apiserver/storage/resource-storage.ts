@@ -28,7 +28,17 @@ export interface StorageContext {
   readonly freezes: boolean;
 }
 
-export type WriteResult = { readonly written: true } | { readonly written: false; readonly found: StoredObject | undefined };
+export type WriteResult =
+  | { readonly written: true }
+  /** `again`: the object could be written, but not what goes along with it. */
+  | { readonly written: false; readonly found: StoredObject | undefined; readonly again?: true };
+
+export interface WriteOptions {
+  /** Cancels until the store has accepted the write, never after. */
+  readonly signal: AbortSignal | undefined;
+  /** Of other resources: all is written or nothing. */
+  readonly alongside?: readonly Operation[];
+}
 
 export class ResourceStorage {
   readonly resource: Resource;
@@ -72,27 +82,27 @@ export class ResourceStorage {
     return entry === undefined ? undefined : this.fromEntry(entry);
   }
 
-  create(name: ObjectName, object: StoredObject, signal: AbortSignal | undefined): Promise<WriteResult> {
-    return this.#put(name, object, { is: "absent" }, signal);
+  create(name: ObjectName, object: StoredObject, options: WriteOptions): Promise<WriteResult> {
+    return this.#put(name, object, { is: "absent" }, options);
   }
 
   /** Only if it is still at `previous`. */
-  update(name: ObjectName, object: StoredObject, previous: StoredObject, signal: AbortSignal | undefined): Promise<WriteResult> {
-    return this.#put(name, object, { is: "at", revision: previous.revision }, signal);
+  update(name: ObjectName, object: StoredObject, previous: StoredObject, options: WriteOptions): Promise<WriteResult> {
+    return this.#put(name, object, { is: "at", revision: previous.revision }, options);
   }
 
   async #put(
     name: ObjectName,
     object: StoredObject,
     precondition: { readonly is: "absent" } | { readonly is: "at"; readonly revision: number },
-    signal: AbortSignal | undefined,
+    { signal, alongside = [] }: WriteOptions,
   ): Promise<WriteResult> {
     const { secondsToLive } = this.resource;
     const expiry = secondsToLive === undefined ? {} : { expiresAtMs: this.#clock.now() + secondsToLive * 1_000 };
     const { durable, shared } = this.store.capabilities;
     const value = object.value({ asBytes: durable || shared });
     const put: Operation = { type: "put", key: objectKey(this.prefix, name), value, precondition, ...expiry };
-    const result = await this.#commit(put, signal);
+    const result = await this.#commit([put, ...alongside], signal);
     if (result.committed) object.arriveAt(result.revision);
     return this.#resultOf(result);
   }
@@ -104,18 +114,20 @@ export class ResourceStorage {
     signal: AbortSignal | undefined,
   ): Promise<{ readonly written: true; readonly revision: number } | Extract<WriteResult, { written: false }>> {
     const key = objectKey(this.prefix, name);
-    const result = await this.#commit({ type: "delete", key, precondition: { is: "at", revision: previous.revision } }, signal);
+    const result = await this.#commit([{ type: "delete", key, precondition: { is: "at", revision: previous.revision } }], signal);
     if (result.committed) return { written: true, revision: result.revision };
     return this.#resultOf(result) as Extract<WriteResult, { written: false }>;
   }
 
-  #commit(operation: Operation, signal: AbortSignal | undefined): Promise<CommitResult> {
-    return translated(() => this.store.commit([operation], signal === undefined ? {} : { signal }));
+  #commit(operations: readonly Operation[], signal: AbortSignal | undefined): Promise<CommitResult> {
+    return translated(() => this.store.commit(operations, signal === undefined ? {} : { signal }));
   }
 
   #resultOf(result: CommitResult): WriteResult {
     if (result.committed) return { written: true };
-    const found = result.failed[0]?.found;
+    const own = result.failed.find(({ operation }) => operation === 0);
+    if (own === undefined) return { written: false, found: undefined, again: true };
+    const { found } = own;
     return { written: false, found: found === undefined ? undefined : StoredObject.of(this.family, found) };
   }
 

@@ -6,7 +6,7 @@
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import { alreadyExists, StatusError } from "../../api/machinery/status-error.ts";
+import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../admission.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
@@ -17,6 +17,9 @@ import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { generateName } from "./identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
 import { validateCreate } from "./validation.ts";
+
+/** Other servers that may be first with an address before a client is told to try again. */
+const ALLOCATION_ATTEMPTS_MAX = 32;
 
 /** Tries with another random end before a client is told that the generated name exists. */
 const GENERATED_NAME_ATTEMPTS_MAX = 8;
@@ -38,13 +41,20 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     const made = await tryToCreate(server, endpoint, request, sent);
     if (made.created) return made.object;
+    if (made.again) {
+      if (attempt < ALLOCATION_ATTEMPTS_MAX) continue;
+      throw conflict(endpoint.name, made.name);
+    }
     const isGenerated = (sent.object.metadata.name ?? "") === "";
     if (isGenerated && attempt < GENERATED_NAME_ATTEMPTS_MAX) continue;
     throw alreadyExists(endpoint.name, made.name);
   }
 }
 
-type Attempt = { readonly created: true; readonly object: StoredObject } | { readonly created: false; readonly name: string };
+type Attempt =
+  | { readonly created: true; readonly object: StoredObject }
+  /** `again`: another server was first with what was allocated. */
+  | { readonly created: false; readonly name: string; readonly again: boolean };
 
 async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
   const { resource, served, storage } = endpoint;
@@ -67,9 +77,12 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const result = StoredObject.fromObject(storage.family, object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
     request.context.signal?.throwIfAborted();
-    if (dryRun) return (await storage.get(name)) === undefined ? { created: true, object: result } : { created: false, name: name.name };
-    written = (await storage.create(name, result, request.context.signal)).written;
-    return written ? { created: true, object: result } : { created: false, name: name.name };
+    const exists = { created: false, name: name.name, again: false } as const;
+    if (dryRun) return (await storage.get(name)) === undefined ? { created: true, object: result } : exists;
+    const { alongside = [] } = allocation;
+    const done = await storage.create(name, result, { signal: request.context.signal, alongside });
+    written = done.written;
+    return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
     allocation.settle(written);
   }

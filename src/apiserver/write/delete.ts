@@ -63,7 +63,7 @@ async function tryToDelete(
   signal?.throwIfAborted();
   if (plan.outcome === "write") {
     // What goes after no time at all is seen going, too.
-    const done = await storage.update(name, last, current, signal);
+    const done = await storage.update(name, last, current, { signal });
     if (!done.written) return done;
     if (!isLast) return { gone: false, object: last };
   }

@@ -15,6 +15,7 @@ import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import { unallocated } from "../extension.ts";
 import type { ServerContext } from "../server-context.ts";
+import type { Operation } from "../../store/store.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { createObject, redefault, type NewObject } from "./create.ts";
 import { isReadyToGo } from "./deletion.ts";
@@ -118,7 +119,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     if (object === previous && isSame(managed, current)) return { written: true, object: current };
     request.context.signal?.throwIfAborted();
     const result = StoredObject.fromObject(storage.family, object, managed);
-    const done = await write(server, update, { result, current, dryRun });
+    const done = await write(server, update, { result, current, dryRun, alongside: allocation.alongside ?? [] });
     written = done.written;
     return done;
   } finally {
@@ -126,10 +127,17 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   }
 }
 
+interface Written {
+  readonly result: StoredObject;
+  readonly current: StoredObject;
+  readonly dryRun: boolean;
+  readonly alongside: readonly Operation[];
+}
+
 async function write(
   server: ServerContext,
   { endpoint, request }: ObjectUpdate,
-  { result, current, dryRun }: { readonly result: StoredObject; readonly current: StoredObject; readonly dryRun: boolean },
+  { result, current, dryRun, alongside }: Written,
 ): Promise<Attempt> {
   if (dryRun) {
     result.arriveAt(current.revision);
@@ -146,8 +154,9 @@ async function write(
     result.arriveAt(current.revision);
     return { written: true, object: result };
   }
-  const done = await endpoint.storage.update(name, result, current, signal);
-  return done.written ? { written: true, object: result } : done;
+  const done = await endpoint.storage.update(name, result, current, { signal, alongside });
+  if (done.written) return { written: true, object: result };
+  return { written: false, found: done.again === true ? current : done.found };
 }
 
 /** The version and uid that the client named must be those of what is there. */

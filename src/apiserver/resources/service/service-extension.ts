@@ -1,6 +1,7 @@
 /**
  * Gives Services their cluster addresses and node ports. What was chosen and not written is given back.
- * One API server at a time is sure to give each number once; several on one etcd could give the same at the same moment.
+ * Several API servers on one store take turns: whoever gives numbers also writes a key of their own (`TURN_KEY`), on the condition that
+ * nobody did since it was read; and what others gave until then has been seen before anything is chosen.
  */
 import {
   clusterIpNeeds,
@@ -16,7 +17,12 @@ import type { Service } from "../../../api/generated/core/v1.ts";
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import { invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
 import type { Random } from "../../../base/random.ts";
+import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
+import type { Entry, Operation } from "../../../store/store.ts";
+import { bytesValue } from "../../../store/value.ts";
 import type { ServerContext } from "../../server-context.ts";
+import { translated } from "../../storage/store-failure.ts";
+import { newUid } from "../../write/identifiers.ts";
 import type { Allocation, AllocatedWrite, ResourceExtension } from "../../extension.ts";
 import type { NumberPool } from "./number-pool.ts";
 import { ServicePools, type HeldNumber } from "./service-pools.ts";
@@ -31,9 +37,31 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
       const storage = server.endpoints.stored("", "services")?.storage;
       if (storage === undefined) return { object: write.object, settle() {} };
       pools ??= new ServicePools(server.config, storage);
+      if (!server.store.capabilities.shared) {
+        await pools.ready();
+        return new ServiceAllocation(pools, server.random).allocate(write);
+      }
+      const turn = await translated(() => server.store.get(TURN_KEY));
       await pools.ready();
-      return new ServiceAllocation(pools, server.random).allocate(write);
+      const others = await pools.heldByOthers();
+      const allocation = new ServiceAllocation(pools, server.random, others);
+      const allocated = allocation.allocate(write);
+      return allocation.isEmpty || write.dryRun ? allocated : { ...allocated, alongside: [takeTurn(turn, server.random)] };
     },
+  };
+}
+
+/** Whoever writes it has its turn at giving numbers. */
+const TURN_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "servicenumbers")}turn`;
+
+/** The value is another one each time, so that nobody takes another's turn for their own. */
+function takeTurn(before: Entry | undefined, random: Random): Operation {
+  const value = bytesValue(new TextEncoder().encode(newUid(random)));
+  return {
+    type: "put",
+    key: TURN_KEY,
+    value,
+    precondition: before === undefined ? { is: "absent" } : { is: "at", revision: before.revision },
   };
 }
 
@@ -42,10 +70,19 @@ class ServiceAllocation {
   readonly #pools: ServicePools;
   readonly #random: Random;
   readonly #held: HeldNumber[] = [];
+  /** Held meanwhile for others, of whom the watch has not told yet. */
+  readonly #others: HeldNumber[];
 
-  constructor(pools: ServicePools, random: Random) {
+  constructor(pools: ServicePools, random: Random, others: readonly HeldNumber[] = []) {
     this.#pools = pools;
     this.#random = random;
+    this.#others = [...others];
+    for (const { pool, number } of others) pool.hold(number);
+  }
+
+  /** It needs no number that it did not have. */
+  get isEmpty(): boolean {
+    return this.#held.length === 0;
   }
 
   allocate({ object, previous }: AllocatedWrite): Allocation {
@@ -140,11 +177,11 @@ class ServiceAllocation {
 
   #settle(written: boolean): void {
     if (written) this.#pools.written(this.#held.splice(0));
-    else this.#giveBack();
+    this.#giveBack();
   }
 
   #giveBack(): void {
-    for (const { pool, number } of this.#held.splice(0)) pool.release(number);
+    for (const { pool, number } of [...this.#held.splice(0), ...this.#others.splice(0)]) pool.release(number);
   }
 }
 

@@ -9,6 +9,7 @@ import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips
 import type { Service } from "../../../api/generated/core/v1.ts";
 import type { ApiServerConfig } from "../../api-server-config.ts";
 import type { ResourceStorage } from "../../storage/resource-storage.ts";
+import { translated } from "../../storage/store-failure.ts";
 import type { ObjectChange } from "../../storage/watch-index.ts";
 import { NumberPool } from "./number-pool.ts";
 
@@ -63,6 +64,22 @@ export class ServicePools {
       if (isSeen || !this.#storage.store.capabilities.shared) held.pool.release(held.number);
       else this.#unseen.add(held);
     }
+  }
+
+  /**
+   * What Services hold that the watch has not told of yet, though it was written before this call. Where the store can say how far the
+   * watch has come, it is waited for and nothing is left; where it cannot, the Services are read.
+   */
+  async heldByOthers(): Promise<readonly HeldNumber[]> {
+    const { cache, store, prefix } = this.#storage;
+    if ((await cache.freshRevision()) !== undefined) return [];
+    const { entries } = await translated(() => store.list(prefix, { countRemaining: false }));
+    const held: HeldNumber[] = [];
+    for (const entry of entries) {
+      if (cache.get(entry.key)?.revision === entry.revision) continue;
+      this.#each(this.#storage.fromEntry(entry).object as unknown as Service, (pool, number) => held.push({ pool, number }));
+    }
+    return held;
   }
 
   /** The offset of an address in the range of its family; undefined if it is in none. */
