@@ -73,10 +73,6 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return { type: "FieldValueTooMany", field, body: `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}` };
 }
 
-export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return { type: "FieldValueTypeInvalid", field, body: withDetail(`Invalid value: ${quote(value)}`, detail) };
-}
-
 export function internalFieldError(field: string, message: string): FieldError {
   return { type: "InternalError", field, body: `Internal error: ${message}` };
 }

@@ -169,12 +169,6 @@ export function expired(message: string, freshToken?: string): StatusError {
   return new StatusError("Expired", message, freshToken === undefined ? {} : { continue: freshToken });
 }
 
-export function methodNotSupported(resource: ResourceName, action: string): StatusError {
-  return new StatusError("MethodNotAllowed", `${action} is not supported on resources of kind "${title(resource)}"`, {
-    details: detailsOf(resource, ""),
-  });
-}
-
 export function tooLarge(message: string): StatusError {
   return new StatusError("RequestEntityTooLarge", `Request entity too large: ${message}`);
 }

@@ -153,11 +153,6 @@ export function notAcceptable(offers: readonly string[]): StatusError {
   return new StatusError("NotAcceptable", `only the following media types are accepted: ${offers.join(", ")}`);
 }
 
-/** 406: the object could be sent, but not in the form that was asked for. `target` is like "meta.k8s.io/v1, Kind=Table". */
-export function notAcceptableConversion(target: string, offers: readonly string[]): StatusError {
-  return new StatusError("NotAcceptable", `only the following media types are accepted when converting to ${target}: ${offers.join(", ")}`);
-}
-
 /** 415. */
 export function unsupportedMediaType(offers: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${offers.join(", ")}`;
