@@ -26,6 +26,7 @@ import { Pipeline } from "./pipeline.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./extension.ts";
 import { Deadlines } from "./rest/deadlines.ts";
+import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
 import type { ServerContext } from "./server-context.ts";
 import { Verbs } from "./verbs/verbs.ts";
@@ -72,7 +73,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   await makeDefaultNamespaces(pipeline);
   state.isReady = true;
   return {
-    exchange: restExchange({ server, pipeline, authenticator: options.authenticator, documents, deadlines }),
+    exchange: restExchange({ server, pipeline, authenticator: options.authenticator, documents, deadlines, waitingBytes: new WaitingBytes() }),
     endpoints,
     transport: (inProcess) => inProcessTransport(pipeline, inProcess),
     async close() {

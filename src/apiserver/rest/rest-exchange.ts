@@ -22,6 +22,7 @@ import { answerForm, type AskedFor } from "./negotiation.ts";
 import { parseQuery, type ParsedQuery } from "./request-options.ts";
 import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
 import { warningHeaders } from "./warnings.ts";
+import type { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";
 
 export interface RestDependencies {
@@ -30,6 +31,7 @@ export interface RestDependencies {
   readonly authenticator: Authenticator;
   readonly documents: readonly Document[];
   readonly deadlines: Deadlines;
+  readonly waitingBytes: WaitingBytes;
 }
 
 type Headers = Record<string, string | readonly string[]>;
@@ -126,7 +128,7 @@ async function answerResource(
     };
     const outcome = await pipeline.run(api);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
-    return present(server, outcome, { encoder, warnings, request });
+    return present(dependencies, outcome, { encoder, warnings, request });
   } catch (error) {
     const status = isStatusError(error) ? error : internalError(error);
     if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
@@ -176,7 +178,11 @@ interface Presentation {
   readonly request: ExchangeRequest;
 }
 
-function present(server: ServerContext, outcome: Outcome, { encoder, warnings, request }: Presentation): ExchangeAnswer {
+function present(
+  { server, waitingBytes }: RestDependencies,
+  outcome: Outcome,
+  { encoder, warnings, request }: Presentation,
+): ExchangeAnswer {
   const headers = { ...commonHeaders(server, request), "content-type": encoder.contentType, ...warningHeaders(warnings) };
   switch (outcome.is) {
     case "object":
@@ -189,7 +195,7 @@ function present(server: ServerContext, outcome: Outcome, { encoder, warnings, r
       return {
         code: 200,
         headers: { ...headers, "content-type": encoder.streamType },
-        stream: (sink) => streamWatch(outcome, encoder, sink),
+        stream: (sink) => streamWatch(outcome, { encoder, sink, waitingBytes }),
       };
   }
 }

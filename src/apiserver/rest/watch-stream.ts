@@ -3,6 +3,7 @@ import type { SharedBytes, Sink } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
 import type { WatchEvent } from "../watch/watch-start.ts";
 import type { Encoder } from "./encoder.ts";
+import type { WaitingBytes } from "./waiting-bytes.ts";
 
 /** Above this, what is read from history or shown at the start waits until the client has taken what it has. */
 const HIGH_WATER_BYTES = 256 * 1024;
@@ -13,14 +14,19 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** Frames of shared events, framed once for the connections that need it. */
 const frames = new WeakMap<Uint8Array, SharedBytes>();
 
-export function streamWatch({ endpoint, watch }: Extract<Outcome, { is: "watch" }>, encoder: Encoder, sink: Sink): void {
+export function streamWatch(
+  { endpoint, watch }: Extract<Outcome, { is: "watch" }>,
+  { encoder, sink, waitingBytes }: { readonly encoder: Encoder; readonly sink: Sink; readonly waitingBytes: WaitingBytes },
+): void {
+  const own = waitingBytes.client();
   let resume: (() => void) | undefined;
   let isAborted = false;
   const running = watch.start({
     event(event) {
       if (isAborted) return undefined;
       const waiting = sink.write(chunkOf(encoder.event(endpoint, event), event));
-      if (waiting > WAITING_BYTES_MAX) {
+      own.set(waiting);
+      if (waiting > WAITING_BYTES_MAX || (waiting > HIGH_WATER_BYTES && waitingBytes.isTooMuch)) {
         isAborted = true;
         sink.abort();
         return undefined;
@@ -32,8 +38,12 @@ export function streamWatch({ endpoint, watch }: Extract<Outcome, { is: "watch" 
     },
     ended: () => sink.end(),
   });
-  sink.onDrained(() => resume?.());
+  sink.onDrained(() => {
+    own.set(0);
+    resume?.();
+  });
   sink.onClosed(() => {
+    own.set(0);
     resume?.();
     running.stop();
   });

@@ -100,7 +100,8 @@ function withFinalizers(resource: Resource, object: KubeObject, options: DeleteO
   const kept = before.filter((finalizer) => finalizer !== ORPHAN && finalizer !== FOREGROUND);
   const policy = propagationOf(resource, before, options);
   const after = policy === "Orphan" ? [...kept, ORPHAN] : policy === "Foreground" ? [...kept, FOREGROUND] : kept;
-  if (after.length === before.length && after.every((finalizer) => before.includes(finalizer))) return object;
+  const known = new Set(before);
+  if (after.length === before.length && after.every((finalizer) => known.has(finalizer))) return object;
   const { finalizers: _finalizers, ...metadata } = object.metadata;
   return { ...object, metadata: after.length === 0 ? metadata : { ...metadata, finalizers: after } };
 }

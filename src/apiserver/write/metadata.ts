@@ -2,10 +2,9 @@
  * What the server itself writes into metadata, and what clients may leave out of it. As upstream's BeforeCreate and BeforeUpdate.
  */
 import { badRequest, conflict, type ResourceName } from "../../api/machinery/status-error.ts";
-import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../server-context.ts";
-import { deepEqual } from "../../base/deep.ts";
 import type { RequestContext } from "../request.ts";
 import { newUid } from "./identifiers.ts";
 
@@ -32,11 +31,17 @@ export function checkName({ metadata }: KubeObject, name: string): void {
 /** Owners that are named twice are kept once, and the client is told. `isPatched`: it is seen only once admission is through. */
 export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }: RequestContext, isPatched = false): T {
   const owners = object.metadata.ownerReferences ?? [];
-  const kept = owners.filter(
-    (owner, index) => !owners.slice(0, index).some((before) => before.uid === owner.uid && deepEqual(before, owner)),
-  );
-  if (kept.length === owners.length) return object;
-  const repeated = owners.filter((owner) => !kept.includes(owner)).map(({ uid }) => uid);
+  const kept: OwnerReference[] = [];
+  const repeated: string[] = [];
+  const seen = new Set<string>();
+  for (const owner of owners) {
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = owner;
+    const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+    if (seen.has(key)) repeated.push(uid);
+    else kept.push(owner);
+    seen.add(key);
+  }
+  if (repeated.length === 0) return object;
   const when = isPatched ? " after mutating admission happens" : "";
   warn(
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,

@@ -14,13 +14,19 @@ type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 /** Causes that one answer lists; a body of 3 MiB can have far more, and nobody reads them. */
 const CAUSES_MAX = 1_000;
 
+/** What they may add up to, because a cause can quote a whole list of the object. The first is told however long it is. */
+const CAUSES_LENGTH_MAX = 1024 * 1024;
+
+/** Warnings of one write: of them 4 KiB are shown, and pairs of things that meet are more than anybody could send. */
+const WARNINGS_MAX = 1_000;
+
 export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext): void {
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
   const errors = collect([resource.stored ? metadataErrors(resource, object) : [], rules]);
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
-  for (const sentence of resource.warnings?.(object) ?? []) context.warn(sentence);
+  warn(resource.warnings?.(object) ?? [], context);
 }
 
 export function validateUpdate(
@@ -40,7 +46,15 @@ export function validateUpdate(
   const errors = collect([metadata, ...rules]);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   if (subresource !== undefined) return;
-  for (const sentence of resource.warnings?.(next, previous) ?? []) context.warn(sentence);
+  warn(resource.warnings?.(next, previous) ?? [], context);
+}
+
+function warn(sentences: Iterable<string>, context: RequestContext): void {
+  let count = 0;
+  for (const sentence of sentences) {
+    context.warn(sentence);
+    if (++count >= WARNINGS_MAX) return;
+  }
 }
 
 function* metadataErrors(resource: Resource, { metadata }: KubeObject): Iterable<FieldError> {
@@ -59,10 +73,12 @@ function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: K
 
 function collect(sources: readonly Iterable<FieldError>[]): FieldError[] {
   const errors: FieldError[] = [];
+  let length = 0;
   for (const source of sources) {
     for (const error of source) {
       errors.push(error);
-      if (errors.length >= CAUSES_MAX) return errors;
+      length += error.body.length;
+      if (errors.length >= CAUSES_MAX || length >= CAUSES_LENGTH_MAX) return errors;
     }
   }
   return errors;

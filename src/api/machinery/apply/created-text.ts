@@ -42,6 +42,9 @@ interface Member {
   readonly value: Json;
 }
 
+/** Objects have few members, and most come nearly in order: so many are put in their places one by one. More are sorted. */
+const INSERTED_MAX = 32;
+
 /** The members of an object in the order of their names. */
 function membersOf(schema: Schema, object: JsonObject): readonly Member[] {
   const members: Member[] = [];
@@ -51,12 +54,12 @@ function membersOf(schema: Schema, object: JsonObject): readonly Member[] {
     const value = object[name];
     if (value === undefined) continue;
     const member = { name, slot: slots?.get(name) ?? other, value };
-    // Objects have few members, and most come nearly in order.
     let place = members.push(member) - 1;
+    if (place >= INSERTED_MAX) continue;
     for (; place > 0 && isBefore(member, members[place - 1] as Member); place--) members[place] = members[place - 1] as Member;
     members[place] = member;
   }
-  return members;
+  return members.length <= INSERTED_MAX ? members : members.sort((a, b) => (isBefore(a, b) ? -1 : 1));
 }
 
 function isBefore(a: Member, b: Member): boolean {

@@ -63,6 +63,15 @@ export class FieldSet {
     return paths.reduce((set, path) => set.union(singlePath(path)), FieldSet.empty);
   }
 
+  /** The union of many. In halves, so that no path is looked at more often than the logarithm of their number. */
+  static unionOf(sets: readonly FieldSet[]): FieldSet {
+    const [first, second] = sets;
+    if (first === undefined) return FieldSet.empty;
+    if (second === undefined) return first;
+    const middle = sets.length >> 1;
+    return FieldSet.unionOf(sets.slice(0, middle)).union(FieldSet.unionOf(sets.slice(middle)));
+  }
+
   /** In upstream's order. */
   get items(): readonly FieldItem[] {
     return (this.#items ??= itemsOfText(this.#text ?? "{}"));
@@ -105,12 +114,8 @@ export class FieldSet {
       grown ||= merged !== item;
       return merged;
     });
-    for (const theirs of other.items) {
-      if (this.get(theirs.element) !== undefined) continue;
-      grown = true;
-      items.splice(placeOf(items, theirs.element), 0, theirs);
-    }
-    return grown ? new FieldSet(items, undefined) : this;
+    const added = other.items.filter(({ element }) => this.get(element) === undefined);
+    return grown || added.length > 0 ? new FieldSet(withItems(items, added), undefined) : this;
   }
 
   /** What is here and not in `other`. Taking away a path leaves what lies below it. */
@@ -191,9 +196,22 @@ function singlePath(path: FieldPath): FieldSet {
   }, FieldSet.empty);
 }
 
-/** Where among ordered items a new element belongs. */
-function placeOf(items: readonly FieldItem[], element: PathElement): number {
-  let low = 0;
+/** Both in order, none in both. Places are searched for, because comparing keys of lists costs more than copying items. */
+function withItems(items: readonly FieldItem[], added: readonly FieldItem[]): readonly FieldItem[] {
+  const all: FieldItem[] = [];
+  let next = 0;
+  for (const item of added) {
+    const place = placeOf(items, item.element, next);
+    for (; next < place; next++) all.push(items[next] as FieldItem);
+    all.push(item);
+  }
+  for (; next < items.length; next++) all.push(items[next] as FieldItem);
+  return all;
+}
+
+/** Where among ordered items, from one of them on, a new element belongs. */
+function placeOf(items: readonly FieldItem[], element: PathElement, start: number): number {
+  let low = start;
   let high = items.length;
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -58,8 +58,10 @@ class ListMerge {
   /** Live items by their step; null for a step that several share, which cannot be merged into. */
   readonly #liveItems = new Map<PathElement, Json>();
   readonly #appliedElements: ReadonlySet<PathElement>;
-  /** Steps that both lists have, in the order of the applied one; the first is the next to be written. */
-  readonly #shared: PathElement[];
+  /** Steps that both lists have, in the order of the applied one. */
+  readonly #shared: readonly PathElement[];
+  /** Which of them is the next to be written. */
+  #next = 0;
   readonly #written = new Set<PathElement>();
   readonly #merged: Json[] = [];
 
@@ -81,9 +83,9 @@ class ListMerge {
         continue;
       }
       // The next shared item brings all applied items up to it; one that the applied list has later is written there.
-      if (this.#shared[0] === element) while (!this.#written.has(element)) this.#write(this.#applied[applied++]);
+      if (this.#shared[this.#next] === element) while (!this.#written.has(element)) this.#write(this.#applied[applied++]);
       // A duplicate of what is written already gives way to what is left, one each.
-      else if (this.#shared.length === 0) this.#write(this.#applied[applied++]);
+      else if (this.#next === this.#shared.length) this.#write(this.#applied[applied++]);
     }
     while (applied < this.#applied.length) this.#write(this.#applied[applied++]);
     return this.#merged;
@@ -94,6 +96,6 @@ class ListMerge {
     const { element, item } = named;
     this.#merged.push(mergeValues(this.#slot, this.#liveItems.get(element) ?? undefined, item));
     this.#written.add(element);
-    if (this.#shared[0] === element) this.#shared.shift();
+    if (this.#shared[this.#next] === element) this.#next++;
   }
 }

@@ -122,27 +122,53 @@ export const UPDATE_OWNERS_MAX = 10;
 /** Who owns what the merged owners did. */
 const MERGED_OWNER = "ancient-changes";
 
-/** At most UPDATE_OWNERS_MAX owners by update: the oldest of each version become one. */
+/** Owners of one version that become one. */
+interface Merged {
+  /** Of the youngest of them. */
+  readonly parts: OwnerParts;
+  readonly fields: FieldSet[];
+}
+
+/**
+ * At most UPDATE_OWNERS_MAX owners by update: the oldest of each version become one. A client may send thousands of them, so each is
+ * looked at once and their fields are united at the end.
+ */
 export function capped(owners: readonly Owner[]): readonly Owner[] {
-  const updaters = owners.filter(({ operation }) => operation === "Update");
-  let surplus = updaters.length - UPDATE_OWNERS_MAX;
+  let surplus = owners.filter(({ operation }) => operation === "Update").length - UPDATE_OWNERS_MAX;
   if (surplus <= 0) return owners;
   const kept = new Set(owners);
+  const mergedBefore = new Map(owners.filter(isMergedOwner).map((owner) => [owner.apiVersion, owner]));
   const firstOfVersion = new Map<string, Owner>();
-  for (const owner of updaters.sort((a, b) => compareText(a.time ?? "", b.time ?? "") || compareText(ownerId(a), ownerId(b)))) {
+  const merged = new Map<string, Merged>();
+  for (const owner of updatersByAge(owners)) {
     if (surplus <= 0) break;
-    const first = firstOfVersion.get(owner.apiVersion);
-    firstOfVersion.set(owner.apiVersion, first ?? owner);
-    if (first === undefined) continue;
-    // The time is that of the younger one, which the list comes to later.
-    const parts: OwnerParts = { ...partsOf(owner), manager: MERGED_OWNER, subresource: "" };
-    const older = [...kept].find((candidate) => candidate !== owner && isSameOwner(candidate, parts)) ?? first;
+    const { apiVersion } = owner;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, owner);
+      continue;
+    }
+    const last = mergedBefore.get(apiVersion);
+    const older = last === undefined || last === owner ? first : last;
+    const fields = merged.get(apiVersion)?.fields ?? [older.fields];
+    fields.push(owner.fields);
     kept.delete(older);
     kept.delete(owner);
-    const merged = new Owner(parts, owner.fields.union(older.fields));
-    kept.add(merged);
-    firstOfVersion.set(owner.apiVersion, merged);
+    merged.set(apiVersion, { parts: { ...partsOf(owner), manager: MERGED_OWNER, subresource: "" }, fields });
     surplus--;
   }
-  return [...kept];
+  return [...kept, ...Array.from(merged.values(), ({ parts, fields }) => new Owner(parts, FieldSet.unionOf(fields)))];
+}
+
+function isMergedOwner({ manager, operation, subresource }: OwnerParts): boolean {
+  return manager === MERGED_OWNER && operation === "Update" && subresource === "";
+}
+
+/** The oldest first. */
+function updatersByAge(owners: readonly Owner[]): readonly Owner[] {
+  return owners
+    .filter(({ operation }) => operation === "Update")
+    .map((owner) => ({ owner, time: owner.time ?? "", id: ownerId(owner) }))
+    .sort((a, b) => compareText(a.time, b.time) || compareText(a.id, b.id))
+    .map(({ owner }) => owner);
 }

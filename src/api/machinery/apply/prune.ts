@@ -67,11 +67,16 @@ function allFields(schema: ObjectSchema, object: JsonObject): FieldSet {
 
 /** `bare` with all that is in `whole` and owned. The version of `bare` first, since a conversion may need what is owned in it. */
 function withOwned(whole: Versioned, bare: Versioned, owners: readonly Owner[], converter: Converter): Versioned {
-  const owned = new Map<string, FieldSet>([[bare.apiVersion, FieldSet.empty]]);
-  for (const { apiVersion, fields } of owners) owned.set(apiVersion, (owned.get(apiVersion) ?? FieldSet.empty).union(fields));
+  const owned = new Map<string, FieldSet[]>([[bare.apiVersion, []]]);
+  for (const { apiVersion, fields } of owners) {
+    const ofVersion = owned.get(apiVersion);
+    if (ofVersion === undefined) owned.set(apiVersion, [fields]);
+    else ofVersion.push(fields);
+  }
   let pruned = bare;
-  for (const [apiVersion, fields] of owned) {
+  for (const [apiVersion, sets] of owned) {
     const schema = converter.schemaFor(apiVersion);
+    const fields = FieldSet.unionOf(sets);
     if (schema === undefined || fields.isEmpty) continue;
     const everything = to(converter, whole, apiVersion);
     const kept = allFields(schema, to(converter, pruned, apiVersion)).union(withNamedFields(schema, fields));

@@ -41,17 +41,20 @@ export function withOwnersOfScale(
   const path = replicasPath.map(fieldElement);
   const replicas = FieldSet.fromPaths([path]);
   const scaleOwners = scale.owners().filter(({ fields }) => fields.has(["f:spec", "f:replicas"]));
+  const scaleWriters = new Set(scaleOwners.map(writerId));
   const kept = managed.owners().flatMap((owner) => {
     if (!isServed(owner.apiVersion)) return [];
-    if (!owner.fields.has(path) || scaleOwners.some((other) => isSameWriter(owner, other))) return [owner];
+    if (!owner.fields.has(path) || scaleWriters.has(writerId(owner))) return [owner];
     const left = owner.fields.difference(replicas);
     return left.isEmpty ? [] : [owner.withFields(left)];
   });
-  const added = scaleOwners.filter((owner) => !kept.some((other) => other.fields.has(path) && isSameWriter(owner, other)));
+  const keptWriters = new Set(kept.filter(({ fields }) => fields.has(path)).map(writerId));
+  const added = scaleOwners.filter((owner) => !keptWriters.has(writerId(owner)));
   // As upstream, which knows no time for those that it has not seen on the object.
   return ManagedFields.of([...kept, ...added.map((owner) => new Owner({ ...inVersion(owner, apiVersion), time: undefined }, replicas))]);
 }
 
-function isSameWriter(a: OwnerParts, b: OwnerParts): boolean {
-  return a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource;
+/** Whom an owner stands for, in whatever version. */
+function writerId({ manager, operation, subresource }: OwnerParts): string {
+  return JSON.stringify([manager, operation, subresource]);
 }

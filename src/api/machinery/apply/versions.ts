@@ -23,11 +23,13 @@ export interface VersionedChange {
   /** Modified or added. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
+  /** Both together: made once, not once per owner. */
+  readonly touched: FieldSet;
 }
 
 /** What is left of an owner's fields once others have changed and removed some of them. */
-export function fieldsLeft(fields: FieldSet, { schema, changed, removed }: VersionedChange): FieldSet {
-  return reconciled(schema, fields, changed.union(removed)).difference(changed).difference(removed);
+export function fieldsLeft(fields: FieldSet, { schema, changed, removed, touched }: VersionedChange): FieldSet {
+  return reconciled(schema, fields, touched).difference(changed).difference(removed);
 }
 
 export interface VersionOptions {
@@ -69,6 +71,8 @@ function changeInVersion(
   return changeOf(schema, comparison, ignore);
 }
 
-function changeOf(schema: ObjectSchema, { added, modified, removed }: Comparison, ignore: IgnoredFields | undefined): VersionedChange {
-  return { schema, changed: withoutIgnored(modified.union(added), ignore), removed: withoutIgnored(removed, ignore) };
+function changeOf(schema: ObjectSchema, comparison: Comparison, ignore: IgnoredFields | undefined): VersionedChange {
+  const changed = withoutIgnored(comparison.modified.union(comparison.added), ignore);
+  const removed = withoutIgnored(comparison.removed, ignore);
+  return { schema, changed, removed, touched: changed.union(removed) };
 }

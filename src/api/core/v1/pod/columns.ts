@@ -33,8 +33,9 @@ function restartsCell(pod: Pod, { nowMs }: { readonly nowMs: number }): string {
 function readinessGatesCell(pod: Pod): string {
   const gates = specOf(pod).readinessGates ?? [];
   if (gates.length === 0) return NONE;
-  const conditions = pod.status?.conditions ?? [];
-  const open = gates.filter(({ conditionType }) => conditions.find(({ type }) => type === conditionType)?.status === "True");
+  // The first of a type counts: hence from the end.
+  const statuses = new Map((pod.status?.conditions ?? []).toReversed().map(({ type, status }) => [type, status]));
+  const open = gates.filter(({ conditionType }) => statuses.get(conditionType) === "True");
   return `${open.length}/${gates.length}`;
 }
 

@@ -22,6 +22,13 @@ export function allContainers(spec: PodSpec, at: string): readonly PlacedContain
   return placed;
 }
 
+/** The first of each name. A map, because a client decides how many there are and how often each is looked up. */
+export function firstByName<T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  const byName = new Map<string, T>();
+  for (const item of items) if (!byName.has(item.name)) byName.set(item.name, item);
+  return byName;
+}
+
 /** An init container that is started in its turn and then goes on running beside the regular ones. */
 export function isSidecar(initContainer: Container): boolean {
   return initContainer.restartPolicy === "Always";

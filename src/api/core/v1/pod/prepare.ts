@@ -74,10 +74,14 @@ function completedStatus(status: PodStatus, before: PodStatus): PodStatus {
 
 /** Conditions of one type are matched in their order: usually there is one. */
 function withGenerations(conditions: readonly PodCondition[] | undefined, before: readonly PodCondition[]): PodStatus["conditions"] {
-  const left = [...before];
+  const left = new Map<string, PodCondition[]>();
+  for (const old of before.toReversed()) {
+    const ofType = left.get(old.type);
+    if (ofType === undefined) left.set(old.type, [old]);
+    else ofType.push(old);
+  }
   return changedItems(conditions, (condition) => {
-    const index = left.findIndex(({ type }) => type === condition.type);
-    const [old] = index === -1 ? [] : left.splice(index, 1);
+    const old = left.get(condition.type)?.pop();
     return withChanges(condition, { observedGeneration: condition.observedGeneration || old?.observedGeneration });
   });
 }

@@ -59,30 +59,28 @@ export function aggregateOverContainers(spec: PodSpec, part: "requests" | "limit
   const initPeak = new Map<string, Quantity>();
   for (const container of spec.initContainers ?? []) {
     const own = listOf(container, part);
-    if (isSidecar(container)) {
-      addTo(running, own);
-      addTo(sidecars, own);
-      raiseTo(initPeak, sidecars);
-    } else {
-      const turn = new Map(sidecars);
-      addTo(turn, own);
-      raiseTo(initPeak, turn);
-    }
+    // Only what this one asks for can rise, so nothing else is looked at.
+    const turn = new Map(own.map(([name, quantity]) => [name, sumOf(sidecars.get(name), quantity)]));
+    raiseTo(initPeak, turn);
+    if (!isSidecar(container)) continue;
+    addTo(running, own);
+    addTo(sidecars, own);
   }
   raiseTo(running, initPeak);
   return running;
 }
 
-function listOf(container: Container, part: "requests" | "limits"): Iterable<readonly [string, Quantity]> {
+function listOf(container: Container, part: "requests" | "limits"): readonly (readonly [string, Quantity])[] {
   const list = container.resources?.[part];
   return list === undefined ? [] : Object.entries(list).map(([name, text]) => [name, readQuantity(text)] as const);
 }
 
 export function addTo(sums: Map<string, Quantity>, list: Iterable<readonly [string, Quantity]>): void {
-  for (const [name, quantity] of list) {
-    const sum = sums.get(name);
-    sums.set(name, sum === undefined ? quantity : addQuantities(sum, quantity));
-  }
+  for (const [name, quantity] of list) sums.set(name, sumOf(sums.get(name), quantity));
+}
+
+function sumOf(sum: Quantity | undefined, quantity: Quantity): Quantity {
+  return sum === undefined ? quantity : addQuantities(sum, quantity);
 }
 
 function raiseTo(peaks: Map<string, Quantity>, list: Iterable<readonly [string, Quantity]>): void {

@@ -134,13 +134,15 @@ export function* validateLabelKeys(
   yield* validateKeyNames(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`);
   yield* validateKeyNames(mismatchLabelKeys, labelSelector, `${at}.mismatchLabelKeys`);
   const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+  const places = new Map(matchLabelKeys.map((key, index) => [key, index]));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
-    const index = matchLabelKeys.lastIndexOf(key);
-    if (index !== -1 && seen.has(key)) yield invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector");
+    const index = places.get(key);
+    if (index !== undefined && seen.has(key)) yield invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector");
     seen.add(key);
   }
+  const mismatched = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries()) {
-    if (!mismatchLabelKeys.includes(key)) continue;
+    if (!mismatched.has(key)) continue;
     yield invalid(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys");
   }
 }

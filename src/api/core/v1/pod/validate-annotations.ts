@@ -72,10 +72,11 @@ function* validateSeccompTexts(annotations: Annotations, at: string): Iterable<F
 }
 
 function* validateAppArmorTexts(annotations: Annotations, spec: PodSpec, at: string): Iterable<FieldError> {
+  const containerNames = new Set(allContainers(spec, "").map(({ container }) => container.name));
   for (const [name, value] of Object.entries(annotations)) {
     if (!name.startsWith(APP_ARMOR_PREFIX)) continue;
     const containerName = name.slice(APP_ARMOR_PREFIX.length);
-    if (!allContainers(spec, "").some(({ container }) => container.name === containerName)) {
+    if (!containerNames.has(containerName)) {
       yield invalid(`${at}[${name}]`, containerName, "container not found");
     }
     if (value !== "" && value !== "runtime/default" && value !== "unconfined" && !value.startsWith(LOCALHOST_PREFIX)) {

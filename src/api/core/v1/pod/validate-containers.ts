@@ -39,11 +39,11 @@ interface Surroundings {
   readonly spec: PodSpec;
   /** The volumes that are in order. */
   readonly volumes: VolumesByName;
-  readonly claimNames: readonly string[];
+  readonly claimNames: ReadonlySet<string>;
 }
 
 export function* validateAllContainers(spec: PodSpec, volumes: VolumesByName, at: string): Iterable<FieldError> {
-  const claimNames = (spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => name !== "");
+  const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name).filter((name) => name !== ""));
   const pod = { spec, volumes, claimNames };
   yield* validateContainers(spec.containers ?? [], pod, `${at}.containers`);
   if (spec.initContainers !== undefined) yield* validateInitContainers(spec.initContainers, pod, `${at}.initContainers`);

@@ -64,7 +64,7 @@ export interface Requirements {
 }
 
 /** What a container asks for. `claimNames` are the claims of its pod. */
-export function validateContainerResources(requirements: Requirements, claimNames: readonly string[], at: string): Iterable<FieldError> {
+export function validateContainerResources(requirements: Requirements, claimNames: ReadonlySet<string>, at: string): Iterable<FieldError> {
   return validateRequirements(requirements, validateContainerResourceName, claimNames, at);
 }
 
@@ -72,7 +72,7 @@ export function validateContainerResources(requirements: Requirements, claimName
 export function* validatePodResources(resources: ResourceRequirements, spec: PodSpec, at: string): Iterable<FieldError> {
   if (spec.os?.name === "windows") return yield forbidden(at, "may not be set for a windows pod");
   if (resources.claims !== undefined) yield forbidden(`${at}.claims`, "claims may not be set for Resources at pod-level");
-  const claimNames = (spec.resourceClaims ?? []).map(({ name }) => name);
+  const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   yield* validateRequirements(resources, validatePodResourceName, claimNames, at);
   yield* validateContainersFit(resources, spec, at);
 }
@@ -80,7 +80,7 @@ export function* validatePodResources(resources: ResourceRequirements, spec: Pod
 function* validateRequirements(
   { limits = {}, requests = {}, claims = [] }: Requirements,
   validateName: NameRule,
-  claimNames: readonly string[],
+  claimNames: ReadonlySet<string>,
   at: string,
 ): Iterable<FieldError> {
   for (const [name, text] of Object.entries(limits)) {
@@ -190,8 +190,8 @@ function* validatePodResourceName(name: string, at: string): Iterable<FieldError
   if (!isPodLevelResource(name)) yield notSupported(at, name, POD_LEVEL_RESOURCES);
 }
 
-function* validateClaimUses(claims: readonly ResourceClaim[], claimNames: readonly string[], at: string): Iterable<FieldError> {
-  const seen = new Set<string>();
+function* validateClaimUses(claims: readonly ResourceClaim[], claimNames: ReadonlySet<string>, at: string): Iterable<FieldError> {
+  const seen: UsedClaims = { keys: new Set(), requests: new Map() };
   for (const [index, { name = "", request }] of claims.entries()) {
     const here = `${at}[${index}]`;
     if (name === "") {
@@ -199,22 +199,32 @@ function* validateClaimUses(claims: readonly ResourceClaim[], claimNames: readon
       continue;
     }
     yield* validateClaimUsedOnce(name, request, seen, here);
-    if (!claimNames.includes(name)) yield unknownClaim(name, claimNames, here);
+    if (!claimNames.has(name)) yield unknownClaim(name, claimNames, here);
   }
 }
 
-/** A claim may be used as a whole once, or each of its requests once. */
-function* validateClaimUsedOnce(name: string, request: string | undefined, seen: Set<string>, at: string): Iterable<FieldError> {
-  if (seen.has(name)) return yield duplicate(at, name);
-  if (request) yield* dnsLabel(request, `${at}.request`);
-  const key = request ? `${name}/${request}` : name;
-  if (seen.has(key)) yield duplicate(at, key);
-  else if (!request) for (const other of seen) if (other.startsWith(`${name}/`)) yield duplicate(at, name);
-  seen.add(key);
+interface UsedClaims {
+  /** "claim" or "claim/request". */
+  readonly keys: Set<string>;
+  /** How many requests of a claim are used. */
+  readonly requests: Map<string, number>;
 }
 
-function unknownClaim(name: string, claimNames: readonly string[], at: string): FieldError {
-  const known = claimNames.length === 0 ? " which is empty" : `: ${[...new Set(claimNames)].toSorted().join(", ")}`;
+/** A claim may be used as a whole once, or each of its requests once. */
+function* validateClaimUsedOnce(name: string, request: string | undefined, seen: UsedClaims, at: string): Iterable<FieldError> {
+  const { keys, requests } = seen;
+  if (keys.has(name)) return yield duplicate(at, name);
+  if (request) yield* dnsLabel(request, `${at}.request`);
+  const key = request ? `${name}/${request}` : name;
+  const usedRequests = requests.get(name) ?? 0;
+  if (keys.has(key)) yield duplicate(at, key);
+  else if (request) requests.set(name, usedRequests + 1);
+  else for (let used = 0; used < usedRequests; used++) yield duplicate(at, name);
+  keys.add(key);
+}
+
+function unknownClaim(name: string, claimNames: ReadonlySet<string>, at: string): FieldError {
+  const known = claimNames.size === 0 ? " which is empty" : `: ${[...claimNames].toSorted().join(", ")}`;
   const error = notFoundField(at, name);
   return { ...error, body: `${error.body}: must be one of the names in pod.spec.resourceClaims${known}` };
 }

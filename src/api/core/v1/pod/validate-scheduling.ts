@@ -47,14 +47,21 @@ function* validateTolerationOperator(operator: string | undefined, value: string
 }
 
 export function* validateTopologySpread(constraints: readonly TopologySpreadConstraint[], at: string): Iterable<FieldError> {
+  const lastPlaces = new Map(constraints.map((constraint, index) => [spreadId(constraint), index]));
   for (const [index, constraint] of constraints.entries()) {
-    yield* validateSpreadConstraint(constraint, constraints.slice(index + 1), `${at}[${index}]`);
+    const isRepeated = lastPlaces.get(spreadId(constraint)) !== index;
+    yield* validateSpreadConstraint(constraint, { isRepeated }, `${at}[${index}]`);
   }
+}
+
+/** No two constraints may share it. */
+function spreadId({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string {
+  return JSON.stringify([topologyKey, whenUnsatisfiable]);
 }
 
 function* validateSpreadConstraint(
   constraint: TopologySpreadConstraint,
-  others: readonly TopologySpreadConstraint[],
+  { isRepeated }: { readonly isRepeated: boolean },
   at: string,
 ): Iterable<FieldError> {
   const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = constraint;
@@ -63,7 +70,7 @@ function* validateSpreadConstraint(
   if (!UNSATISFIABLE_ACTIONS.includes(whenUnsatisfiable)) {
     yield notSupported(`${at}.whenUnsatisfiable`, whenUnsatisfiable ?? "", UNSATISFIABLE_ACTIONS);
   }
-  if (others.some((other) => other.topologyKey === topologyKey && other.whenUnsatisfiable === whenUnsatisfiable)) {
+  if (isRepeated) {
     yield duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`);
   }
   if (minDomains !== undefined) {

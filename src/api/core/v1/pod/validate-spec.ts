@@ -10,7 +10,7 @@ import { invalid, notFoundField, notSupported, required, type FieldError } from 
 import { validateLabels } from "../../../machinery/metadata-validation.ts";
 import { rangeMessage } from "../../../machinery/names.ts";
 import { dnsSubdomain } from "./checks.ts";
-import { allContainers } from "./containers.ts";
+import { allContainers, firstByName } from "./containers.ts";
 import { validateAffinity } from "./validate-affinity.ts";
 import { annotation, MIRROR_ANNOTATION } from "./validate-annotations.ts";
 import { validateAllContainers } from "./validate-containers.ts";
@@ -87,7 +87,7 @@ function* validateNamesAndNumbers(spec: PodSpec, at: string): Iterable<FieldErro
   if (priorityClassName) yield* dnsSubdomain(priorityClassName, `${at}.priorityClassName`);
   if (runtimeClassName !== undefined) yield* dnsSubdomain(runtimeClassName, `${at}.runtimeClassName`);
   if (preemptionPolicy !== undefined) yield* validatePreemptionPolicy(preemptionPolicy, `${at}.preemptionPolicy`);
-  if (overhead !== undefined) yield* validateContainerResources({ limits: overhead }, [], `${at}.overhead`);
+  if (overhead !== undefined) yield* validateContainerResources({ limits: overhead }, new Set(), `${at}.overhead`);
 }
 
 export function* validatePreemptionPolicy(policy: string, at: string): Iterable<FieldError> {
@@ -98,11 +98,12 @@ export function* validatePreemptionPolicy(policy: string, at: string): Iterable<
 /** A variable may be read from a file only in a volume that the pod's own containers fill. */
 function* validateFilesOfVariables(spec: PodSpec, at: string): Iterable<FieldError> {
   if (!allContainers(spec, at).some(({ container }) => container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined))) return;
+  const volumes = firstByName(spec.volumes ?? []);
   for (const { container, at: here } of allContainers(spec, at)) {
     for (const [index, { valueFrom }] of (container.env ?? []).entries()) {
       const volumeName = valueFrom?.fileKeyRef?.volumeName;
       if (valueFrom?.fileKeyRef === undefined) continue;
-      const volume = (spec.volumes ?? []).find(({ name }) => name === volumeName);
+      const volume = volumeName === undefined ? undefined : volumes.get(volumeName);
       const nameAt = `${here}.env[${index}].valueFrom.fileKeyRef.volumeName`;
       if (volume === undefined) yield notFoundField(nameAt, volumeName ?? "");
       else if (volume.emptyDir === undefined) yield invalid(nameAt, volumeName, "referenced volume must be of type emptyDir");

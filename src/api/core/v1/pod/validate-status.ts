@@ -23,6 +23,7 @@ import {
 } from "../../../machinery/field-error.ts";
 import { parseSloppyIp } from "../../../machinery/ip-address.ts";
 import { validateLegacyIp } from "../../../machinery/ip-validation.ts";
+import { firstByName } from "./containers.ts";
 import { dnsLabel, dnsSubdomain, groupId, qualifiedName, userId } from "./checks.ts";
 import { validateAnnotationUpdates } from "./validate-update.ts";
 import { validatePodAnnotations } from "./validate-annotations.ts";
@@ -73,10 +74,11 @@ function* validateNominatedNode(status: PodStatus, before: PodStatus, spec: PodS
 }
 
 function* validateClaimStatuses(statuses: readonly PodResourceClaimStatus[], spec: PodSpec, at: string): Iterable<FieldError> {
+  const known = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
   const seen = new Set<string>();
   for (const [index, { name, resourceClaimName }] of statuses.entries()) {
     const here = `${at}[${index}]`;
-    if (!(spec.resourceClaims ?? []).some((claim) => claim.name === name)) {
+    if (!known.has(name)) {
       yield invalid(`${here}.name`, name, "must match the name of an entry in `spec.resourceClaims`");
     }
     if (seen.has(name)) yield duplicate(`${here}.name`, name);
@@ -92,7 +94,7 @@ function* validateExtendedClaim(
 ): Iterable<FieldError> {
   const here = `${at}.requestMappings`;
   if ((requestMappings ?? []).length === 0) yield required(here, "at least one request mapping is required");
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const containers = firstByName([...(spec.containers ?? []), ...(spec.initContainers ?? [])]);
   const seen = new Set<string>();
   for (const [index, mapping] of (requestMappings ?? []).entries()) {
     const { containerName, resourceName, requestName } = mapping;
@@ -111,11 +113,11 @@ function* validateExtendedClaim(
 }
 
 function* validateMappedContainer(
-  containers: readonly Container[],
+  containers: ReadonlyMap<string, Container>,
   { containerName, resourceName }: { readonly containerName: string; readonly resourceName: string },
   at: string,
 ): Iterable<FieldError> {
-  const container = containers.find(({ name }) => name === containerName);
+  const container = containers.get(containerName);
   if (container === undefined) {
     const why = "must match the name of an entry in spec.initContainers.name or spec.containers.name";
     return yield invalid(`${at}.containerName`, containerName, why);
@@ -132,9 +134,10 @@ interface Address {
 
 /** At most one of each family. Addresses that were there before may stay whatever they are. */
 function* validateAddresses(addresses: readonly Address[], before: readonly Address[], at: string): Iterable<FieldError> {
-  const previous = before.map(({ ip }) => ip);
+  const previous = new Set(before.map(({ ip }) => ip));
   for (const [index, { ip = "" }] of addresses.entries()) {
-    for (const problem of validateLegacyIp(ip, { strict: true, previous })) yield invalid(`${at}[${index}]`, ip, problem);
+    if (previous.has(ip)) continue;
+    for (const problem of validateLegacyIp(ip, { strict: true })) yield invalid(`${at}[${index}]`, ip, problem);
   }
   if (addresses.length < 2) return;
   const families = addresses.map(({ ip }) => parseSloppyIp(ip)?.family);
@@ -161,9 +164,9 @@ function* validateContainerStatuses(status: PodStatus, spec: PodSpec): Iterable<
     ["containerStatuses", spec.containers],
     ["initContainerStatuses", spec.initContainers],
   ] as const) {
+    const byName = firstByName(containers ?? []);
     for (const [index, each] of (status[member] ?? []).entries()) {
-      const container = (containers ?? []).find(({ name }) => name === each.name);
-      yield* validateAllocated(each.allocatedResourcesStatus ?? [], container, `status.${member}[${index}].allocatedResourcesStatus`);
+      yield* validateAllocated(each.allocatedResourcesStatus ?? [], byName.get(each.name), `status.${member}[${index}].allocatedResourcesStatus`);
     }
   }
   for (const [index, { allocatedResourcesStatus }] of (status.ephemeralContainerStatuses ?? []).entries()) {
@@ -184,8 +187,9 @@ function* validateUser({ user }: ContainerStatus, spec: PodSpec, at: string): It
 
 /** How the devices fare that a container was given. */
 function* validateAllocated(statuses: readonly ResourceStatus[], container: Container | undefined, at: string): Iterable<FieldError> {
+  const claims = new Set((container?.resources?.claims ?? []).map(({ name, request }) => `claim:${name}${request ? `/${request}` : ""}`));
   for (const [index, { name, resources }] of statuses.entries()) {
-    if (container !== undefined) yield* validateAllocatedName(name, container, `${at}[${index}].name`);
+    if (container !== undefined) yield* validateAllocatedName(name, container, claims, `${at}[${index}].name`);
     const seen = new Set<string>();
     for (const [position, { resourceID, health = "", message }] of (resources ?? []).entries()) {
       const here = `${at}[${index}].resources[${position}]`;
@@ -200,13 +204,17 @@ function* validateAllocated(statuses: readonly ResourceStatus[], container: Cont
   }
 }
 
-function* validateAllocatedName(name: string, { resources }: Container, at: string): Iterable<FieldError> {
+function* validateAllocatedName(
+  name: string,
+  { resources }: Container,
+  claims: ReadonlySet<string>,
+  at: string,
+): Iterable<FieldError> {
   if (!name.startsWith("claim:")) {
     if (!Object.hasOwn(resources?.requests ?? {}, name)) yield invalid(at, name, "must match one of the container's resource requests");
     return;
   }
-  const claims = (resources?.claims ?? []).map((claim) => `claim:${claim.name}${claim.request ? `/${claim.request}` : ""}`);
-  if (claims.includes(name)) return;
+  if (claims.has(name)) return;
   const why =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
   yield invalid(at, name, why);

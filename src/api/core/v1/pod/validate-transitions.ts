@@ -1,5 +1,6 @@
 /** A container that has ended stays ended, unless something says that it is started again: its rules, its policy, or the pod's. */
 import type { Container, ContainerStatus, PodSpec, PodStatus } from "../../../generated/core/v1.ts";
+import { firstByName } from "./containers.ts";
 import { forbidden, type FieldError } from "../../../machinery/field-error.ts";
 
 export function* validateStateTransitions(next: PodStatus, previous: PodStatus, spec: PodSpec): Iterable<FieldError> {
@@ -8,14 +9,12 @@ export function* validateStateTransitions(next: PodStatus, previous: PodStatus, 
     (restartPolicyRules ?? []).some(({ action }) => action === "RestartAllContainers"),
   );
   if (!canAllRestart) {
-    yield* validateTransitions(next.containerStatuses, previous.containerStatuses, "status.containerStatuses", (name, exitCode) =>
-      mayRestart(spec.containers, name, spec, exitCode),
-    );
+    yield* validateTransitions(next.containerStatuses, previous.containerStatuses, "status.containerStatuses", restartRule(spec.containers, spec));
     yield* validateTransitions(
       next.initContainerStatuses,
       previous.initContainerStatuses,
       "status.initContainerStatuses",
-      (name, exitCode) => mayRestart(spec.initContainers, name, spec, exitCode),
+      restartRule(spec.initContainers, spec),
     );
   }
   const { ephemeralContainerStatuses } = next;
@@ -33,21 +32,28 @@ function* validateTransitions(
   next: Statuses,
   previous: Statuses,
   at: string,
-  isRestarted: (name: string, exitCode: number) => boolean,
+  isRestarted: RestartRule,
 ): Iterable<FieldError> {
+  const fresh = firstByName(next ?? []);
   for (const [index, { name, state }] of (previous ?? []).entries()) {
     if (state?.terminated === undefined) continue;
-    const fresh = (next ?? []).find((status) => status.name === name);
-    if (fresh === undefined || fresh.state?.terminated !== undefined || isRestarted(name, state.terminated.exitCode ?? 0)) continue;
+    const now = fresh.get(name);
+    if (now === undefined || now.state?.terminated !== undefined || isRestarted(name, state.terminated.exitCode ?? 0)) continue;
     yield forbidden(`${at}[${index}].state`, "may not be transitioned to non-terminated state");
   }
 }
 
-function mayRestart(containers: readonly Container[] | undefined, name: string, spec: PodSpec, exitCode: number): boolean {
-  const container = (containers ?? []).find((each) => each.name === name);
-  if (container === undefined) return false;
-  if (container.restartPolicy !== undefined && hasMatchingRule(container, exitCode)) return true;
-  return isRestartedBy(container.restartPolicy ?? spec.restartPolicy ?? "Always", exitCode);
+/** Whether the container of a name is started again after it ended so. */
+type RestartRule = (name: string, exitCode: number) => boolean;
+
+function restartRule(containers: readonly Container[] | undefined, spec: PodSpec): RestartRule {
+  const byName = firstByName(containers ?? []);
+  return (name, exitCode) => {
+    const container = byName.get(name);
+    if (container === undefined) return false;
+    if (container.restartPolicy !== undefined && hasMatchingRule(container, exitCode)) return true;
+    return isRestartedBy(container.restartPolicy ?? spec.restartPolicy ?? "Always", exitCode);
+  };
 }
 
 function hasMatchingRule({ restartPolicyRules }: Container, exitCode: number): boolean {

@@ -65,16 +65,21 @@ function* validateDeadline(next: number | undefined, previous: number | undefine
 }
 
 function* validateTolerationsKept(next: readonly Toleration[], previous: readonly Toleration[]): Iterable<FieldError> {
-  const isKept = (old: Toleration): boolean =>
-    next.some((toleration) => deepEqual(withMembersOf(old, toleration, "tolerationSeconds"), toleration));
-  if (!previous.every(isKept)) {
+  const kept = new Set(next.map(tolerationId));
+  if (!previous.every((old) => kept.has(tolerationId(old)))) {
     yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
   }
 }
 
+/** All of it that may not change. */
+function tolerationId({ key, operator, value, effect }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect]);
+}
+
 function* validateNoNewGates(next: readonly PodSchedulingGate[], previous: readonly PodSchedulingGate[]): Iterable<FieldError> {
+  const known = new Set(previous.map(({ name }) => name));
   for (const [index, { name }] of next.entries()) {
-    if (previous.some((gate) => gate.name === name)) continue;
+    if (known.has(name)) continue;
     yield forbidden(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
   }
 }

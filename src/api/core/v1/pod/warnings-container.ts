@@ -39,27 +39,56 @@ function* portsOf(containers: readonly PlacedContainer[]): Iterable<PlacedPort> 
 }
 
 function* portWarnings(containers: readonly PlacedContainer[]): Iterable<string> {
-  const seen = new Map<string, PlacedPort[]>();
+  const seen = new SeenPorts();
   for (const placed of portsOf(containers)) {
     const { port, at } = placed;
     if (port.hostIP && !port.hostPort) yield `${at}: hostIP set without hostPort: ${asGo(port)}`;
-    const key = `${port.containerPort}/${port.protocol ?? ""}`;
-    const others = seen.get(key) ?? [];
-    for (const other of others) {
-      const words = howTheyMeet(port, other.port);
-      if (words !== undefined) yield `${at}: ${words} port definition with ${other.at}`;
-    }
-    seen.set(key, [...others, placed]);
+    for (const other of seen.meeting(port)) yield `${at}: ${howTheyMeet(port, other.port)} port definition with ${other.at}`;
+    seen.add(placed);
   }
 }
 
-function howTheyMeet(port: ContainerPort, other: ContainerPort): string | undefined {
-  const [ip, otherIp] = [port.hostIP ?? "", other.hostIP ?? ""];
+/** Ports by what they can meet in, so that ports that do not meet are never compared: a client decides how many there are. */
+class SeenPorts {
+  readonly #ports = new Map<string, { readonly placed: PlacedPort; readonly place: number }[]>();
+  #count = 0;
+
+  add(placed: PlacedPort): void {
+    const entry = { placed, place: this.#count++ };
+    for (const key of keysOfPort(placed.port)) {
+      const others = this.#ports.get(key);
+      if (others === undefined) this.#ports.set(key, [entry]);
+      else others.push(entry);
+    }
+  }
+
+  /** In the order in which they were added. */
+  meeting(port: ContainerPort): readonly PlacedPort[] {
+    const entries = keysOfMeeting(port).flatMap((key) => this.#ports.get(key) ?? []);
+    return entries.sort((a, b) => a.place - b.place).map(({ placed }) => placed);
+  }
+}
+
+/** Where a port is found again: among all of its number, among those without a port of the node, by that port, by its address too. */
+function keysOfPort({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
+  const all = `${containerPort}/${protocol ?? ""}`;
+  return hostPort === 0 ? [all, `${all} 0`] : [all, `${all} ${hostPort}`, `${all} ${hostPort} ${JSON.stringify(hostIP)}`];
+}
+
+/** A port that takes no port of the node overlaps all. Of those that do, one on every address meets all of its port. */
+function keysOfMeeting({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
+  const all = `${containerPort}/${protocol ?? ""}`;
+  if (hostPort === 0) return [all];
+  if (hostIP === "") return [`${all} 0`, `${all} ${hostPort}`];
+  return [`${all} 0`, `${all} ${hostPort} ""`, `${all} ${hostPort} ${JSON.stringify(hostIP)}`];
+}
+
+function howTheyMeet(port: ContainerPort, other: ContainerPort): string {
   const [hostPort, otherHostPort] = [port.hostPort ?? 0, other.hostPort ?? 0];
-  if (ip === otherIp && hostPort === otherHostPort) return "duplicate";
+  if ((port.hostIP ?? "") === (other.hostIP ?? "") && hostPort === otherHostPort) return "duplicate";
   if (hostPort === 0 || otherHostPort === 0) return "overlapping";
   // One of them takes the port on every address, also on the other's.
-  return hostPort === otherHostPort && (ip === "") !== (otherIp === "") ? "dangerously ambiguous" : undefined;
+  return "dangerously ambiguous";
 }
 
 /** As Go prints the struct. */

@@ -71,17 +71,49 @@ function pathsOfProjection({ configMap, secret, downwardAPI, serviceAccountToken
 }
 
 function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
-  const seen: WrittenPath[] = [];
+  const root = new PathTree();
   for (const { path, source } of paths) {
     const written = { path: path.replace(/\/+$/, ""), source };
-    for (const other of seen) if (isOverlap(written.path, other.path)) yield `${title}: ${shown(written)} with ${shown(other)}`;
-    seen.push(written);
+    if (written.path === "") continue;
+    for (const other of root.add(written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
   }
 }
 
-function isOverlap(path: string, other: string): boolean {
-  if (path === "" || other === "") return false;
-  return `${path}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${path}/`);
+/** Paths by their steps, so that only those are looked at that overlap: a client decides how many there are. */
+class PathTree {
+  readonly #children = new Map<string, PathTree>();
+  /** In the order in which they were added: the paths that end here, and those that end here or further down. */
+  readonly #here: PlacedPath[] = [];
+  readonly #below: PlacedPath[] = [];
+  #count = 0;
+
+  /** Returns those of before that overlap, in the order in which they were added. Only for the root. */
+  add(written: WrittenPath): readonly WrittenPath[] {
+    const added = { written, place: this.#count++ };
+    const overlapping: PlacedPath[] = [];
+    let node: PathTree = this;
+    const passed: PathTree[] = [];
+    for (const step of written.path.split("/")) {
+      for (const other of node.#here) overlapping.push(other);
+      node = node.#child(step);
+      passed.push(node);
+    }
+    for (const other of node.#below) overlapping.push(other);
+    for (const each of passed) each.#below.push(added);
+    node.#here.push(added);
+    return overlapping.sort((a, b) => a.place - b.place).map((other) => other.written);
+  }
+
+  #child(step: string): PathTree {
+    let child = this.#children.get(step);
+    if (child === undefined) this.#children.set(step, (child = new PathTree()));
+    return child;
+  }
+}
+
+interface PlacedPath {
+  readonly written: WrittenPath;
+  readonly place: number;
 }
 
 function shown({ path, source }: WrittenPath): string {

@@ -121,7 +121,11 @@ function* duplicateWarnings({ hostAliases = [], imagePullSecrets = [] }: PodSpec
 }
 
 function* repeated(values: readonly string[], describe: (index: number, value: string) => string): Iterable<string> {
-  for (const [index, value] of values.entries()) if (values.indexOf(value) < index) yield describe(index, value);
+  const seen = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) yield describe(index, value);
+    seen.add(value);
+  }
 }
 
 function* profileWarnings(spec: PodSpec, { annotations }: Partial<ObjectMeta>, at: string): Iterable<string> {
