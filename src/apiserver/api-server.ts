@@ -73,7 +73,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   await makeDefaultNamespaces(pipeline);
   state.isReady = true;
   return {
-    exchange: restExchange({ server, pipeline, authenticator: options.authenticator, documents, deadlines, waitingBytes: new WaitingBytes() }),
+    exchange: restExchange({
+      server,
+      pipeline,
+      authenticator: options.authenticator,
+      documents,
+      deadlines,
+      waitingBytes: new WaitingBytes(),
+    }),
     endpoints,
     transport: (inProcess) => inProcessTransport(pipeline, inProcess),
     async close() {

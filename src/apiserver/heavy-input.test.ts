@@ -10,9 +10,11 @@ import { rounds } from "../testing/rounds.ts";
 import { startServer } from "./testing/server.ts";
 
 /** The largest body that is allowed has 3 MiB. */
-const BODY_BYTES = rounds({ quick: 384 * 1024, full: 2 * 1024 * 1024 });
+const BODY_BYTES = rounds({ quick: 256 * 1024, full: 2 * 1024 * 1024 });
+/** Where something must be stored first: the store takes 1.5 MB, and defaults and owners come on top of what is sent. */
+const CHANGED_BYTES_MAX = 192 * 1024;
 /** What is done in this time holds nobody up, whatever its growth; and shorter times cannot be compared. */
-const QUICK_MS = 400;
+const QUICK_MS = 300;
 /** Between 4 for linear work, with what memory and sorting add, and 16 for squares. */
 const GROWTH_MAX = 10;
 const RUNS = 3;
@@ -26,8 +28,9 @@ interface Request {
 
 interface Row {
   readonly it: string;
+  /** Or 413, if all went well until the result was too large for the store. */
   readonly code: number;
-  /** How often the counted part occurs, for a body of one byte per part; found out by trying where it is left out. */
+  /** With so many of the part that is counted. The last is measured, those before it make what it needs. */
   requests(count: number): readonly [...Request[], Request];
 }
 
@@ -77,7 +80,11 @@ function reference(name: string, uid: string): JsonObject {
 
 const metadataRows: readonly Row[] = [
   { it: "labels", code: 201, requests: (n) => [post(MAPS, configMap({ labels: map(n, (i) => `l${i}`, String) }))] },
-  { it: "annotations", code: 422, requests: (n) => [post(MAPS, configMap({ annotations: map(n, (i) => `l${i}`, String) }))] },
+  {
+    it: "annotations",
+    code: BODY_BYTES > 1024 * 1024 ? 422 : 201,
+    requests: (n) => [post(MAPS, configMap({ annotations: map(n, (i) => `l${i}`, String) }))],
+  },
   { it: "finalizers", code: 201, requests: (n) => [post(MAPS, configMap({ finalizers: list(n, (i) => `a.b/f${i}`) }))] },
   { it: "one finalizer over and over", code: 201, requests: (n) => [post(MAPS, configMap({ finalizers: list(n, () => "a.b/f") }))] },
   { it: "owners", code: 201, requests: (n) => [post(MAPS, configMap({ ownerReferences: list(n, (i) => reference("a", `u${i}`)) }))] },
@@ -118,7 +125,15 @@ const metadataRows: readonly Row[] = [
   {
     it: "fields that nobody knows",
     code: 400,
-    requests: (n) => [post(`${MAPS}?fieldValidation=Strict`, configMap({}, map(n, (i) => `x${i}`, String)))],
+    requests: (n) => [
+      post(
+        `${MAPS}?fieldValidation=Strict`,
+        configMap(
+          {},
+          map(n, (i) => `x${i}`, String),
+        ),
+      ),
+    ],
   },
 ];
 
@@ -155,7 +170,7 @@ const patchRows: readonly Row[] = [
   },
   {
     it: "a JSON patch of many operations",
-    code: BODY_BYTES > 512 * 1024 ? 413 : 200,
+    code: 200,
     requests: (n) => [
       post(MAPS, configMap({}, { data: { x: "y" } })),
       patch(
@@ -185,7 +200,17 @@ const patchRows: readonly Row[] = [
     code: 200,
     requests: (n) => [
       post(MAPS, configMap({ labels: map(n, (i) => `l${i}`, String) })),
-      patch(`${MAPS}/a?fieldManager=m&force=true`, configMap({ labels: map(n, (i) => `l${i}`, () => "x") }), APPLY),
+      patch(
+        `${MAPS}/a?fieldManager=m&force=true`,
+        configMap({
+          labels: map(
+            n,
+            (i) => `l${i}`,
+            () => "x",
+          ),
+        }),
+        APPLY,
+      ),
     ],
   },
   {
@@ -193,7 +218,17 @@ const patchRows: readonly Row[] = [
     code: 409,
     requests: (n) => [
       post(MAPS, configMap({ labels: map(n, (i) => `l${i}`, String) })),
-      patch(`${MAPS}/a?fieldManager=m`, configMap({ labels: map(n, (i) => `l${i}`, () => "x") }), APPLY),
+      patch(
+        `${MAPS}/a?fieldManager=m`,
+        configMap({
+          labels: map(
+            n,
+            (i) => `l${i}`,
+            () => "x",
+          ),
+        }),
+        APPLY,
+      ),
     ],
   },
   {
@@ -208,17 +243,28 @@ const patchRows: readonly Row[] = [
 
 const podRows: readonly Row[] = [
   { it: "containers", code: 201, requests: (n) => [post(PODS, pod({ containers: list(n, (i) => ({ name: `c${i}`, image: "i" })) }))] },
-  { it: "containers of one name", code: 422, requests: (n) => [post(PODS, pod({ containers: list(n, () => ({ name: "c", image: "i" })) }))] },
+  {
+    it: "containers of one name",
+    code: 422,
+    requests: (n) => [post(PODS, pod({ containers: list(n, () => ({ name: "c", image: "i" })) }))],
+  },
   { it: "variables", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, (i) => ({ name: `V${i}`, value: "x" })) })))] },
   { it: "one variable over and over", code: 201, requests: (n) => [post(PODS, pod(container({ env: list(n, () => ({ name: "V" })) })))] },
   {
     it: "ports that differ on the node",
     code: 201,
     requests: (n) => [
-      post(PODS, pod(container({ ports: list(n, (i) => ({ containerPort: 80, hostPort: 1 + (i % 60_000), hostIP: `10.0.${i >> 16}.1` })) }))),
+      post(
+        PODS,
+        pod(container({ ports: list(n, (i) => ({ containerPort: 80, hostPort: 1 + (i % 60_000), hostIP: `10.0.${i >> 16}.1` })) })),
+      ),
     ],
   },
-  { it: "one port over and over", code: 201, requests: (n) => [post(PODS, pod(container({ ports: list(n, () => ({ containerPort: 80 })) })))] },
+  {
+    it: "one port over and over",
+    code: 201,
+    requests: (n) => [post(PODS, pod(container({ ports: list(n, () => ({ containerPort: 80 })) })))],
+  },
   {
     it: "volumes and mounts",
     code: 201,
@@ -240,12 +286,35 @@ const podRows: readonly Row[] = [
       return [post(PODS, pod({ volumes: [{ name: "v", projected: { sources: [{ configMap: { name: "m", items } }] } }] }))];
     },
   },
-  { it: "limits", code: 201, requests: (n) => [post(PODS, pod(container({ resources: { limits: map(n, (i) => `a.b/r${i}`, String) } })))] },
+  {
+    it: "limits",
+    code: 201,
+    requests: (n) => [
+      post(
+        PODS,
+        pod(
+          container({
+            resources: {
+              limits: map(
+                n,
+                (i) => `a.b/r${i}`,
+                () => "1",
+              ),
+            },
+          }),
+        ),
+      ),
+    ],
+  },
   {
     it: "init containers beside a sidecar with many requests",
     code: 201,
     requests: (n) => {
-      const requests = map(n, (i) => `a.b/r${i}`, () => "1");
+      const requests = map(
+        n,
+        (i) => `a.b/r${i}`,
+        () => "1",
+      );
       const sidecar = { name: "s", image: "i", restartPolicy: "Always", resources: { limits: requests } };
       const initContainers = [sidecar, ...list(n, (i) => ({ name: `c${i}`, image: "i" }))];
       return [post(PODS, pod({ initContainers, resources: { limits: { cpu: "1" } } }))];
@@ -260,11 +329,17 @@ const podRows: readonly Row[] = [
     },
   },
   { it: "pull secrets", code: 201, requests: (n) => [post(PODS, pod({ imagePullSecrets: list(n, (i) => ({ name: `s${i}` })) }))] },
-  { it: "one pull secret over and over", code: 201, requests: (n) => [post(PODS, pod({ imagePullSecrets: list(n, () => ({ name: "s" })) }))] },
+  {
+    it: "one pull secret over and over",
+    code: 201,
+    requests: (n) => [post(PODS, pod({ imagePullSecrets: list(n, () => ({ name: "s" })) }))],
+  },
   {
     it: "host aliases",
     code: 201,
-    requests: (n) => [post(PODS, pod({ hostAliases: list(n, (i) => ({ ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, hostnames: ["h"] })) }))],
+    requests: (n) => [
+      post(PODS, pod({ hostAliases: list(n, (i) => ({ ip: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, hostnames: ["h"] })) })),
+    ],
   },
   {
     it: "rules for spreading",
@@ -290,7 +365,11 @@ const podRows: readonly Row[] = [
     code: 201,
     requests: (n) => {
       const few = Math.min(n, 3_000);
-      const annotations = map(few, (i) => `container.apparmor.security.beta.kubernetes.io/c${i}`, () => "unconfined");
+      const annotations = map(
+        few,
+        (i) => `container.apparmor.security.beta.kubernetes.io/c${i}`,
+        () => "unconfined",
+      );
       return [post(PODS, pod({ containers: list(n, (i) => ({ name: `c${i}`, image: "i" })) }, { annotations }))];
     },
   },
@@ -323,13 +402,18 @@ const otherRows: readonly Row[] = [
     it: "ports of a Service",
     code: 201,
     requests: (n) => [
-      post("/api/v1/namespaces/default/services", { metadata: { name: "a" }, spec: { ports: list(n, (i) => ({ name: `p${i}`, port: 1 + (i % 60_000) })) } }),
+      post("/api/v1/namespaces/default/services", {
+        metadata: { name: "a" },
+        spec: { ports: list(n, (i) => ({ name: `p${i}`, port: 1 + (i % 60_000) })) },
+      }),
     ],
   },
   {
     it: "taints of a Node",
     code: 201,
-    requests: (n) => [post("/api/v1/nodes", { metadata: { name: "a" }, spec: { taints: list(n, (i) => ({ key: `k${i}`, effect: "NoExecute" })) } })],
+    requests: (n) => [
+      post("/api/v1/nodes", { metadata: { name: "a" }, spec: { taints: list(n, (i) => ({ key: `k${i}`, effect: "NoExecute" })) } }),
+    ],
   },
   {
     it: "addresses and images of a Node",
@@ -357,15 +441,13 @@ const otherRows: readonly Row[] = [
   },
 ];
 
-/** The count of parts at which the last request, which is the one that is measured, has about so many bytes. */
-function countFor(row: Row, bytes: number): number {
+/** With how many parts the longest request has about as many bytes as are allowed. */
+function countFor(row: Row): number {
   const lengthAt = (count: number): number => {
-    const { body } = row.requests(count).at(-1) as Request;
-    return typeof body === "string" ? body.length : JSON.stringify(body).length;
+    return Math.max(...row.requests(count).map(({ body }) => (typeof body === "string" ? body : JSON.stringify(body)).length));
   };
-  const bytesPerPart = (lengthAt(2_000) - lengthAt(1_000)) / 1_000;
-  // Where the last request is short, the one before it is long, and its parts are of about this size.
-  return Math.floor(bytes / Math.max(bytesPerPart, bytesPerPart === 0 ? 160 : 2));
+  const bytes = row.requests(1).length === 1 ? BODY_BYTES : Math.min(BODY_BYTES, CHANGED_BYTES_MAX);
+  return Math.floor((bytes * 1_000) / (lengthAt(2_000) - lengthAt(1_000)));
 }
 
 /** Milliseconds of processor time that the last request takes. */
@@ -373,7 +455,9 @@ async function cost(row: Row, count: number): Promise<number> {
   await using server = await startServer({ config: { freezeObjects: false } });
   const requests = row.requests(count);
   const send = ({ method, path, body, type }: Request) => {
-    return server.call(method, path, typeof body === "string" ? body : JSON.stringify(body), { "content-type": type ?? "application/json" });
+    return server.call(method, path, typeof body === "string" ? body : JSON.stringify(body), {
+      "content-type": type ?? "application/json",
+    });
   };
   for (const request of requests.slice(0, -1)) {
     const { code, text } = await send(request);
@@ -382,25 +466,21 @@ async function cost(row: Row, count: number): Promise<number> {
   const before = process.cpuUsage();
   const { code, text } = await send(requests.at(-1) as Request);
   const { user, system } = process.cpuUsage(before);
-  assert.equal(code, row.code, text.slice(0, 500));
+  assert(code === row.code || code === 413, text.slice(0, 500));
   return (user + system) / 1_000;
-}
-
-async function leastCost(row: Row, count: number): Promise<number> {
-  let least = Infinity;
-  for (let run = 0; run < RUNS; run++) least = Math.min(least, await cost(row, count));
-  return least;
 }
 
 for (const row of [...metadataRows, ...patchRows, ...podRows, ...otherRows]) {
   test(`a body with ever more of ${row.it} costs in proportion`, async () => {
-    const count = countFor(row, BODY_BYTES);
-    if ((await cost(row, count)) <= QUICK_MS) return;
-    const large = await leastCost(row, count);
+    const count = countFor(row);
+    let large = await cost(row, count);
     if (large <= QUICK_MS) return;
 
-    const small = await leastCost(row, count >> 2);
+    let small = Infinity;
+    for (let run = 0; run < RUNS; run++) small = Math.min(small, await cost(row, count >> 2));
+    // A machine that is busy with something else may make one run long, and hardly all of them.
+    for (let run = 1; run < RUNS && large >= small * GROWTH_MAX; run++) large = Math.min(large, await cost(row, count));
 
-    assert(large / small < GROWTH_MAX, `${count} cost ${large} ms, a quarter of them ${small} ms`);
+    assert(large <= QUICK_MS || large < small * GROWTH_MAX, `${count} cost ${large} ms, a quarter of them ${small} ms`);
   });
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../api/machinery/object.ts";
-import type { Store } from "../store/store.ts";
 import { memoryStore } from "../testing/memory-store.ts";
 import { virtualClock } from "../testing/virtual-clock.ts";
 import { bearerToken } from "./authentication.ts";
 import { startServer, type StartedServer } from "./testing/server.ts";
+import { wrappedStore } from "./testing/wrapped-store.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
@@ -17,20 +17,12 @@ async function withHeldStore(config = {}): Promise<StartedServer & { release(): 
   const memory = memoryStore(clock);
   let isHeld = false;
   const waiting: (() => void)[] = [];
-  const store: Store = {
-    capabilities: memory.capabilities,
-    get: (...all) => memory.get(...all),
-    list: (...all) => memory.list(...all),
-    currentRevision: () => memory.currentRevision(),
-    watch: (...all) => memory.watch(...all),
-    compact: (revision) => memory.compact(revision),
-    statistics: () => memory.statistics(),
-    close: () => memory.close(),
+  const store = wrappedStore(memory, {
     async commit(...all) {
       if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
       return memory.commit(...all);
     },
-  };
+  });
   const server = await startServer({ store, clock, config });
   const release = () => {
     isHeld = false;

@@ -12,7 +12,28 @@ export function joinPath(...parts: readonly string[]): string {
 }
 
 export async function makePrivateDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  await makeWithParents(path);
+}
+
+/** Not by Node's own `recursive`, which tries for ever where a directory can never be made (/proc/x). */
+async function makeWithParents(path: string): Promise<void> {
+  const parent = dirname(path);
+  if (await makeOne(path, { isParentSure: parent === path })) return;
+  await makeWithParents(parent);
+  await makeOne(path, { isParentSure: true });
+}
+
+/** Whether it is there now; false if its parent is missing. */
+async function makeOne(path: string, { isParentSure }: { readonly isParentSure: boolean }): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: PRIVATE_DIRECTORY_MODE });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return true;
+    if (code === "ENOENT" && !isParentSure) return false;
+    throw error;
+  }
 }
 
 /** Makes sure that `path` exists as a file that only its owner can read. Keeps its content. */

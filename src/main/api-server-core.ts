@@ -12,7 +12,7 @@ import { realRandom } from "../host/real-random.ts";
 import { startCompaction } from "../store/compaction.ts";
 import { startExpiry } from "../store/expiry.ts";
 import type { Store } from "../store/store.ts";
-import type { StartCore } from "./api-server-part.ts";
+import { startApiServerPart, type ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { openStore } from "./open-store.ts";
 import type { StoreConfig } from "./store-config.ts";
@@ -25,22 +25,28 @@ export interface CoreContext {
 /** Whoever has the token that is made at start: until there are users and roles, it may do everything. */
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
-/** Opens the store and starts the core on it; both end together. */
-export function startCoreOn(store: StoreConfig, context: CoreContext): StartCore {
-  return async (options) => {
-    await using starting = new Disposables();
-    const opened = await openStore(store, { clock: context.clock, log: context.log.with({ part: "store" }) });
-    starting.defer(() => opened.close());
-    startStoreLoops(opened, context, starting);
-    const core = await startCore(opened, { ...options, ...context });
-    starting.defer(() => core.close());
-    const running = starting.move();
-    return { exchange: core.exchange, close: () => running[Symbol.asyncDispose]() };
-  };
+/** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
+export async function startStoreAndApiServer(
+  { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
+  { clock, log }: CoreContext,
+): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
+  await using starting = new Disposables();
+  const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
+  starting.defer(() => store.close());
+  startStoreLoops(store, { clock, log }, starting);
+  let core: ApiServer | undefined;
+  const part = await startApiServerPart(apiServer, {
+    clock,
+    log: log.with({ part: "apiserver" }),
+    startCore: async (given) => (core = await startCore(store, { ...given, clock, log })),
+  });
+  starting.defer(() => part.close());
+  const running = starting.move();
+  return { part, core: core as ApiServer, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
 /** The core on a store that is open. */
-export function startCore(
+function startCore(
   store: Store,
   { api, eventTtlMs, token, clock, log }: Omit<ApiServerOptions, "serving"> & CoreContext & { readonly token: string },
 ): Promise<ApiServer> {
@@ -67,7 +73,7 @@ async function loadDescriptions(): Promise<Descriptions> {
   return parseDescriptions(descriptionData);
 }
 
-export function startStoreLoops(store: Store, context: CoreContext, owner: Disposables): void {
+function startStoreLoops(store: Store, context: CoreContext, owner: Disposables): void {
   for (const start of [startExpiry, startCompaction]) {
     const loop = start(store, context);
     owner.defer(() => loop.stop());

@@ -3,15 +3,11 @@
  * each other and stopped in the reverse. A start that fails half-way stops what it had started.
  */
 import type { Transport } from "../api/machinery/transport.ts";
-import type { ApiServer } from "../apiserver/api-server.ts";
 import type { Clock } from "../base/clock.ts";
-import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
-import { startCore, startStoreLoops } from "./api-server-core.ts";
-import { startApiServerPart } from "./api-server-part.ts";
+import { startStoreAndApiServer } from "./api-server-core.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
-import { openStore } from "./open-store.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface ClusterOptions {
@@ -49,19 +45,10 @@ const OWNER = { name: "kubernetes-admin", groups: ["system:masters", "system:aut
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, clock = realClock, log = silentLogger } = options;
-  await using starting = new Disposables();
-  const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
-  starting.defer(() => store.close());
-  startStoreLoops(store, { clock, log }, starting);
-  let core: ApiServer | undefined;
-  const part = await startApiServerPart(apiServer, {
-    clock,
-    log: log.with({ part: "apiserver" }),
-    startCore: async (given) => (core = await startCore(store, { ...given, clock, log })),
-  });
-  starting.defer(() => part.close());
-
-  const running = starting.move();
+  const running = await startStoreAndApiServer({ store: config, apiServer }, { clock, log });
+  const { part, core } = running;
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= Promise.resolve(running[Symbol.asyncDispose]()));
   return {
     parts: [
       { name: "store", description: describeStore(config) },
@@ -69,9 +56,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     ],
     url: part.url,
     kubeconfig: part.kubeconfig,
-    transport: ({ userAgent }) => (core as ApiServer).transport({ user: OWNER, userAgent }),
-    close: () => running[Symbol.asyncDispose](),
-    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+    transport: ({ userAgent }) => core.transport({ user: OWNER, userAgent }),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

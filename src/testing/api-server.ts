@@ -12,8 +12,8 @@ import { Disposables } from "../base/disposables.ts";
 import { createLogger, formatHuman } from "../base/logger.ts";
 import { makeTemporaryDirectory } from "../host/private-files.ts";
 import { realClock } from "../host/real-clock.ts";
-import { startCoreOn } from "../main/api-server-core.ts";
-import { startApiServerPart, type ApiServerPart } from "../main/api-server-part.ts";
+import { startStoreAndApiServer } from "../main/api-server-core.ts";
+import type { ApiServerPart } from "../main/api-server-part.ts";
 import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
 import type { StoreConfig } from "../main/store-config.ts";
 import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
@@ -53,14 +53,17 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   const errors: string[] = [];
   const log = createLogger({ sink: (line) => void errors.push(formatHuman(line)), clock: realClock, level: "error" });
   const context = { clock: realClock, log };
-  const part = starting.use(
-    await startApiServerPart(
+  const { part } = starting.use(
+    await startStoreAndApiServer(
       {
-        serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0, kubeconfig: join(directory, "kubeconfig"), ...options.serving },
-        api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
-        eventTtlMs: EVENT_TTL_MS,
+        store: options.store ?? { driver: "memory" },
+        apiServer: {
+          serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0, kubeconfig: join(directory, "kubeconfig"), ...options.serving },
+          api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
+          eventTtlMs: EVENT_TTL_MS,
+        },
       },
-      { ...context, startCore: startCoreOn(options.store ?? { driver: "memory" }, context) },
+      context,
     ),
   );
   const running = starting.move();

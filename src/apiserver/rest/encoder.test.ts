@@ -119,3 +119,52 @@ test("a large list comes in several pieces that are one document", async () => {
   assert.equal(body.items.length, 5);
   assert(bytes.length > 2_000_000);
 });
+
+/** What a frame of a watch says of itself: its encoding, version and kind. */
+function frameForm(bytes: Uint8Array): string {
+  const start = bytes.findIndex((_, index) => ENVELOPE_MARK.every((byte, offset) => bytes[index + offset] === byte));
+  if (start < 0) {
+    const { object } = JSON.parse(new TextDecoder().decode(bytes)) as { object: KubeObject };
+    return `JSON ${object.apiVersion} ${object.kind}`;
+  }
+  const { apiVersion, kind } = decodeEnvelope(bytes.subarray(start));
+  return `protobuf ${apiVersion} ${kind}`;
+}
+
+const ENVELOPE_MARK = new TextEncoder().encode("k8s\0");
+const METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=";
+
+test("watchers of one change who asked for different forms each get their own", async () => {
+  await using server = await startServer();
+  const autoscalers = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  const rows: readonly [form: string, path: string, accept: string][] = [
+    ["JSON autoscaling/v2 HorizontalPodAutoscaler", autoscalers("v2"), "application/json"],
+    ["JSON autoscaling/v1 HorizontalPodAutoscaler", autoscalers("v1"), "application/json"],
+    ["protobuf autoscaling/v2 HorizontalPodAutoscaler", autoscalers("v2"), PROTOBUF.accept],
+    ["protobuf autoscaling/v1 HorizontalPodAutoscaler", autoscalers("v1"), PROTOBUF.accept],
+    ["JSON meta.k8s.io/v1 PartialObjectMetadata", autoscalers("v2"), `${METADATA_ONLY}v1`],
+    ["JSON meta.k8s.io/v1beta1 PartialObjectMetadata", autoscalers("v2"), `${METADATA_ONLY}v1beta1`],
+    ["JSON v1 Event", "/api/v1/namespaces/default/events", "application/json"],
+    ["JSON events.k8s.io/v1 Event", "/apis/events.k8s.io/v1/namespaces/default/events", "application/json"],
+  ];
+  const calls = await Promise.all(rows.map(([, path, accept]) => server.watch(`${path}?watch=1`, { accept })));
+  await server.clock.settle();
+
+  const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "d" };
+  const made = [
+    await server.call("POST", autoscalers("v2"), { metadata: { name: "a" }, spec: { maxReplicas: 3, scaleTargetRef } }),
+    await server.call("POST", "/api/v1/namespaces/default/events", {
+      metadata: { name: "e" },
+      involvedObject: { namespace: "default" },
+      message: "m",
+    }),
+  ];
+
+  for (const { code, text } of made) assert.equal(code, 201, text);
+  assert.deepEqual(
+    calls.map(({ chunks }) => chunks.map(({ bytes }) => frameForm(bytes))),
+    rows.map(([form]) => [form]),
+  );
+  const [core, renamed] = calls.slice(-2).map(({ events }) => events[0]?.object);
+  assert.deepEqual([core.message, core.note, renamed.message, renamed.note], ["m", undefined, undefined, "m"]);
+});

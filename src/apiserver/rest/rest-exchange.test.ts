@@ -59,3 +59,19 @@ test("a stream that is asked for by name is called as it is without", async () =
   assert.equal(watch.headers["content-type"], "application/json");
   watch.close();
 });
+
+test("what was answered in time is not cancelled later", async () => {
+  await using server = await startServer();
+  const [usual, short, refused] = [new AbortController(), new AbortController(), new AbortController()];
+  const path = "/api/v1/namespaces/default/configmaps";
+  assert.equal((await server.call("POST", path, { metadata: { name: "a" } }, {}, usual)).code, 201);
+  assert.equal((await server.call("POST", `${path}?timeout=1s`, { metadata: { name: "b" } }, {}, short)).code, 201);
+  assert.equal((await server.call("POST", path, { metadata: { name: "a" } }, {}, refused)).code, 409);
+
+  await server.clock.advance(120_000);
+
+  assert.deepEqual(
+    [usual, short, refused].map(({ signal }) => signal.aborted),
+    [false, false, false],
+  );
+});

@@ -6,9 +6,10 @@ import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { StoreError } from "../../store/store-error.ts";
-import type { Store, WatchListener } from "../../store/store.ts";
+import type { Store, Watch, WatchListener } from "../../store/store.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
+import { wrappedStore } from "../testing/wrapped-store.ts";
 import { ObjectCache, type CacheListener } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { ObjectFamily, StoredObject } from "./stored-object.ts";
@@ -48,29 +49,26 @@ function listener(): CacheListener & { readonly heard: string[] } {
 
 /** A store whose watches can be broken, and that can say no for a while. */
 function breakable(store: Store): { readonly store: Store; break(): void; refuse(times: number): void } {
-  const listeners: WatchListener[] = [];
+  const feeds: { readonly listener: WatchListener; readonly watch: Watch }[] = [];
   let refusals = 0;
-  const broken: Store = Object.create(store, {
-    watch: {
-      value: (prefix: string, options: { after: number }, to: WatchListener) => {
-        listeners.push(to);
-        return store.watch(prefix, options, { ...to, changes: (changes) => to.changes(changes), ended() {} });
-      },
+  const broken = wrappedStore(store, {
+    watch(prefix, options, listener) {
+      const watch = store.watch(prefix, options, { ...listener, changes: (changes) => listener.changes(changes), ended() {} });
+      feeds.push({ listener, watch });
+      return watch;
     },
-    list: {
-      value: async (...all: Parameters<Store["list"]>) => {
-        if (refusals-- > 0) throw new StoreError("Unavailable", "Nobody answers");
-        return store.list(...all);
-      },
+    async list(...all) {
+      if (refusals-- > 0) throw new StoreError("Unavailable", "Nobody answers");
+      return store.list(...all);
     },
   });
-  for (const method of ["get", "commit", "currentRevision", "compact", "close"] as const) {
-    Object.defineProperty(broken, method, { value: store[method].bind(store) });
-  }
-  Object.defineProperty(broken, "capabilities", { value: store.capabilities });
   return {
     store: broken,
-    break: () => listeners.at(-1)?.ended({ reason: "failed", error: new Error("broken") }),
+    break() {
+      const feed = feeds.at(-1);
+      feed?.watch.close();
+      feed?.listener.ended({ reason: "failed", error: new Error("broken") });
+    },
     refuse: (times) => void (refusals = times),
   };
 }
@@ -146,6 +144,25 @@ test("when the feed breaks, listeners are ended once, and it is read anew until 
   assert.deepEqual(names(cache), ["late"]);
   assert.equal(before.heard[0], "ended");
   assert.equal(meanwhile.heard[0], "ended", "who joined in between would have missed something");
+});
+
+test("an indexed field finds nothing that went or changed while the feed was broken", async () => {
+  const clock = virtualClock();
+  const { store, ...control } = breakable(memoryStore(clock));
+  for (const name of ["gone", "moved", "stays"]) await put(store, name, "1");
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const on = (shelf: string) => [...cache.withField("spec.shelf", shelf)!].map(([key]) => key.slice(PREFIX.length));
+  assert.deepEqual(on("1"), ["gone", "moved", "stays"]);
+  control.refuse(1);
+
+  control.break();
+  await store.commit([{ type: "delete", key: `${PREFIX}gone`, precondition: { is: "exists" } }]);
+  await put(store, "moved", "2");
+  await clock.advance(100);
+
+  assert.equal(cache.isLoaded, true);
+  assert.deepEqual([on("1"), on("2")], [["stays"], ["moved"]]);
 });
 
 test("a store that cannot be read is told as such, and the next try may work", async () => {

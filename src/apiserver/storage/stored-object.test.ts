@@ -90,3 +90,18 @@ test("another version is made once, from the object at its revision", () => {
   assert.deepEqual([first.apiVersion, first.metadata.resourceVersion], ["example.com/v2#1", "7"]);
   assert.equal(stored.in({ group: "example.com", version: "v1", schema: "" }), stored.object);
 });
+
+test("another version that was made before the write was done is made anew when its revision is known", () => {
+  const v2: ServedVersion = {
+    group: "example.com",
+    version: "v2",
+    schema: "",
+    fromStorage: (from) => ({ ...from, apiVersion: "example.com/v2" }),
+  };
+  const stored = newObject();
+  const before = stored.in(v2).metadata.resourceVersion;
+
+  stored.arriveAt(7);
+
+  assert.deepEqual([before, stored.in(v2).metadata.resourceVersion], [undefined, "7"]);
+});

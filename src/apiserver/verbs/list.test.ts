@@ -3,16 +3,19 @@ import { test } from "node:test";
 import { pick, seededRandom } from "../../base/random.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { testSeed } from "../../testing/rounds.ts";
+import { memoryStore } from "../../testing/memory-store.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";
+import { wrappedStore } from "../testing/wrapped-store.ts";
 import { writeContinueToken } from "./continue-token.ts";
 
 const ALL = "/apis/example.com/v1/widgets";
 const DEFAULT = "/apis/example.com/v1/namespaces/default/widgets";
 const PUBLIC = "/apis/example.com/v1/namespaces/kube-public/widgets";
 
-async function startWithWidgets(): Promise<StartedServer> {
-  const server = await startServer();
+async function startWithWidgets(clock = virtualClock(), store = memoryStore(clock)): Promise<StartedServer> {
+  const server = await startServer({ clock, store });
   server.server.endpoints.add(widgetResource(), widgetSchemas);
   return server;
 }
@@ -245,4 +248,24 @@ test("a watch from the version of a list shows exactly what the list does not ha
     watch.events.map(({ type, object }) => [type, object.metadata.name]),
     [["ADDED", "b"]],
   );
+});
+
+test("the pages of a list that is under way are made of what was kept, and the store's history is not read for them", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let listed = 0;
+  const store = wrappedStore(memory, { list: (...all) => (listed++, memory.list(...all)) });
+  await using server = await startWithWidgets(clock, store);
+  for (const name of ["a", "b", "c", "d", "e"]) await create(server, DEFAULT, name, { shelf: "1" });
+
+  await server.call("GET", DEFAULT);
+
+  // The second is first found by an index, and then without.
+  for (const query of ["", "?fieldSelector=spec.shelf%3D1"]) {
+    const before = listed;
+    const found = await pages(server, `${DEFAULT}${query}`, 2, async (page) => {
+      await server.call("PUT", `${DEFAULT}/a`, widget("a", { shelf: "1", size: page + query.length }));
+    });
+    assert.deepEqual([found.length, listed - before], [3, 0], query);
+  }
 });

@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { pick, seededRandom, type Random } from "../../base/random.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
+import type { Change, Store } from "../../store/store.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer, type WatchCall } from "../testing/server.ts";
+import { wrappedStore } from "../testing/wrapped-store.ts";
 import { widget, widgetResource, widgetSchemas, WIDGETS, type Widget } from "../testing/widget.ts";
 
 const SLOW_BYTES = 300 * 1024;
@@ -127,8 +129,8 @@ async function startWatcher(server: StartedServer, random: Random, history: read
   return { wanted, start: { after: withInitial ? now : past, withInitial }, call };
 }
 
-async function startWithWidgets(): Promise<StartedServer> {
-  const server = await startServer();
+async function startWithWidgets(clock = virtualClock(), store = memoryStore(clock)): Promise<StartedServer> {
+  const server = await startServer({ clock, store });
   server.server.endpoints.add(widgetResource(), widgetSchemas);
   return server;
 }
@@ -372,4 +374,65 @@ test("watchers of one change get the very same bytes", async () => {
   assert.equal(one![0], two![0]);
   assert.equal(one![0], third![0], "both see it added");
   assert.notEqual(one![1], third![1], "to one it is changed, to the other it is gone");
+});
+
+test("what a watch has shown already is not shown again when the cache hears of it later", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const late: (() => void)[] = [];
+  let isBehind = false;
+  // Others write to it, too, and it cannot say how far a watch has come: so what there is is read from it, and not from the cache.
+  const store: Store = wrappedStore(memory, {
+    capabilities: { ...memory.capabilities, shared: true, progress: false },
+    watch(prefix, options, listener) {
+      const changes = (all: readonly Change[]) => (isBehind ? void late.push(() => void listener.changes(all)) : listener.changes(all));
+      return memory.watch(prefix, options, { changes, ended: (end) => listener.ended(end) });
+    },
+  });
+  await using server = await startWithWidgets(clock, store);
+  await server.call("GET", "/apis/example.com/v1/widgets");
+  isBehind = true;
+  await put(server, "a", { size: 1 });
+  const call = await server.watch(ALL);
+  await clock.settle();
+  const shown = call.events.length;
+
+  isBehind = false;
+  for (const tell of late.splice(0)) tell();
+  await put(server, "a", { size: 2 });
+
+  assert.equal(shown, 1);
+  assert.deepEqual(
+    call.events.map(({ type, object }) => `${type} ${object.spec.size}`),
+    ["ADDED 1", "MODIFIED 2"],
+  );
+});
+
+test("history that ends because its reader was slow goes on where it stopped", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let slowWatches = 0;
+  const store: Store = wrappedStore(memory, {
+    watch(prefix, options, listener) {
+      if (slowWatches === 0) return memory.watch(prefix, options, listener);
+      slowWatches--;
+      void Promise.resolve().then(() => listener.ended({ reason: "slow" }));
+      return { requestProgress() {}, close() {} };
+    },
+  });
+  await using server = await startWithWidgets(clock, store);
+  const first = await put(server, "a", { size: 0 });
+  for (const size of [1, 2]) await put(server, "a", { size });
+
+  slowWatches = 3;
+  const call = await server.watch(`${ALL}&resourceVersion=${first.metadata.resourceVersion}`);
+  await clock.settle();
+  await put(server, "a", { size: 3 });
+
+  assert.equal(slowWatches, 0);
+  assert.deepEqual(
+    call.events.map(({ object }) => object.spec.size),
+    [1, 2, 3],
+  );
+  assert.equal(call.isEnded, false);
 });

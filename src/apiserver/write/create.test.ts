@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { seededRandom, type Random } from "../../base/random.ts";
 import { startServer } from "../testing/server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -50,4 +51,24 @@ test("a kind of two groups is named after the group in which it is stored", asyn
   });
 
   assert.deepEqual([code, body.details.group, body.message.startsWith('Event "e" is invalid')], [422, undefined, true]);
+});
+
+/** Of each name that is generated, all characters are the one of this index; uids are by chance. */
+function drawing(...characters: readonly number[]): Random {
+  const random = seededRandom(1);
+  let drawn = 0;
+  const below = (limit: number) => (limit > 27 ? random.below(limit) : (characters[Math.floor(drawn++ / 5)] ?? 0));
+  return { fraction: () => random.fraction(), below, derive: (name) => random.derive(name) };
+}
+
+test("a generated name that exists already is not the end: others are tried, up to eight", async () => {
+  await using server = await startServer({ random: drawing(0, 0, 0, 1) });
+  const create = async () => {
+    const { code, body } = await server.call("POST", CONFIG_MAPS, { metadata: { generateName: "n-" } });
+    return [code, body.metadata.name ?? body.message];
+  };
+
+  assert.deepEqual(await create(), [201, "n-bbbbb"]);
+  assert.deepEqual(await create(), [201, "n-ccccc"]);
+  assert.deepEqual(await create(), [409, 'configmaps "n-bbbbb" already exists'], "from here on chance repeats itself");
 });

@@ -225,3 +225,16 @@ test("a stale version and a wrong uid are conflicts, a version on create and an 
   ];
   for (const [code, answer] of rows) assert.equal((await answer).code, code);
 });
+
+test("a change of nothing but who owns a field is written", async () => {
+  await using server = await startServer();
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "shared" }, data: { key: "value" } };
+  const apply = (manager: string) => server.call("PATCH", `${MAPS}/shared?fieldManager=${manager}`, object, APPLY);
+
+  const versions = [];
+  for (const manager of ["one", "two", "two"]) versions.push(Number((await apply(manager)).body.metadata.resourceVersion));
+
+  const { metadata } = (await server.call("GET", `${MAPS}/shared`)).body;
+  assert.deepEqual(metadata.managedFields.map(({ manager }: { manager: string }) => manager).toSorted(), ["one", "two"]);
+  assert.deepEqual([versions[1]! > versions[0]!, versions[2] === versions[1]], [true, true], "and said again, it changes nothing");
+});

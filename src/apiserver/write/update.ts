@@ -120,7 +120,8 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     request.context.signal?.throwIfAborted();
     const result = StoredObject.fromObject(storage.family, object, managed);
     const done = await write(server, update, { result, current, dryRun, alongside: allocation.alongside ?? [] });
-    written = done.written;
+    // A dry run and a deletion leave nothing behind that holds what was allocated.
+    written = done.written && !dryRun && !isReadyToGo(resource, object);
     return done;
   } finally {
     allocation.settle(written);

@@ -10,10 +10,7 @@ export const all: readonly CommandEntry[] = [
   {
     name: "apiserver",
     summary: "Start an API server alone and keep it running until Ctrl-C",
-    load: async () => {
-      const [{ apiServerCommand }, { startCoreOn }] = await Promise.all([import("./apiserver.ts"), import("../api-server-core.ts")]);
-      return apiServerCommand((store, io) => startCoreOn(store, io));
-    },
+    load: async () => (await import("./apiserver.ts")).apiServer,
   },
   {
     name: "store status",

@@ -7,21 +7,9 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ExchangeRequest } from "../../apiserver/exchange.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { apiServerCommand, type StartCoreOnStore } from "./apiserver.ts";
-
-/** Answers whoever has the token with the path. */
-const startCore: StartCoreOnStore = () => async (options) => ({
-  exchange: async (request: ExchangeRequest) => {
-    const known = request.header("authorization") === `Bearer ${options.token}`;
-    return { code: known ? 200 : 401, headers: {}, body: [Buffer.from(known ? request.path : "")] };
-  },
-  close: async () => {},
-});
-
-const command = apiServerCommand(startCore);
+import { apiServer as command } from "./apiserver.ts";
 
 async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "k8ts-apiserver-"));
@@ -81,7 +69,8 @@ test("the command writes a private kubeconfig, says how to use it, listens, and 
     const config = await readKubeconfig(file);
     deepEqual([config.clusters[0].cluster.server, config["current-context"]], [url, "k8ts"]);
     match(config.users[0].user.token, /^[\w-]{43}$/);
-    deepEqual(await ask(config, "/version"), { code: 200, body: "/version" });
+    const { code, body } = await ask(config, "/api/v1/namespaces/default");
+    deepEqual([code, (JSON.parse(body) as { metadata: { name: string } }).metadata.name], [200, "default"]);
   });
   deepEqual(lines.length, 3);
   match(lines[1] ?? "", /^listening on https:\/\/127\.0\.0\.1:\d+$/);
@@ -106,7 +95,7 @@ test("with a store in memory the kubeconfig is in a temporary directory, and goe
   let file = "";
   await run(["--store", "memory", "--secure-port", "0"], async ({ kubeconfig }) => {
     file = kubeconfig;
-    equal((await ask(await readKubeconfig(kubeconfig), "/x")).code, 200);
+    equal((await ask(await readKubeconfig(kubeconfig), "/api")).code, 200);
   });
   await rejects(stat(file), { code: "ENOENT" });
 });
@@ -135,4 +124,11 @@ test("all that is wrong is told at once", () => {
     "--data-dir is only for --store embedded, not for memory",
     "--tls-cert-file and --tls-private-key-file are only of use together",
   ]);
+});
+
+test("a data directory that cannot be made is told in one sentence that names it", async () => {
+  await rejects(
+    run(["--secure-port", "0", "--data-dir", "/proc/k8ts-none"], async () => {}),
+    /^StoreError: .*\/proc\/k8ts-none/,
+  );
 });

@@ -1,26 +1,17 @@
 /** `k8ts up`: a cluster in this process, from start to signal. */
 import { startCluster } from "../cluster.ts";
-import { apiServerFlags, apiServerOptions, type ApiServerOptions } from "../apiserver-config.ts";
-import { defineCommand, type Environment } from "../command.ts";
-import type { FlagValues, Parsed } from "../flags.ts";
+import { clusterFlagOptions, clusterFlags } from "../cluster-flags.ts";
+import { defineCommand } from "../command.ts";
 import { version } from "../generated/version.ts";
 import { shellWord } from "../shell-word.ts";
-import { storeConfig, storeFlags, type StoreConfig } from "../store-config.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 /** What a cluster has and this version does not start yet. */
 const NOT_YET = ["controllers", "scheduler", "kubelet", "service proxy", "DNS", "ingress", "dashboard"];
 
-export interface UpOptions {
-  readonly store: StoreConfig;
-  readonly apiServer: ApiServerOptions;
-}
-
-const flags = { ...storeFlags, ...apiServerFlags };
-
 export const up = defineCommand({
   description: "Starts a cluster in this process and keeps it running until Ctrl-C (SIGINT) or SIGTERM; a second signal ends it at once.",
-  flags,
+  flags: clusterFlags,
   arguments: {},
   examples: [
     "k8ts up",
@@ -28,9 +19,9 @@ export const up = defineCommand({
     "k8ts up --etcd-servers https://10.0.0.1:2379,https://10.0.0.2:2379 --etcd-cafile ca.pem",
   ],
 
-  options: allOptions,
+  options: clusterFlagOptions,
 
-  async run({ store, apiServer }: UpOptions, io) {
+  async run({ store, apiServer }, io) {
     await using cluster = await startCluster({ store, apiServer, clock: io.clock, log: io.log });
     io.out(`k8ts ${version} is up:`);
     for (const { name, description } of cluster.parts) io.out(`  ${name}: ${description}`);
@@ -41,11 +32,3 @@ export const up = defineCommand({
     io.out("Stopping");
   },
 });
-
-/** All problems of both halves at once. */
-function allOptions(values: FlagValues<typeof flags>, environment: Environment): Parsed<UpOptions> {
-  const store = storeConfig(values, environment);
-  const server = apiServerOptions(values, store.ok ? store.options : undefined);
-  if (store.ok && server.ok) return { ok: true, options: { store: store.options, apiServer: server.options } };
-  return { ok: false, problems: [...(store.ok ? [] : store.problems), ...(server.ok ? [] : server.problems)] };
-}

@@ -199,6 +199,25 @@ test("of more than ten owners by update the oldest become one", () => {
   );
 });
 
+test("of thousands of owners that a client sends, those by update become ten and none of their fields is lost", () => {
+  const object = aWidget({ replicas: 1 });
+  const sent = Array.from({ length: 5_000 }, (_, index) => ({
+    manager: `m${String(index).padStart(4, "0")}`,
+    operation: "Update" as const,
+    apiVersion: API_VERSION,
+    time: "2026-01-01T00:00:00Z",
+    fieldsType: "FieldsV1" as const,
+    fieldsV1: { [`f:x${String(index).padStart(4, "0")}`]: {} },
+  }));
+
+  const managed = track("one", object, { sent });
+
+  const owners = managed.owners();
+  const fields = owners.flatMap((owner) => [...owner.fields.paths()].map(([element]) => element));
+  assert.equal(owners.length, 10);
+  assert.equal(fields.filter((element) => element?.startsWith("f:x")).length, 5_000);
+});
+
 test("an empty list, or one empty entry, clears the owners for good", () => {
   const object = aWidget({ replicas: 1 });
   const previousManaged = track("one", object);

@@ -40,6 +40,10 @@ test("unknown and repeated fields of JSON are told in the order of the document"
   );
 });
 
+test("a field that is called like an index is told in its turn", () => {
+  assert.deepEqual(sentencesOfJson('{"foo":1,"7":2}'), ['unknown field "foo"', 'unknown field "7"']);
+});
+
 test("duplicates in values of any shape are nobody's business", () => {
   assert.deepEqual(sentencesOfJson('{"extension":{"a":1,"a":2}}'), []);
 });

@@ -28,8 +28,8 @@ const NO_SENTENCES: readonly string[] = [];
  * One sentence per mistake: `unknown field "spec.foo"`, `duplicate field "spec.replicas"`. Repeated keys of YAML come first, in one
  * sentence of several lines.
  */
-export function mistakeSentences({ body, schema, duplicates = [], yamlDuplicates = [], unknownFields }: FoundMistakes): readonly string[] {
-  if (duplicates.length > 0) {
+export function mistakeSentences({ body, schema, duplicates, yamlDuplicates = [], unknownFields }: FoundMistakes): readonly string[] {
+  if (duplicates !== undefined && (duplicates.length > 0 || mayBeReordered(unknownFields))) {
     // Rare enough to read the body once more: only this way both kinds are in the order of the document, and what upstream
     // does not look into (unknown fields, values of any shape) is left out.
     return parseExactly(decodeText(body), schema).mistakes.map(describeMistake);
@@ -37,6 +37,11 @@ export function mistakeSentences({ body, schema, duplicates = [], yamlDuplicates
   if (unknownFields.length + yamlDuplicates.length === 0) return NO_SENTENCES;
   const unknown = unknownFields.map((path) => describeMistake({ what: "unknown", path }));
   return yamlDuplicates.length === 0 ? unknown : [yamlDuplicatesSentence(yamlDuplicates), ...unknown];
+}
+
+/** JavaScript puts members that are called like an index before all others, wherever they stood in the document. */
+function mayBeReordered(paths: readonly string[]): boolean {
+  return paths.length > 1 && paths.some((path) => /(^|\.)\d+($|[.[])/.test(path));
 }
 
 export function describeMistake({ what, path }: FieldMistake): string {

@@ -45,9 +45,12 @@ export function resolveScalar(text: string, { tag, isPlain }: { readonly tag: st
   throw new YamlError(`yaml: cannot decode !!${found} \`${text}\` as a !!${name}`);
 }
 
+/** YAML 1.1 reads these as points in time. */
+const TIMESTAMP = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt \t])/;
+
 /** Whether the text, unquoted, would be read as the text that it is. */
 export function isPlainText(text: string): boolean {
-  return text !== "<<" && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
+  return text !== "<<" && !TIMESTAMP.test(text) && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
 }
 
 function typeName(value: YamlScalar): string {

@@ -5,8 +5,25 @@ import { deepFreeze } from "../../../base/deep.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { Json } from "../object.ts";
 import { isReason, StatusError, type Reason } from "../status-error.ts";
-import { applyJsonPatch, JSON_PATCH_COPY_BYTES_MAX, JSON_PATCH_OPERATIONS_MAX, unknownJsonPatchFields } from "./json-patch.ts";
-import { anyJson } from "./testing/any-json.ts";
+import {
+  applyJsonPatch,
+  JSON_PATCH_COPY_BYTES_MAX,
+  JSON_PATCH_MOVED_ITEMS_MAX,
+  JSON_PATCH_OPERATIONS_MAX,
+  unknownJsonPatchFields,
+} from "./json-patch.ts";
+import { anyJson, anyJsonObject } from "./testing/any-json.ts";
+import {
+  applyPlainly,
+  differenceOf,
+  isRelated,
+  operationsFor,
+  patchOf,
+  placesIn,
+  settingsFor,
+  valueAt,
+  type Operation,
+} from "./testing/reference-json-patch.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 10_000 }) };
 
@@ -231,6 +248,24 @@ test("a patch of more operations than allowed is too large", () => {
   });
 });
 
+test("a patch that moves more items of lists than allowed is too large, by whatever operation", () => {
+  const length = JSON_PATCH_MOVED_ITEMS_MAX / 100;
+  const document = { list: Array.from({ length }, () => 1) };
+  const times = <T>(count: number, operation: T): T[] => Array.from({ length: count }, () => operation);
+  const first = { op: "add", path: "/list/0", value: 1 };
+
+  // The n-th insert moves n - 1 items more than the list had.
+  throws(() => applyJsonPatch(document, times(101, first)), {
+    code: 413,
+    message: /^Request entity too large: The allowed maximum of list items that a JSON patch moves is 20000000, got 20\d{6}$/,
+  });
+  throws(() => applyJsonPatch(document, times(102, { op: "remove", path: "/list/0" })), { code: 413 });
+  throws(() => applyJsonPatch(document, times(51, { op: "move", from: "/list/0", path: "/list/0" })), { code: 413 });
+  throws(() => applyJsonPatch(document, times(101, { op: "copy", from: "/list/0", path: "/list/0" })), { code: 413 });
+  const { list } = applyJsonPatch(document, times(5_000, { ...first, path: "/list/-" })) as { list: Json[] };
+  deepEqual(list.length, length + 5_000);
+});
+
 test("copies of copies end at the limit on their size", () => {
   const doublings = Array.from({ length: 60 }, () => ({ op: "copy", from: "/a", path: "/a/-" }));
 
@@ -275,6 +310,63 @@ test("any document becomes any other by one replacement, and a value that is add
       ];
 
       deepEqual(applyJsonPatch({ o: {}, document }, patch), { o: {}, document, moved: value });
+    }),
+    settings,
+  );
+});
+
+function withPatch(
+  patchFor: (document: Json) => fc.Arbitrary<Operation[]>,
+): fc.Arbitrary<readonly [document: Json, operations: Operation[]]> {
+  return anyJsonObject.chain((document) => patchFor(document).map((operations) => deepFreeze([document, operations] as const)));
+}
+
+test("any operations that fit one after the other make what RFC 6902 says, of a document that they leave as it is", () => {
+  fc.assert(
+    fc.property(withPatch(operationsFor), ([document, operations]) => {
+      deepEqual(applyJsonPatch(document, patchOf(operations)), operations.reduce(applyPlainly, document));
+    }),
+    settings,
+  );
+});
+
+test("values that are set at different places are set in any order and however often, and nothing else is made anew", () => {
+  fc.assert(
+    fc.property(withPatch(settingsFor), ([document, operations]) => {
+      const once = applyJsonPatch(document, patchOf(operations));
+
+      deepEqual(applyJsonPatch(document, patchOf(operations.toReversed())), once);
+      deepEqual(applyJsonPatch(deepFreeze(once), patchOf(operations)), once);
+      const set = operations.filter(({ op }) => op !== "test");
+      const others = placesIn(document).filter((place) => set.every(({ path }) => !isRelated(path, place)));
+      for (const place of others) equal(valueAt(once, place), valueAt(document, place));
+    }),
+    settings,
+  );
+});
+
+test("a patch of tests that hold gives back the document, and one that does not hold refuses all", () => {
+  fc.assert(
+    fc.property(anyJsonObject, (document) => {
+      deepFreeze(document);
+      const tests = placesIn(document).map((path): Operation => ({ op: "test", path, value: valueAt(document, path) }));
+      const change: Operation = { op: "add", path: ["new"], value: 1 };
+
+      equal(applyJsonPatch(document, patchOf(tests)), document);
+      throws(() => applyJsonPatch(document, patchOf([change, ...tests, { ...change, op: "test", value: 2 }])), { reason: "Invalid" });
+    }),
+    settings,
+  );
+});
+
+test("the difference of two objects makes one of the other, and its opposite leads back", () => {
+  fc.assert(
+    fc.property(anyJsonObject, anyJsonObject, (from, to) => {
+      deepFreeze([from, to]);
+      const there = applyJsonPatch(from, patchOf(differenceOf(from, to)));
+
+      deepEqual(there, to);
+      deepEqual(applyJsonPatch(deepFreeze(there), patchOf(differenceOf(to, from))), from);
     }),
     settings,
   );

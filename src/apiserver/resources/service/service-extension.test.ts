@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { isReason, StatusError, type Reason } from "../../../api/machinery/status-error.ts";
+import type { RequestOptions } from "../../../api/machinery/transport.ts";
+import { StoreError } from "../../../store/store-error.ts";
+import { memoryStore } from "../../../testing/memory-store.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import type { AdmissionPlugin } from "../../admission.ts";
+import { admittingServer } from "../../testing/admitting-server.ts";
 import { startServer } from "../../testing/server.ts";
+import { wrappedStore } from "../../testing/wrapped-store.ts";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 
@@ -19,5 +28,69 @@ for (const [what, clusterIP, why] of [
 
     const message = `Service "second" is invalid: spec.clusterIPs: Invalid value: ["${clusterIP}"]: failed to allocate IP ${clusterIP}: ${why}`;
     assert.deepEqual([code, body.message], [422, message]);
+  });
+}
+
+/** Six addresses, of which the first Service has one, and five ports. */
+const SMALL = { serviceClusterIpRange: "10.0.0.0/29", serviceNodePortRange: { first: 30_000, last: 30_004 } };
+const REFUSED = { labels: { refused: "" } };
+
+const refusing: AdmissionPlugin = {
+  name: "refusing",
+  validate({ object }) {
+    if (object?.metadata.labels?.["refused"] !== undefined) throw new StatusError("Forbidden", "not this one");
+  },
+};
+
+/** A server with one Service "first" that has no port, and a store that can be broken. */
+async function withFirst(shared: boolean) {
+  const memory = memoryStore(virtualClock());
+  let isBroken = false;
+  const store = wrappedStore(memory, {
+    capabilities: { ...memory.capabilities, shared },
+    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "Nobody answers")) : memory.commit(...all)),
+  });
+  const transport = admittingServer({ plugins: [refusing], store, config: SMALL });
+  const place = { group: "", version: "v1", plural: "services", namespace: "default" };
+  const create = (name: string, spec: JsonObject = {}, metadata: JsonObject = {}, options: RequestOptions = {}) => {
+    const object = { metadata: { name, ...metadata }, spec: { type: "NodePort", ports: [{ port: 80 }], ...spec } };
+    return transport.request({ ...place, verb: "create", object, options });
+  };
+  const addPort = (name: string, metadata: JsonObject = {}, options: RequestOptions = {}) => {
+    const value = { metadata, spec: { type: "NodePort" } };
+    return transport.request({ ...place, verb: "patch", name, patch: { type: "merge", value }, options });
+  };
+  const remove = (name: string) => transport.request({ ...place, verb: "delete", name });
+  await create("first", { type: "ClusterIP" });
+  return { create, addPort, remove, breakStore: (value: boolean) => void (isBroken = value) };
+}
+
+for (const shared of [false, true]) {
+  test(`a hundred writes that come to nothing take no number away, on a store ${shared ? "of many" : "of one"}`, async () => {
+    const { create, addPort, remove, breakStore } = await withFirst(shared);
+    const fails = (work: Promise<unknown>, reason: Reason) => assert.rejects(work, (error) => isReason(error, reason));
+    const dryRun = { dryRun: ["All"] };
+
+    for (let round = 0; round < 100; round++) {
+      await create("other", {}, {}, dryRun);
+      await addPort("first", {}, dryRun);
+      await fails(create("first"), "AlreadyExists");
+      await fails(create("first", {}, {}, dryRun), "AlreadyExists");
+      await fails(create("other", { ports: [{ port: 80, nodePort: 40_000 }] }), "Invalid");
+      await fails(create("other", {}, REFUSED), "Forbidden");
+      await fails(addPort("first", REFUSED), "Forbidden");
+      await fails(addPort("first", { resourceVersion: "1" }), "Conflict");
+      breakStore(true);
+      await fails(create("other"), "ServiceUnavailable");
+      await fails(addPort("first"), "ServiceUnavailable");
+      breakStore(false);
+      await create("going", { type: "ClusterIP" }, { finalizers: ["example.com/wait"] });
+      await remove("going");
+      await addPort("going", { finalizers: null });
+    }
+
+    for (const name of ["b", "c", "d", "e", "f"]) await create(name);
+    await assert.rejects(create("g", { type: "ClusterIP" }), /failed to allocate a serviceIP: range is full/);
+    await assert.rejects(addPort("first"), /failed to allocate a nodePort: range is full/);
   });
 }

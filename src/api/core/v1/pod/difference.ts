@@ -65,25 +65,41 @@ function compareMiddle(before: readonly string[], after: readonly string[]): rea
   return lines;
 }
 
-/** Changes that are no more than twice the context apart share a hunk. */
+/** Changes that are no more than twice the context apart share a hunk. Every line is looked at once, however many hunks there are. */
 function hunksOf(lines: readonly Line[]): readonly string[] {
   const hunks: string[] = [];
+  const passed = { before: 0, after: 0 };
   let from = 0;
-  while (from < lines.length) {
-    const first = lines.findIndex(([mark], index) => index >= from && mark !== " ");
-    if (first === -1) break;
+  for (let first = nextChange(lines, 0); first < lines.length; first = nextChange(lines, from)) {
     let last = first;
     for (let index = first; index < lines.length && index - last <= 2 * CONTEXT_LINES; index++) if (lines[index]?.[0] !== " ") last = index;
-    hunks.push(hunkOf(lines, Math.max(from, first - CONTEXT_LINES), Math.min(lines.length, last + CONTEXT_LINES + 1)));
-    from = last + CONTEXT_LINES + 1;
+    const start = Math.max(from, first - CONTEXT_LINES);
+    const end = Math.min(lines.length, last + CONTEXT_LINES + 1);
+    // What lies between hunks is in both.
+    passed.before += start - from;
+    passed.after += start - from;
+    hunks.push(hunkOf(lines.slice(start, end), passed));
+    from = end;
   }
   return hunks;
 }
 
-function hunkOf(lines: readonly Line[], start: number, end: number): string {
-  const countOf = (part: readonly Line[], skipped: Mark): number => part.filter(([mark]) => mark !== skipped).length;
-  const [head, hunk] = [lines.slice(0, start), lines.slice(start, end)];
-  const before = `${countOf(head, "+") + 1},${countOf(hunk, "+")}`;
-  const after = `${countOf(head, "-") + 1},${countOf(hunk, "-")}`;
-  return `@@ -${before} +${after} @@\n${hunk.map(([mark, text]) => `${mark}${text}\n`).join("")}`;
+function nextChange(lines: readonly Line[], from: number): number {
+  let index = from;
+  while (index < lines.length && lines[index]?.[0] === " ") index++;
+  return index;
+}
+
+/** `passed` counts the lines of both sides that came before it, and then also its own. */
+function hunkOf(hunk: readonly Line[], passed: { before: number; after: number }): string {
+  const [before, after] = [countOf(hunk, "+"), countOf(hunk, "-")];
+  const text = `@@ -${passed.before + 1},${before} +${passed.after + 1},${after} @@\n${hunk.map(([mark, line]) => `${mark}${line}\n`).join("")}`;
+  passed.before += before;
+  passed.after += after;
+  return text;
+}
+
+/** Without those that only one side has. */
+function countOf(lines: readonly Line[], skipped: Mark): number {
+  return lines.filter(([mark]) => mark !== skipped).length;
 }

@@ -166,7 +166,11 @@ function* validateContainerStatuses(status: PodStatus, spec: PodSpec): Iterable<
   ] as const) {
     const byName = firstByName(containers ?? []);
     for (const [index, each] of (status[member] ?? []).entries()) {
-      yield* validateAllocated(each.allocatedResourcesStatus ?? [], byName.get(each.name), `status.${member}[${index}].allocatedResourcesStatus`);
+      yield* validateAllocated(
+        each.allocatedResourcesStatus ?? [],
+        byName.get(each.name),
+        `status.${member}[${index}].allocatedResourcesStatus`,
+      );
     }
   }
   for (const [index, { allocatedResourcesStatus }] of (status.ephemeralContainerStatuses ?? []).entries()) {
@@ -204,12 +208,7 @@ function* validateAllocated(statuses: readonly ResourceStatus[], container: Cont
   }
 }
 
-function* validateAllocatedName(
-  name: string,
-  { resources }: Container,
-  claims: ReadonlySet<string>,
-  at: string,
-): Iterable<FieldError> {
+function* validateAllocatedName(name: string, { resources }: Container, claims: ReadonlySet<string>, at: string): Iterable<FieldError> {
   if (!name.startsWith("claim:")) {
     if (!Object.hasOwn(resources?.requests ?? {}, name)) yield invalid(at, name, "must match one of the container's resource requests");
     return;

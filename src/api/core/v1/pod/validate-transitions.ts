@@ -9,7 +9,12 @@ export function* validateStateTransitions(next: PodStatus, previous: PodStatus, 
     (restartPolicyRules ?? []).some(({ action }) => action === "RestartAllContainers"),
   );
   if (!canAllRestart) {
-    yield* validateTransitions(next.containerStatuses, previous.containerStatuses, "status.containerStatuses", restartRule(spec.containers, spec));
+    yield* validateTransitions(
+      next.containerStatuses,
+      previous.containerStatuses,
+      "status.containerStatuses",
+      restartRule(spec.containers, spec),
+    );
     yield* validateTransitions(
       next.initContainerStatuses,
       previous.initContainerStatuses,
@@ -28,12 +33,7 @@ export function* validateStateTransitions(next: PodStatus, previous: PodStatus, 
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
-function* validateTransitions(
-  next: Statuses,
-  previous: Statuses,
-  at: string,
-  isRestarted: RestartRule,
-): Iterable<FieldError> {
+function* validateTransitions(next: Statuses, previous: Statuses, at: string, isRestarted: RestartRule): Iterable<FieldError> {
   const fresh = firstByName(next ?? []);
   for (const [index, { name, state }] of (previous ?? []).entries()) {
     if (state?.terminated === undefined) continue;

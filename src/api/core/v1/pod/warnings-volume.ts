@@ -75,7 +75,7 @@ function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<strin
   for (const { path, source } of paths) {
     const written = { path: path.replace(/\/+$/, ""), source };
     if (written.path === "") continue;
-    for (const other of root.add(written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
+    for (const other of PathTree.add(root, written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
   }
 }
 
@@ -87,11 +87,11 @@ class PathTree {
   readonly #below: PlacedPath[] = [];
   #count = 0;
 
-  /** Returns those of before that overlap, in the order in which they were added. Only for the root. */
-  add(written: WrittenPath): readonly WrittenPath[] {
-    const added = { written, place: this.#count++ };
+  /** Returns those of before that overlap, in the order in which they were added. */
+  static add(root: PathTree, written: WrittenPath): readonly WrittenPath[] {
+    const added = { written, place: root.#count++ };
     const overlapping: PlacedPath[] = [];
-    let node: PathTree = this;
+    let node = root;
     const passed: PathTree[] = [];
     for (const step of written.path.split("/")) {
       for (const other of node.#here) overlapping.push(other);

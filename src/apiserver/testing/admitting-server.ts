@@ -1,0 +1,54 @@
+/**
+ * The core of an API server with admission plugins of a test's own, which the server proper takes from admission/all.ts. It has the
+ * pipeline and everything below it; no bootstrap (no namespace is asked for), no documents, no HTTP.
+ */
+import { all } from "../../api/all.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import { schemas } from "../../api/schemas.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import type { Store } from "../../store/store.ts";
+import { memoryStore } from "../../testing/memory-store.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
+import { AdmissionChain, type AdmissionPlugin } from "../admission.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../api-server-config.ts";
+import { mastersOnly } from "../authorization.ts";
+import { Endpoints } from "../endpoints.ts";
+import { inProcessTransport } from "../in-process.ts";
+import { Metrics } from "../metrics.ts";
+import { Pipeline } from "../pipeline.ts";
+import { all as extensionFactories } from "../resources/all.ts";
+import type { ServerContext } from "../server-context.ts";
+import { Verbs } from "../verbs/verbs.ts";
+import { WatchKeeper } from "../watch/watch-keeper.ts";
+
+const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
+
+export interface AdmittingOptions {
+  readonly plugins: readonly AdmissionPlugin[];
+  readonly store?: Store;
+  readonly config?: Partial<ApiServerConfig>;
+}
+
+export function admittingServer({ plugins, store: given, config }: AdmittingOptions): Transport {
+  const [clock, log, random] = [virtualClock(), silentLogger, seededRandom(1)];
+  const store = given ?? memoryStore(clock);
+  const endpoints = new Endpoints({ store, clock, log, freezes: true }, schemas);
+  for (const resource of all) endpoints.add(resource);
+  const server: ServerContext = {
+    store,
+    endpoints,
+    schemas,
+    admission: new AdmissionChain(plugins),
+    authorizer: mastersOnly,
+    config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
+    clock,
+    random,
+    log,
+    extension: (group, plural) => extensions.find((extension) => extension.group === group && extension.plural === plural),
+  };
+  const extensions = extensionFactories.map((make) => make(server));
+  const keeper = new WatchKeeper(clock, { started() {}, ended() {}, event() {} });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), new Metrics());
+  return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
+}
