@@ -174,7 +174,8 @@ function* validateResourceName(name: string, at: string): Iterable<FieldError> {
   if (!name.includes("/") && !isStandard) yield invalid(at, name, "must be a standard resource type or fully qualified");
 }
 
-function* validateContainerResourceName(name: string, at: string): Iterable<FieldError> {
+/** A resource that a container can be given, or measured by: one of the three, huge pages, or one with a domain in its name. */
+export function* validateContainerResourceName(name: string, at: string): Iterable<FieldError> {
   if (CONTAINER_RESOURCES.has(name)) return;
   yield* validateResourceName(name, at);
   if (!name.includes("/")) {
