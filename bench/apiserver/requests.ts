@@ -17,6 +17,12 @@ const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "post-pod
 /** Long enough for a few hundred requests of one connection. */
 const ROUND_MS = 700;
 
+/**
+ * A write runs through some thousand small functions, which V8 compiles after some thousand calls each; what is measured is a server that
+ * has been up for a while.
+ */
+const WARM_UP_MS = 5_000;
+
 /** Of a bare server that sends the same bytes. */
 const GET_RATIO_MIN = 0.7;
 /** Of a bare server that parses, stringifies, appends with fdatasync and answers. */
@@ -52,7 +58,7 @@ async function* figuresOf(
   { rounds, directory, signal }: BenchmarkContext,
 ): AsyncIterable<Figure> {
   const options = { protocol, request, durationMs: ROUND_MS };
-  const { answerBytes } = await load.call("load", { ...options, ...server, connections: 1, durationMs: 50 });
+  const { answerBytes } = await load.call("load", { ...options, ...server, connections: 64, durationMs: WARM_UP_MS });
   await using bareChild = startChild<ServerTasks>(import.meta.url, "server-child", signal);
   const durable = request !== "get-pod";
   const bare = await bareChild.call("startBare", { directory, protocol, bodyBytes: answerBytes, durable });
