@@ -2,10 +2,11 @@
  * The load generator, in a process of its own. HTTP/1.1 is spoken directly over TLS sockets and answers are only counted, since Node's
  * own client would be slower than the servers; HTTP/2 is spoken as client-go does: one connection, many requests at once.
  */
-import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { median } from "../figure.ts";
 import { serve } from "../serve.ts";
+import { connectLikeGo } from "./http2-client.ts";
 import { configMapManifest, podManifest, podStatus } from "./objects.ts";
 import type { Protocol } from "./server-child.ts";
 
@@ -60,7 +61,7 @@ const tasks = {
 
   /** Makes `count` objects, many at a time; returns how long it took. */
   async fill({ port, token, count, kind, nodes = 0 }: FillOptions): Promise<number> {
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const session = connectLikeGo(port);
     const client = new Http2Client(session, token);
     const startedMs = performance.now();
     let next = 0;
@@ -84,7 +85,7 @@ const tasks = {
 
   /** Makes the objects that are read, patched and reported on. */
   async prepare({ port, token, count }: { readonly port: number; readonly token: string; readonly count: number }): Promise<void> {
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const session = connectLikeGo(port);
     const client = new Http2Client(session, token);
     for (let index = 0; index < count; index++) {
       const body = bytesOf(podManifest(`target-${index}`, "node-1"));
@@ -148,7 +149,7 @@ async function clientsOf({
   connections,
 }: LoadOptions): Promise<{ readonly workers: readonly Client[]; close(): void }> {
   if (protocol === "http2") {
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const session = connectLikeGo(port);
     const client = new Http2Client(session, token);
     return { workers: Array.from({ length: connections }, () => client), close: () => session.close() };
   }

@@ -2,9 +2,10 @@
  * Watchers and one writer. What each watcher gets is searched for the number of the event, which the writer put into an annotation with
  * the time at which it sent it; parsing 100,000 objects a second would measure this process and not the server.
  */
-import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { serve } from "../serve.ts";
+import { connectLikeGo } from "./http2-client.ts";
 import { podManifest } from "./objects.ts";
 import type { Protocol } from "./server-child.ts";
 
@@ -25,7 +26,7 @@ const tasks = {
   async open({ port, token: given, protocol, watchers }: OpenOptions): Promise<void> {
     token = given;
     watching = watchers;
-    writer = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    writer = connectLikeGo(port);
     await send(writer, "POST", "/api/v1/namespaces/default/pods", podManifest("watched", "node-1"), "application/json");
     const path = "/api/v1/namespaces/default/pods?watch=1&resourceVersion=0";
     if (protocol === "http1") await Promise.all(Array.from({ length: watchers }, () => watchOverHttp1(port, path)));
@@ -107,7 +108,7 @@ async function watchOverHttp1(port: number, path: string): Promise<void> {
 
 async function watchOverHttp2(port: number, path: string, watchers: number): Promise<void> {
   for (let opened = 0; opened < watchers; opened += STREAMS_PER_SESSION) {
-    const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+    const session = connectLikeGo(port);
     const streams = Array.from({ length: Math.min(STREAMS_PER_SESSION, watchers - opened) }, async () => {
       const stream = session.request({ ":path": path, authorization: `Bearer ${token}`, accept: "application/json" });
       stream.on("data", reader());
