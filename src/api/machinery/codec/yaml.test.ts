@@ -146,3 +146,10 @@ test("any text is parsed or refused with a YamlError", () => {
     settings,
   );
 });
+
+test("a text that looks like a time is quoted, so that readers of YAML 1.1 keep it a text", () => {
+  assert.equal(
+    writeYaml({ date: "2026-01-02", time: "2026-01-02T03:04:05Z", version: "2026-01-02-beta" }),
+    'date: "2026-01-02"\ntime: "2026-01-02T03:04:05Z"\nversion: 2026-01-02-beta\n',
+  );
+});
