@@ -8,6 +8,12 @@ export function defined<T extends object>(members: { readonly [Name in keyof T]:
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
+/**
+ * How upstream shows the few lists that are absent and always written: `rules: null`. No type of ours has it, so whoever reads such a
+ * member says `?? []`, which takes both, and not a default in a pattern, which does not.
+ */
+export const absentList: never = null as never;
+
 /** The object without one member that may be missing; itself if it has none of that name. */
 export function without<T extends object, Name extends OptionalName<T>>(object: T, name: Name): T {
   if (!Object.hasOwn(object, name)) return object;

@@ -15,7 +15,11 @@ import { all as admissionPlugins } from "./admission/all.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import { mastersOnly, type Authorizer } from "./authorization.ts";
-import { makeDefaultNamespaces } from "./bootstrap.ts";
+import { all as bootstrapSteps } from "./bootstrap/all.ts";
+import { bootstrap } from "./bootstrap/bootstrap.ts";
+import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
+import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
+import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
 import type { Readiness } from "./document.ts";
 import { Endpoints } from "./endpoints.ts";
@@ -51,6 +55,8 @@ export interface ApiServer {
   readonly endpoints: Endpoints;
   /** For parts of this process. */
   transport(options: InProcessOptions): Transport;
+  /** Pods find this server by the Service "kubernetes" from now on, until it is closed. */
+  advertise(self: Advertised): Promise<void>;
   /** Ends the watches and lets go of the store, which stays open. A second call does nothing. */
   close(): Promise<void>;
 }
@@ -70,7 +76,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const documents = documentFactories.map((make) =>
     make({ server, endpoints, metrics, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
   );
-  await makeDefaultNamespaces(pipeline);
+  const own = { server, requests: new OwnRequests(pipeline) };
+  await bootstrap(own, bootstrapSteps);
+  let advertised: AdvertisedServer | undefined;
   state.isReady = true;
   return {
     exchange: restExchange({
@@ -83,8 +91,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     }),
     endpoints,
     transport: (inProcess) => inProcessTransport(pipeline, inProcess),
+    async advertise(self) {
+      advertised = new AdvertisedServer(own, self);
+      await advertised.start();
+    },
     async close() {
       state.isStopping = true;
+      await advertised?.stop();
       keeper.close();
       deadlines.close();
       endpoints.close();

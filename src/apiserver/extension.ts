@@ -15,8 +15,8 @@ export interface ResourceExtension {
   readonly plural: string;
   /** Called for each create and update, after the kind's own rules, of an object that is valid. In the storage version. */
   allocate?(write: AllocatedWrite): Promise<Allocation> | Allocation;
-  /** The object has been deleted. */
-  released?(object: KubeObject): void;
+  /** What goes along with an object that goes. */
+  release?(object: KubeObject): Promise<Release>;
   /** Answers a create of a kind that is not stored. The object is valid. */
   answer?(request: ApiRequest, object: KubeObject): Promise<KubeObject> | KubeObject;
   /** Subresources of: "action", by name. */
@@ -35,7 +35,14 @@ export interface Allocation {
   /** Written with the object or not at all. If only these fail, another server was first, and everything is worked out again. */
   readonly alongside?: readonly Operation[];
   /** Called exactly once, when it is known whether the write happened; what it did not need is given back. */
-  settle(written: boolean): void;
+  settle(written: boolean): void | Promise<void>;
+}
+
+export interface Release {
+  /** Written with the deletion or not at all. A commit changes at most one object of a kind. */
+  readonly alongside: readonly Operation[];
+  /** When the object is gone: what did not fit into the same commit. */
+  afterwards(): Promise<void>;
 }
 
 export interface ActionCall {

@@ -12,6 +12,7 @@ import type { Logger } from "../base/logger.ts";
 import { joinPath } from "../host/files.ts";
 import { ListenError, type HttpsServer } from "../host/http/server.ts";
 import { absolutePath, machineName, makeTemporaryDirectory, writePrivateText } from "../host/private-files.ts";
+import { reachableAddress } from "../host/network-address.ts";
 import { keptToken, makeToken } from "../host/secret.ts";
 import { readServingCertificate, servingCertificate, type ServingCertificate } from "../host/tls-certificates.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
@@ -21,6 +22,8 @@ import { kubeconfigText } from "./kubeconfig.ts";
 export interface ApiServerCore {
   readonly exchange: Exchange;
   readonly upgrade?: UpgradeHandler;
+  /** Tells the cluster where it is reached. */
+  advertise?(self: { readonly address: string; readonly port: number }): Promise<void>;
   /** Ends all streams; what runs comes to its end. A second call waits for the same. */
   close(): Promise<void>;
 }
@@ -59,6 +62,9 @@ export async function startApiServerPart(
   const http = await clock.external(listen(serving, tls, core, log));
   // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
   starting.defer(() => closeBoth(http, core));
+  const address = serving.advertiseAddress ?? reachableAddress();
+  // A machine that is on no network has nobody to tell.
+  if (address !== undefined) await core.advertise?.({ address, port: http.port });
   const url = `https://${urlHost(serving.bindAddress)}:${http.port}`;
   const kubeconfig = await writeKubeconfig(serving, kubeconfigText({ server: url, authority: tls.authority, token }), starting);
 

@@ -3,7 +3,7 @@
  * the configuration they give. Where the files of a cluster lie by default is decided here, too.
  */
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
-import { cidrSize, parseCidr } from "../api/machinery/ip-address.ts";
+import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
 import { joinPath } from "../host/files.ts";
 import type { FlagSet, FlagValues, Parsed } from "./flags.ts";
@@ -12,6 +12,8 @@ import type { StoreConfig } from "./store-config.ts";
 /** The machine's part of an API server: where it listens, and with which files. */
 export interface ServingConfig {
   readonly bindAddress: string;
+  /** Where the Service "kubernetes" leads to. Without, an address of this machine's network. */
+  readonly advertiseAddress?: string;
   /** 0: any that is free. */
   readonly securePort: number;
   /** A certificate that somebody has given. Without, one is made. */
@@ -62,6 +64,12 @@ export const apiServerFlags = {
     doc: "Address to listen on. Only a loopback address, until the API server knows users and their rights.",
     expects: (address) =>
       isLoopback(address) ? undefined : "a loopback address such as 127.0.0.1, since there are no users and rights yet",
+  },
+  "advertise-address": {
+    type: "string",
+    placeholder: "ADDRESS",
+    doc: 'Where the Service "kubernetes" leads to; not a loopback address. Default: one of this machine\'s network.',
+    expects: (address) => (isReachable(address) ? undefined : "an address such as 192.0.2.10, which is not loopback"),
   },
   "tls-cert-file": {
     type: "string",
@@ -152,6 +160,7 @@ function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefin
   const kubeconfig = values.kubeconfig ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "kubeconfig"));
   return {
     bindAddress: values["bind-address"],
+    ...(values["advertise-address"] === undefined ? {} : { advertiseAddress: values["advertise-address"] }),
     securePort: values["secure-port"],
     streamsPerConnectionMax: values["http2-max-streams-per-connection"],
     ...(certificate === undefined || key === undefined ? {} : { certificateFiles: { certificate, key } }),
@@ -175,6 +184,10 @@ function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
 
 export function isLoopback(address: string): boolean {
   return address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
+
+function isReachable(address: string): boolean {
+  return parseIp(address) !== undefined && !isLoopback(address);
 }
 
 /** The first address is the API server's own, so that a range of one would leave none to give. */

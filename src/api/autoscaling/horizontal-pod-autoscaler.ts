@@ -4,7 +4,8 @@
  * Who measures and scales: controllers/horizontal-pod-autoscaler.
  */
 import { withChanges } from "../changes.ts";
-import type { HorizontalPodAutoscaler } from "../generated/autoscaling/v2.ts";
+import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus } from "../generated/autoscaling/v2.ts";
+import { absentList } from "../members.ts";
 import { ageColumn, nameColumn, textColumn, UNSET } from "../machinery/columns.ts";
 import { defineResource } from "../machinery/resource.ts";
 import { toV1, toV2 } from "./horizontal-pod-autoscaler/convert.ts";
@@ -32,7 +33,7 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   ],
   storage: { group: "autoscaling", version: "v2" },
 
-  prepareForCreate: (autoscaler) => ({ ...autoscaler, status: { desiredReplicas: 0 } }),
+  prepareForCreate: (autoscaler) => ({ ...autoscaler, status: { desiredReplicas: 0, currentMetrics: absentList } }),
   prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
 
   validate: validateAutoscaler,
@@ -41,7 +42,7 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     status: {
       of: "object",
       verbs: ["get", "patch", "update"],
-      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec, status: withMetrics(next.status) }),
       validateUpdate: validateAutoscalerStatus,
     },
   },
@@ -58,3 +59,8 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
     ageColumn,
   ],
 });
+
+/** What is measured is always shown, also if it is nothing. */
+function withMetrics(status: HorizontalPodAutoscalerStatus | undefined): HorizontalPodAutoscalerStatus | undefined {
+  return status === undefined ? undefined : withChanges(status, { currentMetrics: status.currentMetrics ?? absentList });
+}

@@ -1,6 +1,16 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { ageColumn, containerCells, createdAtColumn, formatLabels, formatList, nameColumn, orNone, textColumn } from "./columns.ts";
+import {
+  ageColumn,
+  containerCells,
+  createdAtColumn,
+  formatFirst,
+  formatLabels,
+  formatList,
+  nameColumn,
+  orNone,
+  textColumn,
+} from "./columns.ts";
 import type { KubeObject } from "./object.ts";
 
 const context = { nowMs: Date.UTC(2024, 0, 1, 0, 5, 30) };
@@ -32,6 +42,12 @@ test("labels and lists are joined with commas, and nothing is <none>", () => {
   );
   equal(formatList(["b", "a"]), "b,a");
   equal(orNone("x"), "x");
+});
+
+test("a long list is shown by its first three", () => {
+  equal(formatFirst([]), "");
+  equal(formatFirst(["a", "b", "c"]), "a,b,c");
+  equal(formatFirst(["a", "b", "c", "d", "e"]), "a,b,c + 2 more...");
 });
 
 test("containers have a cell for their names and one for their images", () => {

@@ -59,6 +59,15 @@ export function formatList(texts: readonly string[] | undefined): string {
   return texts === undefined || texts.length === 0 ? NONE : texts.join(",");
 }
 
+/** How many of a long list a cell shows. */
+export const SHOWN_MAX = 3;
+
+/** "a,b,c + 2 more..." */
+export function formatFirst(texts: readonly string[]): string {
+  const shown = texts.slice(0, SHOWN_MAX).join(",");
+  return texts.length > SHOWN_MAX ? `${shown} + ${texts.length - SHOWN_MAX} more...` : shown;
+}
+
 /** A text, or `<none>` where it is absent or empty. */
 export function orNone(text: string | undefined): string {
   return text === undefined || text === "" ? NONE : text;

@@ -64,7 +64,9 @@ export function* validateConditions(conditions: readonly Condition[] | undefined
 
 /** A client may leave out anything. */
 function* validateCondition(condition: Partial<Condition>, at: string): Iterable<FieldError> {
-  const { type = "", status = "", observedGeneration = 0, lastTransitionTime = "", reason = "", message = "" } = condition;
+  const { type = "", status = "", observedGeneration = 0, reason = "", message = "" } = condition;
+  // A time that was left out is decoded as null.
+  const lastTransitionTime = condition.lastTransitionTime ?? "";
   yield* validateLabelName(type, child(at, "type"));
   if (!STATUSES.includes(status)) yield notSupported(child(at, "status"), status, STATUSES);
   if (observedGeneration < 0) yield invalid(child(at, "observedGeneration"), observedGeneration, "must be greater than or equal to zero");

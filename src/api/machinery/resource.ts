@@ -53,9 +53,9 @@ export interface Resource<T extends KubeObject = KubeObject> {
   /** Set on objects of this kind that are written: they expire this long after their last write (Event). */
   readonly secondsToLive?: number;
   /** Called before everything else of a create: drops what clients may not set (status), puts in what every new object has. */
-  prepareForCreate?(object: T): T;
+  prepareForCreate?(object: T, write: WriteContext): T;
   /** For a write of the object itself: puts back what this path may not change (status). */
-  prepareForUpdate?(next: T, previous: T): T;
+  prepareForUpdate?(next: T, previous: T, write: WriteContext): T;
   /** Whether the change is one of what is wanted, so that `metadata.generation` grows. Absent: the kind has no generation. */
   changesGeneration?(next: T, previous: T): boolean;
 
@@ -84,6 +84,17 @@ export interface Resource<T extends KubeObject = KubeObject> {
   ): readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
 }
 
+/** Who writes, and when, for the few kinds that record it (CertificateSigningRequest). */
+export interface WriteContext {
+  readonly user: {
+    readonly name: string;
+    readonly uid?: string;
+    readonly groups: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
+  };
+  readonly nowMs: number;
+}
+
 /** Field selectors by path, and how their value is read. Written as a method's type, so that a Resource<Pod> is also a Resource. */
 export type SelectableFields<T extends KubeObject> = Readonly<Record<string, { read(object: T): string }["read"]>>;
 
@@ -108,7 +119,7 @@ export type Subresource<T extends KubeObject = KubeObject> =
       readonly of: "object";
       readonly verbs: readonly Verb[];
       /** Takes the part that this path may write from `next`, everything else from `previous`. */
-      prepareForUpdate(next: T, previous: T): T;
+      prepareForUpdate(next: T, previous: T, write: WriteContext): T;
       /** What nobody comes to own by writing here. Default: `spec` for the path "status", `status` for others. */
       readonly ignoredFields?: IgnoredFields;
       /** Called instead of the resource's `validate` and `validateUpdate`. */

@@ -5,16 +5,19 @@
 import { decodeBySchema } from "../machinery/codec/decode.ts";
 import { describeFieldError, type FieldError } from "../machinery/field-error.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../machinery/object.ts";
-import type { CellValue, Resource, ServedVersion } from "../machinery/resource.ts";
+import type { CellValue, Resource, ServedVersion, WriteContext } from "../machinery/resource.ts";
 import { schemaOf } from "../schemas.ts";
 
 /** What a client sends; name, namespace, kind and apiVersion are filled in. */
 export type Sent = JsonObject & { readonly metadata?: JsonObject };
 
+/** Who writes in these tests, at the moment of the first test in the world. */
+export const testWrite: WriteContext = { user: { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] }, nowMs: 0 };
+
 /** As the storage version holds it, ready to be checked. */
 export function newObject<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): T {
   const stored = received(resource, sent, apiVersion);
-  return resource.prepareForCreate?.(stored) ?? stored;
+  return resource.prepareForCreate?.(stored, testWrite) ?? stored;
 }
 
 export function problemsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): readonly string[] {
@@ -24,8 +27,8 @@ export function problemsOfNew<T extends KubeObject>(resource: Resource<T>, sent:
 /** What becomes of an object when this is sent to it, by its own path or by that of a subresource. */
 export function changedObject<T extends KubeObject>(resource: Resource<T>, previous: T, sent: Sent, subresource?: string): T {
   const next = received(resource, sent);
-  if (subresource === undefined) return resource.prepareForUpdate?.(next, previous) ?? next;
-  return objectSubresource(resource, subresource).prepareForUpdate(next, previous);
+  if (subresource === undefined) return resource.prepareForUpdate?.(next, previous, testWrite) ?? next;
+  return objectSubresource(resource, subresource).prepareForUpdate(next, previous, testWrite);
 }
 
 export function problemsOfChange<T extends KubeObject>(

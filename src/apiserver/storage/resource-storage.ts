@@ -10,7 +10,7 @@ import type { ResourceName } from "../../api/machinery/status-error.ts";
 import { apiVersionOf } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { resourcePrefix } from "../../store/key.ts";
-import type { CommitResult, Entry, Operation, Store } from "../../store/store.ts";
+import type { CommitResult, Entry, Operation, Precondition, Store } from "../../store/store.ts";
 import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
@@ -65,7 +65,7 @@ export class ResourceStorage {
 
   /** The newest state of one object, at least as new as every write acknowledged before the call. */
   async get(name: ObjectName): Promise<StoredObject | undefined> {
-    const key = objectKey(this.prefix, name);
+    const key = this.keyOf(name);
     if (this.store.capabilities.shared) return this.#getFromStore(key);
     if (!this.cache.isLoaded) await this.cache.load();
     return this.cache.get(key);
@@ -74,7 +74,7 @@ export class ResourceStorage {
   /** What the cache has, which may be a little old on a shared store. */
   async getCached(name: ObjectName): Promise<StoredObject | undefined> {
     if (!this.cache.isLoaded) await this.cache.load();
-    return this.cache.get(objectKey(this.prefix, name));
+    return this.cache.get(this.keyOf(name));
   }
 
   async #getFromStore(key: string): Promise<StoredObject | undefined> {
@@ -91,32 +91,39 @@ export class ResourceStorage {
     return this.#put(name, object, { is: "at", revision: previous.revision }, options);
   }
 
-  async #put(
-    name: ObjectName,
-    object: StoredObject,
-    precondition: { readonly is: "absent" } | { readonly is: "at"; readonly revision: number },
-    { signal, alongside = [] }: WriteOptions,
-  ): Promise<WriteResult> {
+  async #put(name: ObjectName, object: StoredObject, precondition: Precondition, options: WriteOptions): Promise<WriteResult> {
+    const { signal, alongside = [] } = options;
+    const result = await this.#commit([this.putOperation(name, object, precondition), ...alongside], signal);
+    if (result.committed) object.arriveAt(result.revision);
+    return this.#resultOf(result);
+  }
+
+  /** For whoever commits it along with another object. */
+  putOperation(name: ObjectName, object: StoredObject, precondition: Precondition): Operation {
     const { secondsToLive } = this.resource;
     const expiry = secondsToLive === undefined ? {} : { expiresAtMs: this.#clock.now() + secondsToLive * 1_000 };
     const { durable, shared } = this.store.capabilities;
     const value = object.value({ asBytes: durable || shared });
-    const put: Operation = { type: "put", key: objectKey(this.prefix, name), value, precondition, ...expiry };
-    const result = await this.#commit([put, ...alongside], signal);
-    if (result.committed) object.arriveAt(result.revision);
-    return this.#resultOf(result);
+    return { type: "put", key: this.keyOf(name), value, precondition, ...expiry };
   }
 
   /** Only if it is still at `previous`. Returns the revision of the deletion. */
   async delete(
     name: ObjectName,
     previous: StoredObject,
-    signal: AbortSignal | undefined,
+    { signal, alongside = [] }: WriteOptions,
   ): Promise<{ readonly written: true; readonly revision: number } | Extract<WriteResult, { written: false }>> {
-    const key = objectKey(this.prefix, name);
-    const result = await this.#commit([{ type: "delete", key, precondition: { is: "at", revision: previous.revision } }], signal);
+    const result = await this.#commit([this.deleteOperation(name, previous), ...alongside], signal);
     if (result.committed) return { written: true, revision: result.revision };
     return this.#resultOf(result) as Extract<WriteResult, { written: false }>;
+  }
+
+  deleteOperation(name: ObjectName, previous: StoredObject): Operation {
+    return { type: "delete", key: this.keyOf(name), precondition: { is: "at", revision: previous.revision } };
+  }
+
+  keyOf(name: ObjectName): string {
+    return objectKey(this.prefix, name);
   }
 
   #commit(operations: readonly Operation[], signal: AbortSignal | undefined): Promise<CommitResult> {

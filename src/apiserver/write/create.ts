@@ -9,7 +9,7 @@ import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../admission.ts";
 import type { Endpoint } from "../endpoints.ts";
-import { isDryRun, type ApiRequest } from "../request.ts";
+import { isDryRun, type ApiRequest, type User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { unallocated } from "../extension.ts";
@@ -64,7 +64,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const managed = sent.managed ?? claimFields(server, endpoint, request, admitted, sent.sentManagedFields);
 
   const stored = served.toStorage?.(admitted) ?? admitted;
-  const prepared = prepare(server, endpoint, stored);
+  const prepared = prepare(server, endpoint, stored, request.context.user);
   validateCreate(endpoint, prepared, request.context);
   const dryRun = isDryRun(request.options);
   const extension = server.extension(resource.storage.group, resource.plural);
@@ -84,7 +84,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     written = done.written;
     return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
-    allocation.settle(written);
+    await allocation.settle(written);
   }
 }
 
@@ -144,11 +144,11 @@ function claimFields(
   });
 }
 
-function prepare(server: ServerContext, { resource }: Endpoint, object: KubeObject): KubeObject {
+function prepare(server: ServerContext, { resource }: Endpoint, object: KubeObject, user: User): KubeObject {
   const name = (object.metadata.name ?? "") !== "" ? object.metadata.name : nameFor(server, object);
   const hasGeneration = resource.changesGeneration !== undefined;
   const withMetadata = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
-  return resource.prepareForCreate?.(withMetadata) ?? withMetadata;
+  return resource.prepareForCreate?.(withMetadata, { user, nowMs: server.clock.now() }) ?? withMetadata;
 }
 
 function nameFor({ random }: ServerContext, { metadata }: KubeObject): string {

@@ -67,9 +67,11 @@ async function tryToDelete(
     if (!done.written) return done;
     if (!isLast) return { gone: false, object: last };
   }
-  const done = await storage.delete(name, plan.outcome === "write" ? last : current, signal);
-  if (!done.written) return done;
-  server.extension(resource.storage.group, resource.plural)?.released?.(current.object);
+  const release = await server.extension(resource.storage.group, resource.plural)?.release?.(current.object);
+  const newest = plan.outcome === "write" ? last : current;
+  const done = await storage.delete(name, newest, { signal, alongside: release?.alongside ?? [] });
+  if (!done.written) return done.again === true ? { found: newest } : done;
+  await release?.afterwards();
   return { gone: true, object: last.at(done.revision) };
 }
 
@@ -77,7 +79,7 @@ function changed({ storage }: Endpoint, object: KubeObject, current: StoredObjec
   return StoredObject.fromObject(storage.family, object, current.managed(), current.revision);
 }
 
-function checkPreconditions(
+export function checkPreconditions(
   { resource: { kind, deletion, storage }, name: resourceName }: Endpoint,
   name: string,
   { preconditions }: DeleteOptions,

@@ -105,8 +105,8 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
-  const permitted =
-    subresource === undefined ? resource.prepareForUpdate?.(stored, previous) : subresource.prepareForUpdate(stored, previous);
+  const writing = { user: request.context.user, nowMs: server.clock.now() };
+  const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
   const extension = server.extension(resource.storage.group, resource.plural);
@@ -124,7 +124,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     written = done.written && !dryRun && !isReadyToGo(resource, object);
     return done;
   } finally {
-    allocation.settle(written);
+    await allocation.settle(written);
   }
 }
 
@@ -148,9 +148,11 @@ async function write(
   const { signal } = request.context;
   // The last finalizer is gone, and nothing else holds it: the update is the deletion.
   if (isReadyToGo(endpoint.resource, result.object)) {
-    const done = await endpoint.storage.delete(name, current, signal);
-    if (!done.written) return done;
-    server.extension(endpoint.resource.storage.group, endpoint.resource.plural)?.released?.(current.object);
+    const { group } = endpoint.resource.storage;
+    const release = await server.extension(group, endpoint.resource.plural)?.release?.(current.object);
+    const done = await endpoint.storage.delete(name, current, { signal, alongside: release?.alongside ?? [] });
+    if (!done.written) return { written: false, found: done.again === true ? current : done.found };
+    await release?.afterwards();
     // What is gone has no newer version.
     result.arriveAt(current.revision);
     return { written: true, object: result };

@@ -6,10 +6,9 @@ import type { Deployment } from "../../generated/apps/v1.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
 import { badRequest } from "../../machinery/status-error.ts";
 import { NOT_NEGATIVE } from "../../number-validation.ts";
+import { readInt64 } from "./annotated-number.ts";
 
 export const ROLLBACK_ANNOTATION = "deprecated.deployment.rollback.to";
-
-const INT64_MAX = 2n ** 63n - 1n;
 
 /** The annotation as upstream would show it again; an empty one goes. */
 export function withReadableRollback(deployment: Deployment): Deployment {
@@ -24,13 +23,10 @@ export function withReadableRollback(deployment: Deployment): Deployment {
 }
 
 function readRevision(text: string): bigint {
-  const revision = /^[-+]?[0-9]{1,30}$/.test(text) ? BigInt(text.replace(/^\+/, "")) : undefined;
-  if (revision !== undefined && revision >= -INT64_MAX - 1n && revision <= INT64_MAX) return revision;
-  const why = /^[-+]?[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
-  const parsing = `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`;
-  throw badRequest(
-    `Deployment in version "v1" cannot be handled as a Deployment: failed to parse annotation[${ROLLBACK_ANNOTATION}]=${text} as int64: ${parsing}`,
-  );
+  return readInt64(text, (parsing) => {
+    const why = `failed to parse annotation[${ROLLBACK_ANNOTATION}]=${text} as int64: ${parsing}`;
+    return badRequest(`Deployment in version "v1" cannot be handled as a Deployment: ${why}`);
+  });
 }
 
 /** Upstream names the field of its own type, which clients cannot see. */

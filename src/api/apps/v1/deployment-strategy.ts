@@ -4,8 +4,7 @@
 import { withChanges } from "../../changes.ts";
 import type { DeploymentStrategy, RollingUpdateDeployment } from "../../generated/apps/v1.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { validatePercent } from "../../machinery/names.ts";
-import { nonNegative } from "../../number-validation.ts";
+import { amountOf, validateAtMostAll, validateNumberOrPercent } from "../../number-or-percent.ts";
 
 const QUARTER = "25%";
 const RECREATE = "Recreate";
@@ -34,8 +33,8 @@ export function* validateStrategy({ type, rollingUpdate }: DeploymentStrategy, a
   }
 }
 
-/** As upstream's message shows it: with the names of its own types. */
-function shownStrategy(type: string | undefined, rollingUpdate: RollingUpdateDeployment | undefined): unknown {
+/** As upstream's message shows it, also that of a DaemonSet: with the names of its own types. */
+export function shownStrategy(type: string | undefined, rollingUpdate: RollingUpdateDeployment | undefined): unknown {
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate ?? {};
   return {
     Type: type ?? "",
@@ -51,22 +50,5 @@ function* validateRollingUpdate({ maxUnavailable = 0, maxSurge = 0 }: RollingUpd
   if (amountOf(maxUnavailable) === 0 && amountOf(maxSurge) === 0) {
     yield invalid(unavailableAt, maxUnavailable, "may not be 0 when `maxSurge` is 0");
   }
-  if (typeof maxUnavailable === "string" && isPercent(maxUnavailable) && amountOf(maxUnavailable) > 100) {
-    yield invalid(unavailableAt, maxUnavailable, "must not be greater than 100%");
-  }
-}
-
-function* validateNumberOrPercent(value: number | string, at: string): Iterable<FieldError> {
-  if (typeof value === "number") yield* nonNegative(value, at);
-  else for (const wrong of validatePercent(value)) yield invalid(at, value, wrong);
-}
-
-function isPercent(text: string): boolean {
-  return validatePercent(text).length === 0;
-}
-
-/** The number before the sign; upstream reads other text as a number too, and takes what is none for 0. */
-function amountOf(value: number | string): number {
-  if (typeof value === "number") return value;
-  return isPercent(value) || /^[-+]?[0-9]+$/.test(value) ? Number.parseInt(value, 10) : 0;
+  yield* validateAtMostAll(maxUnavailable, unavailableAt);
 }

@@ -19,6 +19,7 @@ import {
   nameWarnings,
   plainSelectorText,
   scaleSubresource,
+  validateCollisionCount,
   validateSameSelector,
   validateSelectorAndTemplate,
   workloadWideColumns,
@@ -142,10 +143,4 @@ function* validateStatus(next: Deployment, previous: Deployment): Iterable<Field
     yield invalid("status.availableReplicas", availableReplicas, "cannot be greater than readyReplicas");
   }
   yield* validateCollisionCount(status.collisionCount, previous.status?.collisionCount);
-}
-
-/** It is part of the names of ReplicaSets, and must never lead to the same name again. */
-function* validateCollisionCount(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
-  if (previous === undefined || (next !== undefined && next >= previous)) return;
-  yield invalid("status.collisionCount", next ?? 0, "cannot be decremented");
 }

@@ -1,8 +1,9 @@
 /**
- * What Deployment and ReplicaSet have in common: a selector that finds their Pods by labels, a template for new ones, a number of them.
- * The template must make Pods that the selector finds, or the controller would make more and more of them.
+ * What workloads have in common: a selector that finds their Pods by labels, a template for new ones, a number of them, a status that
+ * their controller writes. The template must make Pods that the selector finds, or the controller would make more and more of them.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { withMembersOf } from "../../changes.ts";
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { containerCells, textColumn } from "../../machinery/columns.ts";
@@ -27,6 +28,11 @@ export interface Workload extends KubeObject {
   readonly status?: { readonly replicas?: number };
 }
 
+type Labels = Readonly<Record<string, string>>;
+
+/** A workload, whether or not it counts its Pods. */
+type Selecting = KubeObject & { readonly spec?: { readonly selector?: LabelSelector; readonly template?: PodTemplateSpec } };
+
 /** Of one ReplicaSet or Deployment, and what stood there before. */
 export function* validateSelectorAndTemplate(spec: NonNullable<Workload["spec"]>, previous?: Workload["spec"]): Iterable<FieldError> {
   // The type says that there is one; a client may have left it out.
@@ -35,10 +41,10 @@ export function* validateSelectorAndTemplate(spec: NonNullable<Workload["spec"]>
   else {
     yield* validateLabelSelectorObject(selector, "spec.selector");
     // Upstream says "deployment" of a ReplicaSet too.
-    if (isEmpty(selector)) yield invalid("spec.selector", selector, "empty selector is invalid for deployment");
+    if (isEmptySelector(selector)) yield invalid("spec.selector", selector, "empty selector is invalid for deployment");
   }
-  const compiled = compile(selector);
-  if (compiled === undefined) yield invalid("spec.selector", selector, "invalid label selector");
+  const compiled = compileSelector(selector);
+  if (compiled === undefined) yield invalid("spec.selector", shownSelector(selector), "invalid label selector");
   else yield* validateTemplate(spec.template ?? EMPTY_TEMPLATE, compiled, previous?.template);
 }
 
@@ -47,27 +53,55 @@ const EMPTY_TEMPLATE: PodTemplateSpec = { spec: { containers: [] } };
 function* validateTemplate(template: PodTemplateSpec, selector: CompiledSelector, previous?: PodTemplateSpec): Iterable<FieldError> {
   const at = "spec.template";
   const labels = template.metadata?.labels;
-  if (!selector.matches(labels)) yield invalid(child(at, "metadata.labels"), labels, "`selector` does not match template `labels`");
+  if (!selector.matches(labels)) yield labelsMissed(labels, at);
   yield* validatePodTemplateSpec(template, at, previous);
+  // Upstream says "ReplicaSet" of a Deployment too.
+  yield* validateEndless(template, { at, kind: "ReplicaSet" });
+}
+
+export function labelsMissed(labels: Labels | undefined, at: string): FieldError {
+  return invalid(child(at, "metadata.labels"), shownLabels(labels), "`selector` does not match template `labels`");
+}
+
+/** As upstream's messages show them: sorted. */
+export function shownLabels(labels: Labels | undefined): Labels | undefined {
+  return labels && Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Likewise, with the members in the order of upstream's types. */
+export function shownSelector(selector: LabelSelector | undefined): unknown {
+  return (
+    selector && {
+      matchLabels: shownLabels(selector.matchLabels),
+      matchExpressions: selector.matchExpressions?.map(({ key, operator, values }) => ({ key, operator, values })),
+    }
+  );
+}
+
+/** Pods that end would be replaced for ever. */
+export function* validateEndless(
+  template: PodTemplateSpec,
+  { at, kind }: { readonly at: string; readonly kind: string },
+): Iterable<FieldError> {
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};
   if (restartPolicy !== "Always") yield notSupported(child(at, "spec.restartPolicy"), restartPolicy ?? "", ["Always"]);
   if (activeDeadlineSeconds !== undefined) {
-    yield forbidden(child(at, "spec.activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicaSet is not Supported");
+    yield forbidden(child(at, "spec.activeDeadlineSeconds"), `activeDeadlineSeconds in ${kind} is not Supported`);
   }
 }
 
 /** A changed selector would leave the running Pods without an owner. */
-export function* validateSameSelector(next: Workload, previous: Workload): Iterable<FieldError> {
+export function* validateSameSelector(next: Selecting, previous: Selecting): Iterable<FieldError> {
   const selector = next.spec?.selector;
-  if (!deepEqual(selector, previous.spec?.selector)) yield immutable("spec.selector", selector);
+  if (!deepEqual(selector, previous.spec?.selector)) yield immutable("spec.selector", shownSelector(selector));
 }
 
-function isEmpty({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+export function isEmptySelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
   return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
 /** Undefined if the selector makes no sense. */
-function compile(selector: LabelSelector | undefined): CompiledSelector | undefined {
+export function compileSelector(selector: LabelSelector | undefined): CompiledSelector | undefined {
   try {
     return labelSelectorFromObject(selector);
   } catch (error) {
@@ -84,6 +118,24 @@ export function* nameWarnings(name: string): Iterable<string> {
   yield `metadata.name: ${advice}: [${wrong.join(" ")}]`;
 }
 
+/** It is part of the names of what the workload makes (ReplicaSets, revisions), and must never lead to the same name again. */
+export function* validateCollisionCount(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
+  if (previous === undefined || (next !== undefined && next >= previous)) return;
+  yield invalid("status.collisionCount", next ?? 0, "cannot be decremented");
+}
+
+/** The path by which a controller says what it saw, and nothing else. */
+export function statusSubresource<T extends KubeObject & { readonly spec?: unknown }>(
+  validateUpdate: (next: T, previous: T) => Iterable<FieldError>,
+): Extract<Subresource<T>, { readonly of: "object" }> {
+  return {
+    of: "object",
+    verbs: ["get", "patch", "update"],
+    prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec"),
+    validateUpdate,
+  };
+}
+
 /** The subresource through which autoscalers and `kubectl scale` set the number, knowing nothing else of the kind. */
 export function scaleSubresource<T extends Workload>(): Subresource<T> {
   return {
@@ -93,29 +145,36 @@ export function scaleSubresource<T extends Workload>(): Subresource<T> {
     read: ({ spec, status }) => ({
       specReplicas: spec?.replicas ?? 0,
       statusReplicas: status?.replicas ?? 0,
-      selector: compile(spec?.selector)?.toString() ?? "",
+      selector: compileSelector(spec?.selector)?.toString() ?? "",
     }),
     write: (object, replicas) => (object.spec?.replicas === replicas ? object : { ...object, spec: { ...object.spec, replicas } }),
   };
 }
 
 /** Shown with `-o wide`. The text of the selector differs between the kinds where there is none. */
-export function workloadWideColumns<T extends Workload>(
+export function workloadWideColumns<T extends Selecting>(
   selectorText: (selector: LabelSelector | undefined) => string,
 ): readonly Column<T>[] {
-  const wide = { priority: 1 } as const;
+  return [...containerColumns<T>(({ spec }) => spec?.template), selectorColumn<T>(({ spec }) => selectorText(spec?.selector))];
+}
+
+/** Of the template, wherever the kind has it. */
+export function containerColumns<T extends KubeObject>(
+  templateOf: (object: T) => PodTemplateSpec | undefined,
+  { priority = 1 }: { readonly priority?: 0 | 1 } = {},
+): readonly Column<T>[] {
+  const cells = (object: T) => containerCells(templateOf(object)?.spec?.containers);
   return [
-    textColumn("Containers", "Names of the containers of the template", ({ spec }) => cells(spec).names, wide),
-    textColumn("Images", "Images of the containers of the template", ({ spec }) => cells(spec).images, wide),
-    textColumn("Selector", "Which Pods are counted", ({ spec }) => selectorText(spec?.selector), wide),
+    textColumn("Containers", "Names of the containers of the template", (object) => cells(object).names, { priority }),
+    textColumn("Images", "Images of the containers of the template", (object) => cells(object).images, { priority }),
   ];
 }
 
-function cells(spec: Workload["spec"]): ReturnType<typeof containerCells> {
-  return containerCells(spec?.template?.spec?.containers);
+export function selectorColumn<T extends KubeObject>(text: (object: T) => string): Column<T> {
+  return textColumn("Selector", "Which Pods are counted", text, { priority: 1 });
 }
 
 /** The selector as one reads it; `<invalid>` where it makes no sense. */
 export function plainSelectorText(selector: LabelSelector | undefined): string {
-  return compile(selector)?.toString() ?? "<invalid>";
+  return compileSelector(selector)?.toString() ?? "<invalid>";
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew } from "../../testing/kind.ts";
+import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, testWrite } from "../../testing/kind.ts";
 import { namespaces } from "./namespace.ts";
 
 test("a new Namespace is active, carries its name as a label, and waits for the kubernetes finalizer when it goes", () => {
@@ -21,7 +21,7 @@ test("the label of a generated name is set once the name is known", () => {
   const unnamed = { apiVersion: "v1", kind: "Namespace", metadata: { name: "", generateName: "x-" } } as const;
 
   assert.equal(namespaces.served[0]?.defaults?.(unnamed), unnamed);
-  const named = namespaces.prepareForCreate?.({ ...unnamed, metadata: { name: "x-abc", generateName: "x-" } });
+  const named = namespaces.prepareForCreate?.({ ...unnamed, metadata: { name: "x-abc", generateName: "x-" } }, testWrite);
   assert.deepEqual(named?.metadata.labels, { "kubernetes.io/metadata.name": "x-abc" });
 });
 
@@ -30,7 +30,11 @@ test("who writes the status need not say the phase of a Namespace that is in use
   const { status } = namespaces.subresources;
 
   assert.equal(status?.of, "object");
-  const written = status.prepareForUpdate({ ...namespace, status: { conditions: [] } }, { ...namespace, status: { phase: "Active" } });
+  const written = status.prepareForUpdate(
+    { ...namespace, status: { conditions: [] } },
+    { ...namespace, status: { phase: "Active" } },
+    testWrite,
+  );
   assert.deepEqual(written.status, { conditions: [], phase: "Active" });
 });
 

@@ -81,7 +81,8 @@ function externalAddresses(service: Service): string {
   }
 }
 
-function ingressAddresses({ ingress = [] }: LoadBalancerStatus): readonly string[] {
+/** Of an Ingress too: all of them once, sorted. */
+export function ingressAddresses({ ingress = [] }: LoadBalancerStatus): readonly string[] {
   const addresses = ingress.map(({ ip, hostname }) => ip || (hostname ?? "")).filter((address) => address !== "");
   return [...new Set(addresses)].toSorted();
 }

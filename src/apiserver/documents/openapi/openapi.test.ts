@@ -159,7 +159,7 @@ test("operation ids are never used twice", async () => {
 test("version 2 has everything in one document, with what is said beside references and without defaults", async () => {
   await using started = await start();
 
-  const { headers, body, text } = await read(started, "/openapi/v2");
+  const { headers, body } = await read(started, "/openapi/v2");
 
   const known = { "if-none-match": headers["etag"] as string };
   const again = await read(started, "/openapi/v2", known);
@@ -170,7 +170,11 @@ test("version 2 has everything in one document, with what is said beside referen
     $ref: "#/definitions/io.k8s.api.coordination.v1.LeaseSpec",
   });
   deepEqual(body.definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"], { type: "string" });
-  equal(text.includes('"default"'), false);
+  const properties = Object.values<{ properties?: object }>(body.definitions).flatMap((type) => Object.values(type.properties ?? {}));
+  equal(
+    properties.some((property) => "default" in property),
+    false,
+  );
   equal("/api/v1/namespaces/{namespace}/pods/{name}/eviction" in body.paths, true);
   equal(again.code, 304);
   deepEqual([changed.code, changed.text.includes("Lease")], [200, false]);

@@ -94,3 +94,86 @@ for (const shared of [false, true]) {
     await assert.rejects(addPort("first"), /failed to allocate a nodePort: range is full/);
   });
 }
+
+const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
+const MERGE = { "content-type": "application/merge-patch+json" };
+
+test("the address of a Service is an IPAddress that says whose it is, and both come and go at the same moment", async () => {
+  await using server = await startServer();
+  const made = await server.call("POST", SERVICES, { metadata: { name: "web" }, spec: { clusterIP: "10.96.4.4", ports: [{ port: 80 }] } });
+
+  const address = await server.call("GET", `${ADDRESSES}/10.96.4.4`);
+  assert.deepEqual(address.body.spec.parentRef, { resource: "services", namespace: "default", name: "web" });
+  assert.deepEqual(address.body.metadata.labels, {
+    "ipaddress.kubernetes.io/ip-family": "IPv4",
+    "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+  });
+  assert.equal(address.body.metadata.resourceVersion, made.body.metadata.resourceVersion);
+  await server.call("DELETE", `${SERVICES}/web`);
+  assert.equal((await server.call("GET", `${ADDRESSES}/10.96.4.4`)).code, 404);
+});
+
+test("a Service that no longer needs its addresses lets go of them", async () => {
+  const config = { serviceClusterIpRange: "10.96.0.0/16,fd00::/112" };
+  await using server = await startServer({ config });
+  const spec = { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.4.4", clusterIPs: ["10.96.4.4", "fd00::44"], ports: [{ port: 80 }] };
+  const made = await server.call("POST", SERVICES, { metadata: { name: "web" }, spec });
+  assert.equal(made.code, 201, made.text);
+  const codes = async () => [
+    (await server.call("GET", `${ADDRESSES}/10.96.4.4`)).code,
+    (await server.call("GET", `${ADDRESSES}/fd00::44`)).code,
+  ];
+  assert.deepEqual(await codes(), [200, 200]);
+
+  const single = { spec: { ipFamilyPolicy: "SingleStack", clusterIPs: ["10.96.4.4"], ipFamilies: ["IPv4"] } };
+  assert.equal((await server.call("PATCH", `${SERVICES}/web`, single, MERGE)).code, 200);
+  assert.deepEqual(await codes(), [200, 404]);
+  const external = { spec: { type: "ExternalName", externalName: "example.com", clusterIP: "", clusterIPs: null } };
+  const changed = await server.call("PATCH", `${SERVICES}/web`, external, MERGE);
+  assert.equal(changed.code, 200, changed.text);
+  assert.deepEqual(await codes(), [404, 404]);
+});
+
+test("the second address of a Service that is refused is given back", async () => {
+  const config = { serviceClusterIpRange: "10.96.0.0/16,fd00::/112" };
+  await using server = await startServer({ config });
+  const spec = { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.4.4", clusterIPs: ["10.96.4.4", "fd00::44"], ports: [{ port: 80 }] };
+  await server.call("POST", SERVICES, { metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+
+  assert.equal((await server.call("POST", SERVICES, { metadata: { name: "web" }, spec })).code, 409);
+  assert.equal((await server.call("POST", `${SERVICES}?dryRun=All`, { metadata: { name: "tried" }, spec })).code, 201);
+
+  assert.equal((await server.call("GET", `${ADDRESSES}/fd00::44`)).code, 404);
+  assert.equal((await server.call("POST", SERVICES, { metadata: { name: "other" }, spec })).code, 201);
+});
+
+test("addresses come from every ServiceCIDR that is ready, and an IPAddress that somebody made is taken", async () => {
+  await using server = await startServer({ config: { serviceClusterIpRange: "10.0.0.0/30" } });
+  const cidrs = "/apis/networking.k8s.io/v1/servicecidrs";
+  const make = (name: string, clusterIP?: string) =>
+    server.call("POST", SERVICES, {
+      metadata: { name },
+      spec: { ports: [{ port: 80 }], ...(clusterIP === undefined ? {} : { clusterIP }) },
+    });
+  assert.equal((await make("a")).body.spec.clusterIP, "10.0.0.2");
+  assert.equal((await make("b")).code, 500, "the range is full");
+
+  await server.call("POST", cidrs, { metadata: { name: "more" }, spec: { cidrs: ["10.1.0.0/30"] } });
+  await server.call("POST", ADDRESSES, { metadata: { name: "10.1.0.1" }, spec: { parentRef: { resource: "things", name: "x" } } });
+  assert.equal((await make("c", "10.1.0.1")).code, 422);
+  assert.equal((await make("c")).body.spec.clusterIP, "10.1.0.2");
+  const condition = { type: "Ready", status: "False", reason: "Terminating", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  await server.call("DELETE", `${SERVICES}/c`);
+  await server.call("PATCH", `${cidrs}/more/status`, { status: { conditions: [condition] } }, MERGE);
+  assert.equal((await make("d")).code, 500, "that range is not ready");
+});
+
+test("a Service that goes leaves an IPAddress of its own that somebody holds, but marked as going", async () => {
+  await using server = await startServer();
+  await server.call("POST", SERVICES, { metadata: { name: "web" }, spec: { clusterIP: "10.96.4.4", ports: [{ port: 80 }] } });
+  await server.call("PATCH", `${ADDRESSES}/10.96.4.4`, { metadata: { finalizers: ["example.com/wait"] } }, MERGE);
+
+  assert.equal((await server.call("DELETE", `${SERVICES}/web`)).code, 200);
+
+  assert.notEqual((await server.call("GET", `${ADDRESSES}/10.96.4.4`)).body.metadata.deletionTimestamp, undefined);
+});

@@ -1,11 +1,13 @@
 /**
  * Gives Services their cluster addresses and node ports. What was chosen and not written is given back.
- * Several API servers on one store take turns: whoever gives numbers also writes a key of their own (`TURN_KEY`), on the condition that
- * nobody did since it was read; and what others gave until then has been seen before anything is chosen.
+ * Addresses exclude each other as objects (service-addresses.ts). Node ports are no objects: several API servers on one store take turns
+ * at giving them: whoever does also writes a key of their own (`TURN_KEY`), on the condition that nobody did since it was read; and what
+ * others gave until then has been seen before anything is chosen.
  */
 import {
   clusterIpNeeds,
   healthCheckNodePortNeed,
+  heldClusterIps,
   nodePortNeeds,
   withClusterIps,
   withHealthCheckNodePort,
@@ -15,7 +17,7 @@ import {
 import { resolveIpFamilies } from "../../../api/core/v1/service/ip-families.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
-import { invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
+import { conflict, invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
 import type { Random } from "../../../base/random.ts";
 import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
 import type { Entry, Operation } from "../../../store/store.ts";
@@ -24,11 +26,14 @@ import type { ServerContext } from "../../server-context.ts";
 import { translated } from "../../storage/store-failure.ts";
 import { newUid } from "../../write/identifiers.ts";
 import type { Allocation, AllocatedWrite, ResourceExtension } from "../../extension.ts";
-import type { NumberPool } from "./number-pool.ts";
-import { ServicePools, type HeldNumber } from "./service-pools.ts";
+import { canonicalAddress } from "./address-range.ts";
+import { isInRange, pickFree } from "./number-range.ts";
+import { ServiceAddresses } from "./service-addresses.ts";
+import { ServiceNumbers, type ServiceNumber } from "./service-numbers.ts";
 
 export function serviceExtension(server: ServerContext): ResourceExtension {
-  let pools: ServicePools | undefined;
+  const addresses = new ServiceAddresses(server);
+  let numbers: ServiceNumbers | undefined;
   return {
     group: "",
     plural: "services",
@@ -36,17 +41,29 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
     async allocate(write) {
       const storage = server.endpoints.stored("", "services")?.storage;
       if (storage === undefined) return { object: write.object, settle() {} };
-      pools ??= new ServicePools(server.config, storage);
-      if (!server.store.capabilities.shared) {
-        await pools.ready();
-        return new ServiceAllocation(pools, server.random).allocate(write);
-      }
-      const turn = await translated(() => server.store.get(TURN_KEY));
-      await pools.ready();
-      const others = await pools.heldByOthers();
-      const allocation = new ServiceAllocation(pools, server.random, others);
-      const allocated = allocation.allocate(write);
-      return allocation.isEmpty || write.dryRun ? allocated : { ...allocated, alongside: [takeTurn(turn, server.random)] };
+      numbers ??= new ServiceNumbers(server.config, storage);
+      const { shared } = server.store.capabilities;
+      const turn = shared ? await translated(() => server.store.get(TURN_KEY)) : undefined;
+      await numbers.ready();
+      await addresses.ready();
+      const others = shared ? await numbers.heldByOthers() : [];
+      const allocation = new ServiceAllocation({ numbers, addresses, random: server.random }, others);
+      const allocated = await allocation.allocate(write);
+      if (write.dryRun) return { object: allocated.object, settle: allocated.settle };
+      return shared && allocation.hasPorts
+        ? { ...allocated, alongside: [...(allocated.alongside ?? []), takeTurn(turn, server.random)] }
+        : allocated;
+    },
+
+    async release(object) {
+      const service = object as unknown as Service;
+      const [first, ...others] = await addresses.give(heldClusterIps(service), service);
+      return {
+        alongside: first === undefined ? [] : [first],
+        async afterwards() {
+          for (const operation of others) await addresses.commit(operation);
+        },
+      };
     },
   };
 }
@@ -65,69 +82,101 @@ function takeTurn(before: Entry | undefined, random: Random): Operation {
   };
 }
 
+interface Sources {
+  readonly numbers: ServiceNumbers;
+  readonly addresses: ServiceAddresses;
+  readonly random: Random;
+}
+
 /** The numbers of one write. */
 class ServiceAllocation {
-  readonly #pools: ServicePools;
+  readonly #numbers: ServiceNumbers;
+  readonly #addresses: ServiceAddresses;
   readonly #random: Random;
-  readonly #held: HeldNumber[] = [];
+  readonly #held: ServiceNumber[] = [];
+  /** Addresses whose objects are written already. */
+  readonly #early: string[] = [];
   /** Held meanwhile for others, of whom the watch has not told yet. */
-  readonly #others: HeldNumber[];
+  readonly #others: ServiceNumber[];
 
-  constructor(pools: ServicePools, random: Random, others: readonly HeldNumber[] = []) {
-    this.#pools = pools;
+  constructor({ numbers, addresses, random }: Sources, others: readonly ServiceNumber[]) {
+    this.#numbers = numbers;
+    this.#addresses = addresses;
     this.#random = random;
     this.#others = [...others];
-    for (const { pool, number } of others) pool.hold(number);
+    for (const number of others) numbers.held.hold(number);
   }
 
-  /** It needs no number that it did not have. */
-  get isEmpty(): boolean {
-    return this.#held.length === 0;
+  /** It needs a port that it did not have. */
+  get hasPorts(): boolean {
+    return this.#held.some((number) => typeof number === "number");
   }
 
-  allocate({ object, previous }: AllocatedWrite): Allocation {
+  async allocate(write: AllocatedWrite): Promise<Allocation> {
+    const { object, previous } = write;
     const service = object as unknown as Service;
     const before = previous as unknown as Service | undefined;
     try {
-      const { service: resolved, errors } = resolveIpFamilies(service, before, this.#pools.families);
+      const { service: resolved, errors } = resolveIpFamilies(service, before, this.#addresses.families);
       if (resolved === undefined) throw invalidService(service, errors);
-      const addressed = this.#addresses(resolved, before);
-      const ported = this.#nodePorts(addressed, before);
+      const addressed = await this.#clusterIps(write, resolved, before);
+      const complete = this.#healthCheck(this.#nodePorts(addressed, before), before);
+      const [taken] = this.#held.filter((number) => typeof number === "string");
+      const gone = await this.#given(complete, before);
+      const together = taken === undefined ? gone.slice(0, 1) : [this.#addresses.take(taken, complete)];
+      const later = taken === undefined ? gone.slice(1) : gone;
       // What was written holds its numbers by itself, and what was not, does not.
-      return { object: this.#healthCheck(ported, before), settle: (written) => this.#settle(written) };
+      return { object: complete, alongside: together, settle: (written) => this.#settle(written, complete, later) };
     } catch (error) {
-      this.#giveBack();
+      await this.#giveBack(service);
       throw error;
     }
   }
 
-  #addresses(service: Service, previous: Service | undefined): Service {
+  /** The IPAddresses that go because of this write. */
+  async #given(service: Service, previous: Service | undefined): Promise<readonly Operation[]> {
+    if (previous === undefined) return [];
+    const held = new Set(heldClusterIps(service));
+    return this.#addresses.give(
+      heldClusterIps(previous).filter((address) => !held.has(address)),
+      previous,
+    );
+  }
+
+  async #clusterIps({ dryRun }: AllocatedWrite, service: Service, previous: Service | undefined): Promise<Service> {
     const given = new Map<number, string>();
-    for (const need of clusterIpNeeds(service, previous)) given.set(need.index, this.#address(service, need));
+    for (const need of clusterIpNeeds(service, previous)) {
+      const address = await this.#address(service, need);
+      given.set(need.index, address);
+      // The first is written with the Service, and only the first can be.
+      if (given.size > 1 && !dryRun) await this.#takeNow(address, service);
+    }
     return withClusterIps(service, given);
   }
 
-  #address(service: Service, { family, requested }: ClusterIpNeed): string {
-    if (requested !== undefined) return this.#requestedAddress(service, requested);
-    const range = this.#pools.ranges.find((candidate) => candidate.family === family);
-    const offset = range?.pool.pick(this.#random);
-    if (range === undefined || offset === undefined) throw exhausted("failed to allocate a serviceIP: range is full");
-    this.#hold(range.pool, offset);
-    return this.#pools.addressAt(range, offset);
+  async #takeNow(address: string, service: Service): Promise<void> {
+    if (!(await this.#addresses.takeNow(address, service))) throw conflict({ group: "", plural: "services" }, service.metadata.name);
+    this.#early.push(address);
   }
 
-  #requestedAddress(service: Service, requested: string): string {
-    const place = this.#pools.placeOf(requested);
-    const field = "spec.clusterIPs";
-    const value = service.spec?.clusterIPs ?? [requested];
-    if (place === undefined) {
-      const why = `failed to allocate IP ${requested}: the provided network does not match the current range`;
-      throw invalidService(service, [invalid(field, value, why)]);
-    }
-    if (place.range.pool.isHeld(place.offset)) {
-      throw invalidService(service, [invalid(field, value, `failed to allocate IP ${requested}: provided IP is already allocated`)]);
-    }
-    this.#hold(place.range.pool, place.offset);
+  async #address(service: Service, { family, requested }: ClusterIpNeed): Promise<string> {
+    if (requested !== undefined) return this.#requestedAddress(service, requested);
+    const address = this.#addresses.pick(family, this.#random, (candidate) => this.#numbers.held.isHeld(candidate));
+    if (address === undefined) throw exhausted("failed to allocate a serviceIP: range is full");
+    this.#hold(address);
+    return address;
+  }
+
+  async #requestedAddress(service: Service, requested: string): Promise<string> {
+    const refuse = (why: string): StatusError => {
+      const value = service.spec?.clusterIPs ?? [requested];
+      return invalidService(service, [invalid("spec.clusterIPs", value, `failed to allocate IP ${requested}: ${why}`)]);
+    };
+    if (!this.#addresses.contains(requested)) throw refuse("the provided network does not match the current range");
+    const address = canonicalAddress(requested);
+    const isHeld = (): boolean => this.#numbers.held.isHeld(address);
+    if (isHeld() || (await this.#addresses.ownerOf(address)) !== undefined || isHeld()) throw refuse("provided IP is already allocated");
+    this.#hold(address);
     return requested;
   }
 
@@ -152,36 +201,43 @@ class ServiceAllocation {
   }
 
   #anyPort(): number {
-    const port = this.#pools.nodePorts.pick(this.#random);
+    const { nodePorts, held } = this.#numbers;
+    const port = pickFree(nodePorts, this.#random, (candidate) => held.isHeld(candidate));
     if (port === undefined) throw exhausted("failed to allocate a nodePort: range is full");
-    this.#hold(this.#pools.nodePorts, port);
+    this.#hold(port);
     return port;
   }
 
   #requestedPort(service: Service, field: string, requested: number): number {
-    const { nodePorts } = this.#pools;
-    if (!nodePorts.contains(requested)) {
-      const { first, last } = nodePorts.range;
-      const why = `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
+    const { nodePorts, held } = this.#numbers;
+    if (!isInRange(nodePorts, requested)) {
+      const why = `provided port is not in the valid range. The range of valid ports is ${nodePorts.first}-${nodePorts.last}`;
       throw invalidService(service, [invalid(field, requested, why)]);
     }
-    if (nodePorts.isHeld(requested)) throw invalidService(service, [invalid(field, requested, "provided port is already allocated")]);
-    this.#hold(nodePorts, requested);
+    if (held.isHeld(requested)) throw invalidService(service, [invalid(field, requested, "provided port is already allocated")]);
+    this.#hold(requested);
     return requested;
   }
 
-  #hold(pool: NumberPool, number: number): void {
-    pool.hold(number);
-    this.#held.push({ pool, number });
+  #hold(number: ServiceNumber): void {
+    this.#numbers.held.hold(number);
+    this.#held.push(number);
   }
 
-  #settle(written: boolean): void {
-    if (written) this.#pools.written(this.#held.splice(0));
-    this.#giveBack();
+  async #settle(written: boolean, service: Service, later: readonly Operation[]): Promise<void> {
+    if (!written) return this.#giveBack(service);
+    this.#numbers.written(this.#held.splice(0));
+    this.#release(this.#others.splice(0));
+    for (const operation of later) await this.#addresses.commit(operation);
   }
 
-  #giveBack(): void {
-    for (const { pool, number } of [...this.#held.splice(0), ...this.#others.splice(0)]) pool.release(number);
+  async #giveBack(service: Service): Promise<void> {
+    this.#release([...this.#held.splice(0), ...this.#others.splice(0)]);
+    for (const operation of await this.#addresses.give(this.#early.splice(0), service)) await this.#addresses.commit(operation);
+  }
+
+  #release(numbers: readonly ServiceNumber[]): void {
+    for (const number of numbers) this.#numbers.held.release(number);
   }
 }
 

@@ -55,7 +55,8 @@ export function requestsFromLimits(container: Container): Container {
   return requests === resources.requests ? container : { ...container, resources: { ...resources, requests } };
 }
 
-function filledFrom(list: ResourceList | undefined, source: ResourceList): ResourceList {
+/** With what `list` does not name taken from `source`; the list itself if it names all of that. */
+export function filledFrom(list: ResourceList | undefined, source: ResourceList): ResourceList {
   const missing = Object.entries(source).filter(([name]) => list === undefined || !Object.hasOwn(list, name));
   return missing.length === 0 && list !== undefined ? list : Object.fromEntries([...Object.entries(list ?? {}), ...missing]);
 }

@@ -12,8 +12,8 @@ import type {
 } from "../../../generated/core/v1.ts";
 import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { defaultFieldRef } from "./defaults-container.ts";
-import { roundedRequirements } from "./defaults-resources.ts";
 import { defaultPullPolicy } from "./image-tag.ts";
+import { defaultClaimSpec } from "../persistent-volume-claim/defaults.ts";
 
 /** Readable by all, writable by the owner: 0644. */
 const FILE_MODE = 0o644;
@@ -22,22 +22,32 @@ const TOKEN_EXPIRATION_SECONDS = 3_600;
 
 export function defaultVolume(volume: Volume): Volume {
   if (!hasSource(volume)) return withChanges(volume, { emptyDir: {} });
-  return withChanges(volume, {
+  // What is changed is a source or nothing: the name stays, so it is still a volume.
+  return withChanges(defaultStorageSources(volume) as Volume, {
     secret: changed(volume.secret, defaultMode),
     configMap: changed(volume.configMap, defaultMode),
     projected: changed(volume.projected, defaultProjected),
     downwardAPI: changed(volume.downwardAPI, (source) =>
       withChanges(defaultMode(source), { items: changedItems(source.items, defaultFile) }),
     ),
-    hostPath: changed(volume.hostPath, (source) => withChanges(source, { type: source.type ?? "" })),
     ephemeral: changed(volume.ephemeral, defaultEphemeral),
     image: changed(volume.image, (source) =>
       withChanges(source, { pullPolicy: source.pullPolicy || defaultPullPolicy(source.reference ?? "") }),
     ),
-    iscsi: changed(volume.iscsi, defaultIscsi),
-    rbd: changed(volume.rbd, defaultRbd),
-    azureDisk: changed(volume.azureDisk, defaultAzureDisk),
-    scaleIO: changed(volume.scaleIO, defaultScaleIo),
+  });
+}
+
+/** Those of the sources with defaults that a PersistentVolume has, too. */
+type StorageSources = Pick<Volume, "hostPath" | "iscsi" | "rbd" | "azureDisk" | "scaleIO">;
+
+/** All other members stay as they are. */
+export function defaultStorageSources(sources: StorageSources): StorageSources {
+  return withChanges(sources, {
+    hostPath: changed(sources.hostPath, (source) => withChanges(source, { type: source.type ?? "" })),
+    iscsi: changed(sources.iscsi, defaultIscsi),
+    rbd: changed(sources.rbd, defaultRbd),
+    azureDisk: changed(sources.azureDisk, defaultAzureDisk),
+    scaleIO: changed(sources.scaleIO, defaultScaleIo),
   });
 }
 
@@ -73,12 +83,7 @@ function defaultFile(file: DownwardAPIVolumeFile): DownwardAPIVolumeFile {
 function defaultEphemeral(source: EphemeralVolumeSource): EphemeralVolumeSource {
   return withChanges(source, {
     volumeClaimTemplate: changed(source.volumeClaimTemplate, (template) =>
-      withChanges(template, {
-        spec: withChanges(template.spec, {
-          volumeMode: template.spec.volumeMode ?? "Filesystem",
-          resources: changed(template.spec.resources, roundedRequirements),
-        }),
-      }),
+      withChanges(template, { spec: defaultClaimSpec(template.spec) }),
     ),
   });
 }

@@ -162,16 +162,20 @@ function pageSizeOf(name: string): bigint | undefined {
 }
 
 /** A device or the like of somebody else, with a domain of theirs. */
-function isExtendedResource(name: string): boolean {
+export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith("requests.")) return false;
   return validateQualifiedName(`requests.${name}`).length === 0;
 }
 
-function* validateResourceName(name: string, at: string): Iterable<FieldError> {
+/** A name without a domain that means something somewhere: to a container, a claim or a quota. */
+export function isStandardResource(name: string): boolean {
+  return STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith("requests.hugepages-");
+}
+
+export function* validateResourceName(name: string, at: string): Iterable<FieldError> {
   const problems = qualifiedName(name, at);
   if (problems.length > 0) return yield* problems;
-  const isStandard = STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith("requests.hugepages-");
-  if (!name.includes("/") && !isStandard) yield invalid(at, name, "must be a standard resource type or fully qualified");
+  if (!name.includes("/") && !isStandardResource(name)) yield invalid(at, name, "must be a standard resource type or fully qualified");
 }
 
 /** A resource that a container can be given, or measured by: one of the three, huge pages, or one with a domain in its name. */

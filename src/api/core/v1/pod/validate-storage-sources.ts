@@ -1,4 +1,7 @@
-/** Volume sources that some storage system outside of Kubernetes provides; most of them from before there was CSI. */
+/**
+ * Volume sources that some storage system outside of Kubernetes provides; most of them from before there was CSI.
+ * PersistentVolumes have the same ones, some with more fields: what they ask for beyond this is in persistent-volume/validate-source.ts.
+ */
 import type {
   AzureDiskVolumeSource,
   CSIVolumeSource,
@@ -12,7 +15,7 @@ import type {
   Volume,
 } from "../../../generated/core/v1.ts";
 import { invalid, notSupported, required, tooLong, type FieldError } from "../../../machinery/field-error.ts";
-import { rangeMessage, validateDnsSubdomain } from "../../../machinery/names.ts";
+import { isLongerThan, rangeMessage, validateDnsSubdomain } from "../../../machinery/names.ts";
 import { dnsLabel, dnsSubdomain } from "./checks.ts";
 import { validateDescendingPath } from "./validate-paths.ts";
 
@@ -42,8 +45,9 @@ const REQUIRED = {
 } as const;
 
 export type StorageSource = keyof typeof REQUIRED;
+export type StorageSources = Pick<Volume, StorageSource>;
 
-export function* validateStorageSource(volume: Volume, source: StorageSource, at: string): Iterable<FieldError> {
+export function* validateStorageSource(volume: StorageSources, source: StorageSource, at: string): Iterable<FieldError> {
   // Upstream reports these as "persistentDisk", a name of long ago.
   const here = `${at}.${source === "gcePersistentDisk" ? "persistentDisk" : source}`;
   const given = (volume[source] ?? {}) as Readonly<Record<string, unknown>>;
@@ -54,7 +58,7 @@ export function* validateStorageSource(volume: Volume, source: StorageSource, at
   yield* validateDetails(volume, source, here);
 }
 
-function* validateDetails(volume: Volume, source: StorageSource, at: string): Iterable<FieldError> {
+function* validateDetails(volume: StorageSources, source: StorageSource, at: string): Iterable<FieldError> {
   const { gcePersistentDisk, awsElasticBlockStore, gitRepo, nfs, iscsi, cinder, flocker } = volume;
   if (source === "gcePersistentDisk") yield* validatePartition(gcePersistentDisk?.partition, at);
   else if (source === "awsElasticBlockStore") yield* validatePartition(awsElasticBlockStore?.partition, at);
@@ -78,6 +82,10 @@ function* validatePartition(partition = 0, at: string): Iterable<FieldError> {
   if (partition < 0 || partition > PARTITION_MAX) yield invalid(`${at}.partition`, partition, rangeMessage(1, PARTITION_MAX));
 }
 
+export function* validateLun(lun = 0, at: string): Iterable<FieldError> {
+  if (lun < 0 || lun > LUN_MAX) yield invalid(at, lun, rangeMessage(0, LUN_MAX));
+}
+
 function* validateNfs({ path }: NFSVolumeSource, at: string): Iterable<FieldError> {
   if (!(path ?? "").startsWith("/")) yield invalid(`${at}.path`, path ?? "", "must be an absolute path");
 }
@@ -93,16 +101,20 @@ const QUALIFIED_NAMES: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** "iqn.1994-05.com.example:disk1" and its two relatives. */
+export function isIscsiName(name: string): boolean {
+  return QUALIFIED_NAMES.some(([prefix, form]) => name.startsWith(prefix) && form.test(name));
+}
+
 function* validateIscsiName(name: string, at: string): Iterable<FieldError> {
-  const form = QUALIFIED_NAMES.find(([prefix]) => name.startsWith(prefix));
-  if (form === undefined) yield invalid(at, name, "must be valid format starting with iqn, eui, or naa");
-  else if (!form[1].test(name)) yield invalid(at, name, "must be valid format");
+  if (!QUALIFIED_NAMES.some(([prefix]) => name.startsWith(prefix))) {
+    yield invalid(at, name, "must be valid format starting with iqn, eui, or naa");
+  } else if (!isIscsiName(name)) yield invalid(at, name, "must be valid format");
 }
 
 function* validateIscsi(source: ISCSIVolumeSource, at: string): Iterable<FieldError> {
   const { iqn, lun, initiatorName, secretRef } = source;
   if (iqn) yield* validateIscsiName(iqn, `${at}.iqn`);
-  if (lun < 0 || lun > LUN_MAX) yield invalid(`${at}.lun`, lun, rangeMessage(0, LUN_MAX));
+  yield* validateLun(lun, `${at}.lun`);
   if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && secretRef === undefined) yield required(`${at}.secretRef`);
   if (initiatorName !== undefined) yield* validateIscsiName(initiatorName, `${at}.initiatorname`);
 }
@@ -124,7 +136,7 @@ function* validateFibreChannel({ targetWWNs = [], wwids = [], lun }: FCVolumeSou
   }
   if (targetWWNs.length === 0) return;
   if (lun === undefined) yield required(`${at}.lun`, "lun is required if targetWWNs is specified");
-  else if (lun < 0 || lun > LUN_MAX) yield invalid(`${at}.lun`, lun, rangeMessage(0, LUN_MAX));
+  else yield* validateLun(lun, `${at}.lun`);
 }
 
 const TENANT_LENGTH_MAX = 64;
@@ -175,12 +187,15 @@ function* validateStorageOs(source: StorageOSVolumeSource, at: string): Iterable
 
 const DRIVER_NAME_LENGTH_MAX = 63;
 
+/** A CSI driver is called as a domain is, though in letters of either case. */
+export function* validateDriverName(driver: string | undefined, at: string): Iterable<FieldError> {
+  if (!driver) return yield required(at);
+  if (isLongerThan(driver, DRIVER_NAME_LENGTH_MAX)) yield tooLong(at, DRIVER_NAME_LENGTH_MAX);
+  for (const problem of validateDnsSubdomain(driver.toLowerCase())) yield invalid(at, driver, problem);
+}
+
 function* validateCsi({ driver, nodePublishSecretRef }: CSIVolumeSource, at: string): Iterable<FieldError> {
-  if (!driver) yield required(`${at}.driver`);
-  else {
-    if (driver.length > DRIVER_NAME_LENGTH_MAX) yield tooLong(`${at}.driver`, DRIVER_NAME_LENGTH_MAX);
-    for (const problem of validateDnsSubdomain(driver.toLowerCase())) yield invalid(`${at}.driver`, driver, problem);
-  }
+  yield* validateDriverName(driver, `${at}.driver`);
   if (nodePublishSecretRef === undefined) return;
   if (!nodePublishSecretRef.name) yield required(`${at}.nodePublishSecretRef.name`);
   else yield* dnsSubdomain(nodePublishSecretRef.name, `${at}.name`);

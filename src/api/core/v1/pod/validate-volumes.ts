@@ -145,7 +145,7 @@ function* validateEmptyDir({ sizeLimit }: EmptyDirVolumeSource, at: string): Ite
   }
 }
 
-function* validateHostPath({ path, type }: HostPathVolumeSource, at: string): Iterable<FieldError> {
+export function* validateHostPath({ path, type }: HostPathVolumeSource, at: string): Iterable<FieldError> {
   if (!path) return yield required(`${at}.path`);
   yield* validateNoBacksteps(path, `${at}.path`);
   if (type !== undefined && !HOST_PATH_TYPES.includes(type)) yield notSupported(`${at}.type`, type, HOST_PATH_TYPES);

@@ -1,9 +1,9 @@
 /** Warnings about the volumes of a pod: sources of the past, and files that are written twice. */
 import type { Volume, VolumeProjection } from "../../../generated/core/v1.ts";
-import { fractionWarnings } from "./fractions.ts";
+import { claimSpecWarnings } from "../persistent-volume-claim/warnings.ts";
 
 /** What became of volume plugins that were once built in. `as` is how upstream spells the field here. */
-const DEPRECATED_SOURCES = [
+export const DEPRECATED_SOURCES = [
   { source: "photonPersistentDisk", message: "deprecated in v1.11, non-functional in v1.16+" },
   { source: "gitRepo", message: "deprecated in v1.11, and disabled by default in v1.33+" },
   { source: "scaleIO", message: "deprecated in v1.16, non-functional in v1.22+" },
@@ -26,9 +26,7 @@ export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterabl
     }
     const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
     if (claim === undefined) continue;
-    const claimAt = `${here}.ephemeral.volumeClaimTemplate.spec.resources`;
-    yield* fractionWarnings(claim.resources?.requests, `${claimAt}.requests`, ["storage"]);
-    yield* fractionWarnings(claim.resources?.limits, `${claimAt}.limits`, ["storage"]);
+    yield* claimSpecWarnings(claim, `${here}.ephemeral.volumeClaimTemplate.spec`);
   }
   for (const volume of volumes) yield* overlapWarnings(volume);
 }

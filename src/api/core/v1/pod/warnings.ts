@@ -6,8 +6,9 @@ import { deepEqual } from "../../../../base/deep.ts";
 import type { Pod, PodAffinityTerm, PodSpec, PodTemplateSpec } from "../../../generated/core/v1.ts";
 import { child } from "../../../machinery/field-error.ts";
 import { ipWarnings } from "../../../machinery/ip-validation.ts";
-import { validateDnsLabel, validateLabelValue } from "../../../machinery/names.ts";
+import { validateDnsLabel } from "../../../machinery/names.ts";
 import type { ObjectMeta } from "../../../machinery/object.ts";
+import { deprecatedNodeLabel, nodeSelectorTermWarnings } from "../node/label-warnings.ts";
 import { appArmorProfileOf } from "./app-armor.ts";
 import { allContainers } from "./containers.ts";
 import { fractionWarnings } from "./fractions.ts";
@@ -16,17 +17,6 @@ import { validateAppArmorProfile } from "./validate-security.ts";
 import { specOf } from "./validate-pod.ts";
 import { containerWarnings } from "./warnings-container.ts";
 import { volumeWarnings } from "./warnings-volume.ts";
-
-const DEPRECATED_NODE_LABELS: ReadonlyMap<string, string> = new Map([
-  ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
-  ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
-  ["failure-domain.beta.kubernetes.io/region", 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
-  ["failure-domain.beta.kubernetes.io/zone", 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
-  ["beta.kubernetes.io/instance-type", 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
-  ["app.kubernetes.io/created-by", "deprecated since v1.9"],
-  ["scheduler.alpha.kubernetes.io/preferAvoidPods", "deprecated since v1.22; use Taints and Tolerations instead"],
-  ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
-]);
 
 const DEPRECATED_ANNOTATIONS = [
   ["scheduler.alpha.kubernetes.io/critical-pod", 'non-functional in v1.16+; use the "priorityClassName" field instead'],
@@ -73,40 +63,24 @@ function* specWarnings(spec: PodSpec, metadata: Partial<ObjectMeta>, at: string)
 
 function* nodeLabelWarnings(spec: PodSpec, at: string): Iterable<string> {
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
-    const message = DEPRECATED_NODE_LABELS.get(key);
+    const message = deprecatedNodeLabel(key);
     if (message !== undefined) yield `${at}.nodeSelector[${key}]: ${message}`;
   }
   const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
     spec.affinity?.nodeAffinity ?? {};
   const affinityAt = `${at}.affinity.nodeAffinity`;
   for (const [index, term] of (needed?.nodeSelectorTerms ?? []).entries()) {
-    yield* termWarnings(term, `${affinityAt}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`);
+    yield* nodeSelectorTermWarnings(term, `${affinityAt}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`);
   }
   for (const [index, { preference }] of (preferred ?? []).entries()) {
     const here = `${affinityAt}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`;
-    yield* termWarnings(preference ?? {}, here, { withValues: true });
+    yield* nodeSelectorTermWarnings(preference ?? {}, here, { withValues: true });
   }
   for (const [index, { topologyKey, labelSelector }] of (spec.topologySpreadConstraints ?? []).entries()) {
     const here = `${at}.topologySpreadConstraints[${index}]`;
-    const message = DEPRECATED_NODE_LABELS.get(topologyKey);
+    const message = deprecatedNodeLabel(topologyKey);
     if (message !== undefined) yield `${here}.topologyKey: ${topologyKey} is ${message}`;
     if (labelSelector === undefined) yield `${here}.labelSelector: a null labelSelector results in matching no pod`;
-  }
-}
-
-interface Term {
-  readonly matchExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
-}
-
-function* termWarnings({ matchExpressions }: Term, at: string, options: { readonly withValues?: boolean } = {}): Iterable<string> {
-  for (const [index, { key, values }] of (matchExpressions ?? []).entries()) {
-    const here = `${at}.matchExpressions[${index}]`;
-    const message = DEPRECATED_NODE_LABELS.get(key);
-    if (message !== undefined) yield `${here}.key: ${key} is ${message}`;
-    if (options.withValues !== true) continue;
-    for (const [position, value] of (values ?? []).entries()) {
-      for (const problem of validateLabelValue(value)) yield `${here}.values[${position}]: ${value} is invalid, ${problem}`;
-    }
   }
 }
 

@@ -1,0 +1,113 @@
+/**
+ * apiextensions.k8s.io/v1 CustomResourceDefinition: a kind that users bring along, with names, versions and schemas.
+ * Not here: accepting its names, serving its objects, and removing these before it goes (apiserver).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import type {
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+} from "../../generated/apiextensions.k8s.io/v1.ts";
+import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { absentList } from "../../members.ts";
+import { schemasOf } from "./custom-resource-definition/shared-form.ts";
+import { validateDefinition, validateStatus } from "./custom-resource-definition/validate.ts";
+import { isSupportedFormat } from "./schema/formats.ts";
+import { someSchema } from "./schema/json-schema.ts";
+
+export const customResourceDefinitions = defineResource<CustomResourceDefinition>({
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  singular: "customresourcedefinition",
+  shortNames: ["crd", "crds"],
+  categories: ["api-extensions"],
+  scope: "Cluster",
+  served: [
+    {
+      group: "apiextensions.k8s.io",
+      version: "v1",
+      schema: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition",
+      defaults: defaultDefinition,
+    },
+  ],
+  unconditionalUpdate: false,
+
+  prepareForCreate: (definition) => withStoredVersion({ ...definition, status: NO_STATUS }),
+  prepareForUpdate: (next, previous) => withStoredVersion(withMembersOf(next, previous, "status")),
+  changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+
+  validate: validateDefinition,
+  *warnings({ spec }, previous) {
+    const before = previous === undefined ? [] : unknownFormats(previous.spec);
+    for (const format of unknownFormats(spec)) if (!before.includes(format)) yield `unrecognized format ${JSON.stringify(format)}`;
+  },
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec"),
+      validateUpdate: ({ status }) => validateStatus(status),
+    },
+  },
+
+  columns: [nameColumn, createdAtColumn],
+});
+
+const WEBHOOK_PORT = 443;
+const NO_STATUS: CustomResourceDefinitionStatus = { conditions: absentList, acceptedNames: { plural: "", kind: "" } };
+
+function defaultDefinition(definition: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec, status } = definition;
+  const stored = status?.storedVersions ?? [];
+  const storage = spec.versions?.find((version) => version.storage)?.name;
+  return withChanges(definition, {
+    spec: defaultSpec(spec),
+    status: stored.length > 0 || storage === undefined ? undefined : { ...status, storedVersions: [storage] },
+  });
+}
+
+function defaultSpec(spec: CustomResourceDefinitionSpec): CustomResourceDefinitionSpec {
+  const { names, conversion = { strategy: "None" } } = spec;
+  return withChanges(spec, { names: defaultNames(names), conversion: defaultConversion(conversion) });
+}
+
+function defaultNames(names: CustomResourceDefinitionNames): CustomResourceDefinitionNames {
+  const { kind, singular = kind.toLowerCase(), listKind = `${kind}List` } = names;
+  return kind === "" ? names : withChanges(names, { singular, listKind });
+}
+
+function defaultConversion(conversion: CustomResourceConversion): CustomResourceConversion {
+  const webhook = changed(conversion.webhook, (given) => {
+    const clientConfig = changed(given.clientConfig, (config) =>
+      withChanges(config, { service: changed(config.service, (service) => withChanges(service, { port: service.port ?? WEBHOOK_PORT })) }),
+    );
+    return withChanges(given, { clientConfig });
+  });
+  return withChanges(conversion, { webhook });
+}
+
+/** From now on objects may be stored in the storage version. */
+function withStoredVersion(definition: CustomResourceDefinition): CustomResourceDefinition {
+  const { spec, status = NO_STATUS } = definition;
+  const storage = spec.versions?.find((version) => version.storage)?.name;
+  const { storedVersions = [] } = status;
+  if (storage === undefined || storedVersions.includes(storage)) return definition;
+  return { ...definition, status: { ...status, storedVersions: [...storedVersions, storage] } };
+}
+
+/** Formats that say nothing to the server, as often as they occur. */
+function unknownFormats(spec: CustomResourceDefinitionSpec): readonly string[] {
+  const found: string[] = [];
+  for (const schema of schemasOf(spec)) {
+    someSchema(schema, ({ format = "", type = "" }) => {
+      if (format !== "" && !isSupportedFormat(format, type)) found.push(format);
+      return false;
+    });
+  }
+  return found;
+}

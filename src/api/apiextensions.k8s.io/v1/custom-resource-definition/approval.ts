@@ -1,0 +1,33 @@
+/**
+ * Groups of the Kubernetes project itself: a definition in one of them carries a link to where it was approved, or says why it was not.
+ * Nothing is asked of one that was stored in the same state before.
+ */
+import type { CustomResourceDefinition } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { parseRequestUrl } from "../schema/request-url.ts";
+
+const ANNOTATION = "api-approved.kubernetes.io";
+const PROTECTED = /(^|\.)(k8s|kubernetes)\.io$/;
+const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+export function* validateApproval(next: CustomResourceDefinition, previous?: CustomResourceDefinition): Iterable<FieldError> {
+  if (!PROTECTED.test(next.spec.group)) return;
+  const state = approvalOf(next);
+  if (previous !== undefined && approvalOf(previous) === state) return;
+  const at = element("metadata.annotations", ANNOTATION);
+  const words = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION)}`;
+  if (state === "missing") yield required(at, `${words}, ${SEE}`);
+  if (state === "invalid") yield invalid(at, textOf(next), `${words} with either a URL or a reason starting with "unapproved", ${SEE}`);
+}
+
+function textOf({ metadata }: CustomResourceDefinition): string {
+  return metadata.annotations?.[ANNOTATION] ?? "";
+}
+
+function approvalOf(definition: CustomResourceDefinition): "missing" | "bypassed" | "approved" | "invalid" {
+  const text = textOf(definition);
+  if (text === "") return "missing";
+  if (text.startsWith("unapproved")) return "bypassed";
+  const url = parseRequestUrl(text);
+  return url !== undefined && url.host !== "" && url.scheme !== "" ? "approved" : "invalid";
+}

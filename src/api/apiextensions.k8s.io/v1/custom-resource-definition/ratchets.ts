@@ -1,0 +1,85 @@
+/**
+ * What is asked of a definition. A stored one that breaks a rule from before the rule was there may go on breaking it, so some rules are
+ * only asked for where the definition kept them so far. A new one keeps them all.
+ */
+import { deepEqual } from "../../../../base/deep.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import { isConditionTrue } from "../../../machinery/conditions.ts";
+import { type JsonSchema, someSchema } from "../schema/json-schema.ts";
+import { pruneDefaults } from "../schema/prune-defaults.ts";
+import { unstructurable, validateStructural } from "../schema/structural.ts";
+import { caBundleProblem } from "./ca-bundle.ts";
+import { schemasOf, toSharedForm } from "./shared-form.ts";
+import { validateAtomicSetItems, validateMapListKeys } from "./validate-list-types.ts";
+import { hasInvalidType, type SchemaRules } from "./validate-schema.ts";
+
+export const SELECTABLE_FIELDS_MAX = 8;
+export const REVIEW_VERSIONS = ["v1", "v1beta1"];
+
+export interface Ratchets extends SchemaRules {
+  readonly requireReviewVersion: boolean;
+  readonly requireSameNames: boolean;
+  readonly requireSchema: boolean;
+  readonly requireStructural: boolean;
+  readonly requirePrunedDefaults: boolean;
+  readonly requireValidCaBundle: boolean;
+  /** By version, "" for what all share: more selectable fields than there may be, as before. */
+  readonly allowsManySelectableFields: (version: string) => boolean;
+}
+
+export const FOR_NEW: Ratchets = {
+  requireReviewVersion: true,
+  requireSameNames: false,
+  requireSchema: true,
+  requireStructural: true,
+  requirePrunedDefaults: true,
+  // It is not used before the definition is established.
+  requireValidCaBundle: false,
+  allowsManySelectableFields: () => false,
+  requireValidTypes: true,
+  requireAtomicSetItems: true,
+  requireMapListKeys: true,
+};
+
+export function ratchetsFor(next: CustomResourceDefinition, previous: CustomResourceDefinition): Ratchets {
+  const { spec } = previous;
+  const schemas = schemasOf(spec);
+  const isEstablished = isConditionTrue(previous.status?.conditions, "Established");
+  const reviewVersions = spec.conversion?.webhook?.conversionReviewVersions ?? [];
+  const hasNone = (isSo: (schema: JsonSchema) => boolean): boolean => !schemas.some((schema) => someSchema(schema, isSo));
+  return {
+    requireReviewVersion: reviewVersions.length === 0 || reviewVersions.some((version) => REVIEW_VERSIONS.includes(version)),
+    requireSameNames: isEstablished,
+    requireSchema: (spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
+    requireStructural: schemas.every(isStructural),
+    requirePrunedDefaults: schemas.every(hasPrunedDefaults),
+    requireValidCaBundle: isEstablished && hasValidCaBundle(spec),
+    allowsManySelectableFields: (version) => hadManySelectableFields(next.spec, spec, version),
+    requireValidTypes: hasNone(hasInvalidType),
+    requireAtomicSetItems: hasNone((schema) => [...validateAtomicSetItems(schema, "")].length > 0),
+    requireMapListKeys: hasNone((schema) => [...validateMapListKeys(schema, "")].length > 0),
+  };
+}
+
+function isStructural(schema: JsonSchema): boolean {
+  return unstructurable(schema) === undefined && validateStructural(schema, "").length === 0;
+}
+
+function hasPrunedDefaults(schema: JsonSchema): boolean {
+  return !isStructural(schema) || pruneDefaults(schema) === schema;
+}
+
+function hasValidCaBundle({ conversion }: CustomResourceDefinitionSpec): boolean {
+  const { caBundle = "" } = conversion?.webhook?.clientConfig ?? {};
+  return caBundle === "" || caBundleProblem(caBundle) === undefined;
+}
+
+function hadManySelectableFields(next: CustomResourceDefinitionSpec, previous: CustomResourceDefinitionSpec, version: string): boolean {
+  const before = selectableFieldsOf(previous, version) ?? [];
+  return before.length > SELECTABLE_FIELDS_MAX && deepEqual(before, selectableFieldsOf(next, version));
+}
+
+function selectableFieldsOf(spec: CustomResourceDefinitionSpec, version: string) {
+  const { shared, versions } = toSharedForm(spec);
+  return version === "" ? shared.selectableFields : versions.find(({ name }) => name === version)?.selectableFields;
+}

@@ -1,0 +1,167 @@
+/**
+ * What a schema in a definition may contain, beyond being structural: the part of OpenAPI v3 that custom resources use, and the
+ * x-kubernetes extensions. Errors are upstream's, those of rules after all others.
+ */
+import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
+import {
+  additionalPropertiesOf,
+  isObject,
+  itemsOf,
+  type JsonSchema,
+  otherPropertiesOf,
+  placesOf,
+  propertiesOf,
+} from "../schema/json-schema.ts";
+import { RESOURCE_MEMBERS } from "../schema/prune.ts";
+import { validateAtomicSetItems, validateListAndMapTypes, validateMapListKeys } from "./validate-list-types.ts";
+import { validateRules } from "./validate-rules.ts";
+
+const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
+
+/** What is not asked of a definition that was stored without it. */
+export interface SchemaRules {
+  readonly requireValidTypes: boolean;
+  readonly requireAtomicSetItems: boolean;
+  readonly requireMapListKeys: boolean;
+  /** Compiles the rules of one schema (CEL), which nobody does by default. */
+  readonly compileRules?: RuleCompiler;
+}
+
+/** A schema with rules, all of which are well-formed; the schema and all within it are structural and without mistakes. */
+export interface RulesToCompile {
+  readonly schema: JsonSchema;
+  readonly at: string;
+  /** From the root to the schema, both included: they bound how often a rule can be evaluated. */
+  readonly ancestry: readonly JsonSchema[];
+  /** Within this, old and new values cannot be told to belong together, so rules may not ask for the old one. */
+  readonly uncorrelatedAt: string | undefined;
+}
+
+export type RuleCompiler = (rules: RulesToCompile) => Iterable<FieldError>;
+
+/** Where in a definition's schema a schema stands. */
+interface Place {
+  readonly at: string;
+  readonly rules: SchemaRules;
+  readonly isRoot: boolean;
+  /** Why there may be no default here; undefined where there may. */
+  readonly noDefaults?: string | undefined;
+  /** In kind, apiVersion or metadata of a resource. */
+  readonly isInResourceMeta: boolean;
+  /** Undefined where rules are not compiled: in allOf and the like they are refused. */
+  readonly ancestry?: readonly JsonSchema[] | undefined;
+  readonly uncorrelatedAt?: string | undefined;
+}
+
+interface Found {
+  readonly errors: FieldError[];
+  readonly ruleErrors: FieldError[];
+}
+
+/** `compilesRules`: the schema is structural. */
+export function validateSchema(schema: JsonSchema, at: string, rules: SchemaRules, compilesRules: boolean): readonly FieldError[] {
+  const ancestry = compilesRules ? [] : undefined;
+  const { errors, ruleErrors } = validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry });
+  return [...errors, ...ruleErrors];
+}
+
+function validateAt(schema: JsonSchema, place: Place): Found {
+  const { at, rules } = place;
+  const ancestry = place.ancestry && [...place.ancestry, schema];
+  const errors: FieldError[] = [...validateOpenApi(schema, place)];
+  const ruleErrors: FieldError[] = [];
+  for (const [inner, innerPlace] of innerSchemas(schema, { ...place, ancestry })) {
+    const found = validateAt(inner, { ...innerPlace, isRoot: false });
+    errors.push(...found.errors);
+    ruleErrors.push(...found.ruleErrors);
+  }
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
+    errors.push(invalid(child(at, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
+  }
+  errors.push(...validateListAndMapTypes(schema, at, () => (rules.requireAtomicSetItems ? validateAtomicSetItems(schema, at) : [])));
+  if (rules.requireMapListKeys) errors.push(...validateMapListKeys(schema, at));
+  errors.push(...validateRules(schema, child(at, "x-kubernetes-validations")));
+  const hasRules = (schema["x-kubernetes-validations"] ?? []).length > 0;
+  if (hasRules && errors.length === 0 && ancestry !== undefined && rules.compileRules !== undefined) {
+    ruleErrors.push(...rules.compileRules({ schema, at, ancestry, uncorrelatedAt: place.uncorrelatedAt }));
+  }
+  return { errors, ruleErrors };
+}
+
+/** What stands in a schema itself. */
+function* validateOpenApi(schema: JsonSchema, { at, rules, noDefaults, isInResourceMeta }: Place): Iterable<FieldError> {
+  const { type } = schema;
+  if (rules.requireValidTypes && type !== undefined && !TYPES.includes(type)) yield notSupported(child(at, "type"), type, TYPES);
+  if (schema.default !== undefined && noDefaults !== undefined) yield forbidden(child(at, "default"), `must not be set ${noDefaults}`);
+  for (const member of ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"] as const) {
+    if (schema[member] !== undefined) yield forbidden(child(at, member), `${member} is not supported`);
+  }
+  if (type === "null") yield forbidden(child(at, "type"), "type cannot be set to null, use nullable as an alternative");
+  if (placesOf(schema).length > 0) yield forbidden(child(at, "items"), "items must be a schema object and not an array");
+  if (isInResourceMeta && schema["x-kubernetes-embedded-resource"] === true) {
+    yield forbidden(child(at, "x-kubernetes-embedded-resource"), "must not be used inside of resource meta");
+  }
+  if (schema.uniqueItems === true) {
+    yield forbidden(child(at, "uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
+  }
+  const additional = additionalPropertiesOf(schema);
+  const restrictsOthers = additional !== undefined && (!additional.allowed || additional.schema !== undefined);
+  if (restrictsOthers && propertiesOf(schema).length > 0) {
+    yield forbidden(child(at, "additionalProperties"), "additionalProperties and properties are mutual exclusive");
+  }
+}
+
+/** The schemas directly within a schema, in upstream's order, and where they stand. */
+function* innerSchemas(schema: JsonSchema, place: Place): Iterable<readonly [JsonSchema, Place]> {
+  const { at } = place;
+  const others = otherPropertiesOf(schema);
+  if (others !== undefined) {
+    const noDefaults = place.isInResourceMeta ? "inside additionalProperties applying to object metadata" : place.noDefaults;
+    yield [others, { ...place, at: child(at, "additionalProperties"), noDefaults }];
+  }
+  for (const [name, property] of propertiesOf(schema)) yield [property, propertyPlace(schema, name, place)];
+  yield* combinedSchemas(schema, { ...place, ancestry: undefined });
+  const inItems = isMapList(schema) ? place : uncorrelated(place);
+  const items = itemsOf(schema);
+  if (items !== undefined) yield [items, { ...inItems, at: child(at, "items") }];
+  for (const [index, item] of placesOf(schema).entries()) yield [item, { ...inItems, at: element(child(at, "items"), index) }];
+  for (const [name, dependency] of Object.entries(schema.dependencies ?? {})) {
+    if (isObject(dependency))
+      yield [dependency as JsonSchema, { ...place, ancestry: undefined, at: element(child(at, "dependencies"), name) }];
+  }
+}
+
+function* combinedSchemas(schema: JsonSchema, place: Place): Iterable<readonly [JsonSchema, Place]> {
+  const { at } = place;
+  if (schema.not !== undefined) yield [schema.not, { ...place, at: child(at, "not") }];
+  for (const name of ["allOf", "oneOf", "anyOf"] as const) {
+    for (const [index, part] of (schema[name] ?? []).entries()) yield [part, { ...place, at: element(child(at, name), index) }];
+  }
+  for (const [name, definition] of Object.entries(schema.definitions ?? {})) {
+    yield [definition, { ...place, at: element(child(at, "definitions"), name) }];
+  }
+}
+
+function propertyPlace(schema: JsonSchema, name: string, outer: Place): Place {
+  const mapType = schema["x-kubernetes-map-type"] ?? "granular";
+  const correlated = mapType === "granular" ? outer : uncorrelated(outer);
+  const place: Place = { ...correlated, at: element(child(outer.at, "properties"), name) };
+  const isResource = outer.isRoot || schema["x-kubernetes-embedded-resource"] === true;
+  if (!isResource || !RESOURCE_MEMBERS.has(name)) return place;
+  return { ...place, isInResourceMeta: true, ...(outer.isRoot && { noDefaults: `in top-level ${name}` }) };
+}
+
+/** The outermost schema that makes it so is named. */
+function uncorrelated(place: Place): Place {
+  return { ...place, uncorrelatedAt: place.uncorrelatedAt ?? place.at };
+}
+
+/** Only the items of these can be told to be the same ones as before. */
+function isMapList(schema: JsonSchema): boolean {
+  return schema["x-kubernetes-list-type"] === "map";
+}
+
+/** Whether types occur that OpenAPI does not have. */
+export function hasInvalidType({ type }: JsonSchema): boolean {
+  return type !== undefined && !TYPES.includes(type);
+}

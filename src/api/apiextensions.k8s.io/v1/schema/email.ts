@@ -1,0 +1,23 @@
+/**
+ * E-mail addresses as Go's net/mail reads one: alone or in angle brackets after a name. By a pattern that is matched in linear time,
+ * since the text comes from outside.
+ */
+import { parseIp } from "../../../machinery/ip-address.ts";
+import { matchesPattern } from "./expression/match.ts";
+
+const SPACE = "[ \\t]*";
+/** Everything that has no meaning of its own in addresses. */
+const WORD = '[^\\x00-\\x20\\x7f()<>\\[\\]:;@\\\\,."]+';
+const DOTTED = `${WORD}(?:\\.${WORD})*`;
+const QUOTED = '"(?:[^\\x00-\\x08\\x0a-\\x1f\\x7f"\\\\]|\\\\[^\\x00-\\x08\\x0a-\\x1f\\x7f])+"';
+const LITERAL = "\\[[^\\[\\]\\\\]*\\]";
+const ADDRESS = `(?:${DOTTED}|${QUOTED})@${SPACE}(?:${DOTTED}|${LITERAL})`;
+const COMMENT = "(?:\\([^()\\\\]*\\))?";
+const NAME = `(?:(?:${WORD}|${QUOTED}|\\.)${SPACE})*`;
+const MAILBOX = `^${SPACE}(?:${ADDRESS}|${NAME}<${SPACE}${ADDRESS}${SPACE}>)${SPACE}${COMMENT}${SPACE}$`;
+
+export function isEmail(text: string): boolean {
+  if (!matchesPattern(MAILBOX, text)) return false;
+  const literal = /@[ \t]*\[([^[\]\\]*)\]/.exec(text)?.[1];
+  return literal === undefined || parseIp(literal.replace(/^IPv6:/i, "")) !== undefined;
+}

@@ -1,0 +1,109 @@
+/**
+ * Sets of characters as Go's regular expressions name them: \d, [[:alpha:]], \p{Greek}. A set is asked about one code point at a time,
+ * so it is a function; Unicode's own sets are those of the JavaScript engine, which follow a newer or older Unicode than Go's by a
+ * few letters.
+ */
+
+/** Whether a code point belongs to it. */
+export type Characters = (point: number) => boolean;
+
+export const NEW_LINE = 10;
+
+export const anyCharacter: Characters = () => true;
+export const anyButNewLine: Characters = (point) => point !== NEW_LINE;
+
+export function range(low: number, high: number): Characters {
+  return (point) => point >= low && point <= high;
+}
+
+export function anyOf(sets: readonly Characters[]): Characters {
+  return (point) => sets.some((set) => set(point));
+}
+
+export function negated(set: Characters): Characters {
+  return (point) => !set(point);
+}
+
+/** With upper and lower case taken for the same. */
+export function foldingCase(set: Characters): Characters {
+  return (point) => {
+    if (set(point)) return true;
+    const text = String.fromCodePoint(point);
+    return variants(text).some((variant) => set(variant));
+  };
+}
+
+/** The other cases of a character that are one character too. "ß" has none: its upper case is two. */
+function variants(text: string): readonly number[] {
+  const others = [text.toLowerCase(), text.toUpperCase(), text.toUpperCase().toLowerCase()];
+  // The Kelvin sign and the long s are further cases of letters of ASCII that the functions above do not lead to.
+  const further = { k: "\u212a", s: "\u017f" }[text.toLowerCase()];
+  return [...others, ...(further === undefined ? [] : [further])].filter(isOneCharacter).map((other) => other.codePointAt(0) ?? 0);
+}
+
+function isOneCharacter(text: string): boolean {
+  return [...text].length === 1;
+}
+
+const DIGITS = "0-9";
+const WORD = "0-9A-Za-z_";
+
+/** \d, \s, \w; the upper case letters are what is not in them. */
+const PERL: ReadonlyMap<string, Characters> = new Map([
+  ["d", ascii(DIGITS)],
+  ["s", ascii("\\t\\n\\f\\r ")],
+  ["w", ascii(WORD)],
+]);
+
+export const isWordCharacter: Characters = ascii(WORD);
+
+export function perlCharacters(letter: string): Characters | undefined {
+  const set = PERL.get(letter.toLowerCase());
+  return set === undefined || PERL.has(letter) ? set : negated(set);
+}
+
+const POSIX: ReadonlyMap<string, Characters> = new Map([
+  ["alnum", ascii("0-9A-Za-z")],
+  ["alpha", ascii("A-Za-z")],
+  ["ascii", ascii("\\x00-\\x7f")],
+  ["blank", ascii("\\t ")],
+  ["cntrl", ascii("\\x00-\\x1f\\x7f")],
+  ["digit", ascii(DIGITS)],
+  ["graph", ascii("!-~")],
+  ["lower", ascii("a-z")],
+  ["print", ascii(" -~")],
+  ["punct", ascii("!-/:-@[-`{-~")],
+  ["space", ascii("\\t-\\r ")],
+  ["upper", ascii("A-Z")],
+  ["word", ascii(WORD)],
+  ["xdigit", ascii("0-9A-Fa-f")],
+]);
+
+/** "[:alpha:]" or "[:^alpha:]". */
+export function posixCharacters(name: string): Characters | undefined {
+  const isNegated = name.startsWith("[:^");
+  const set = POSIX.get(name.slice(isNegated ? 3 : 2, -2));
+  return set !== undefined && isNegated ? negated(set) : set;
+}
+
+/** A general category ("L", "Lu") or a script ("Greek"). */
+export function unicodeCharacters(name: string): Characters | undefined {
+  if (name === "Any") return anyCharacter;
+  if (!/^[A-Za-z_]+$/.test(name)) return undefined;
+  const expression = unicodeExpression(/^[A-Z][a-z]?$/.test(name) ? name : `Script=${name}`);
+  return expression && ((point) => expression.test(String.fromCodePoint(point)));
+}
+
+function unicodeExpression(property: string): RegExp | undefined {
+  try {
+    return new RegExp(`^\\p{${property}}$`, "u");
+  } catch {
+    return undefined;
+  }
+}
+
+function ascii(members: string): Characters {
+  const expression = new RegExp(`^[${members.replace("[-`", "\\[-`")}]$`);
+  const table = Array.from({ length: 128 }, (_, point) => expression.test(String.fromCharCode(point)));
+  return (point) => table[point] === true;
+}

@@ -1,0 +1,76 @@
+/**
+ * What does not fit a schema, in the words of upstream's OpenAPI validator. They are kept apart from field errors because the same
+ * sentence is reported once only, however many of the schemas in allOf, anyOf and oneOf say it, and because of these the one that fits
+ * best is shown: upstream counts how much of a value did fit.
+ */
+import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
+import type { Json } from "../../../machinery/object.ts";
+
+export interface Failure {
+  /** Tells failures apart. */
+  readonly sentence: string;
+  /** `at` is where the value stands that the whole validation is about. */
+  toFieldError(at: string): FieldError;
+}
+
+/** What one schema says of one value. */
+export class Verdict {
+  readonly #failures = new Map<string, Failure>();
+  /** How many checks were passed, as upstream counts them. */
+  matches = 0;
+
+  get isValid(): boolean {
+    return this.#failures.size === 0;
+  }
+
+  add(failure: Failure | undefined): void {
+    if (failure !== undefined && !this.#failures.has(failure.sentence)) this.#failures.set(failure.sentence, failure);
+  }
+
+  merge(other: Verdict): void {
+    for (const failure of other.#failures.values()) this.add(failure);
+    this.matches += other.matches;
+  }
+
+  toFieldErrors(at: string): readonly FieldError[] {
+    return [...this.#failures.values()].map((failure) => failure.toFieldError(at));
+  }
+}
+
+/** A failure of the value at `path`, which is relative and may begin with a dot. */
+export function failureAt(path: string, sentence: string, toFieldError: (field: string, sentence: string) => FieldError): Failure {
+  const name = path.startsWith(".") ? path.slice(1) : path;
+  return { sentence, toFieldError: (at) => toFieldError(name === "" ? at : child(at, name), sentence) };
+}
+
+/** `value` is shown; the sentence begins with where. */
+export function invalidAt(path: string, what: string, value: Json): Failure {
+  return failureAt(path, `${path} in body ${what}`, (field, sentence) => invalid(field, value, sentence));
+}
+
+/** What is no failure of one place: it is reported for the whole value. */
+export function invalidWhole(sentence: string): Failure {
+  return { sentence, toFieldError: (at) => invalid(at, "", sentence) };
+}
+
+export function wrongTypeAt(path: string, expected: string, found: string): Failure {
+  const sentence = `${path} in body must be of type ${expected}: ${JSON.stringify(found)}`;
+  return failureAt(path, sentence, (field) => ({ ...invalid(field, found, sentence), type: "FieldValueTypeInvalid" }));
+}
+
+export function requiredAt(path: string): Failure {
+  return failureAt(path, `${path} in body is required`, (field) => required(field));
+}
+
+export function notInEnumAt(path: string, value: Json, allowed: readonly Json[]): Failure {
+  const words = allowed.map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
+  return failureAt(path, `${path} in body should be one of [${words.join(" ")}]`, (field) => notSupported(field, value, words));
+}
+
+export function tooLongAt(path: string, max: number): Failure {
+  return failureAt(path, `${path} in body should be at most ${max} chars long`, (field) => tooLong(field, max));
+}
+
+export function tooManyAt(path: string, what: "items" | "properties", { actual, max }: { actual: number; max: number }): Failure {
+  return failureAt(path, `${path} in body should have at most ${max} ${what}`, (field) => tooMany(field, actual, max));
+}

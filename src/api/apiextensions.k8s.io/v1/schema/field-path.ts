@@ -1,0 +1,86 @@
+/**
+ * Paths to one field of the objects that a schema describes, as selectableFields and rules write them: ".spec.color",
+ * ".metadata.labels['a.b']". Each step must lead to a field that the schema has.
+ */
+import { child, element } from "../../../machinery/field-error.ts";
+import { additionalPropertiesOf, type JsonSchema, propertiesOf, propertyOf } from "./json-schema.ts";
+
+export interface FoundField {
+  /** As error messages name it: without the first dot. */
+  readonly path: string;
+  /** The member of the whole object that it is in. */
+  readonly root: string;
+  /** Undefined: the schema says nothing about it. */
+  readonly schema: JsonSchema | undefined;
+}
+
+/** The sentence is upstream's. */
+export class FieldPathError extends Error {
+  override readonly name = "FieldPathError";
+}
+
+/** Throws FieldPathError. */
+export function findField(text: string, schema: JsonSchema, { allowsBrackets = true } = {}): FoundField {
+  const tokens = tokensOf(text);
+  let found: FoundField = { path: "", root: "", schema };
+  for (let token = tokens.next().value; token !== undefined; token = tokens.next().value) {
+    if (token === "[" && !allowsBrackets) throw new FieldPathError("array notation is not allowed");
+    if (token !== "[" && token !== ".") throw new FieldPathError(`expected [ or . but got: ${token}`);
+    const name = nextOf(tokens);
+    found = stepInto(found, token === "[" ? unquote(name) : name);
+    if (token === "[") expectClosing(nextOf(tokens));
+  }
+  return found;
+}
+
+/** The delimiters, and what is between them. Within single quotes there are none. */
+function* tokensOf(text: string): Generator<string, undefined> {
+  for (let at = 0; at < text.length;) {
+    const token = /^(?:'(?:[^'\\]|\\[^]|\\$)*'|'[^]*|[.[\]]|[^.[\]]+)/.exec(text.slice(at))?.[0] ?? "";
+    at += token.length;
+    yield token;
+  }
+  return undefined;
+}
+
+function nextOf(tokens: Iterator<string, undefined>): string {
+  const token = tokens.next().value;
+  if (token === undefined) throw new FieldPathError("unexpected end of JSON path");
+  return token;
+}
+
+function expectClosing(token: string): void {
+  if (token !== "]") throw new FieldPathError(`expected ] but got ${token}`);
+}
+
+function stepInto({ path, root, schema }: FoundField, name: string): FoundField {
+  const hasProperties = schema !== undefined && propertiesOf(schema).length > 0;
+  const additional = schema && additionalPropertiesOf(schema);
+  const property = schema && propertyOf(schema, name);
+  if (hasProperties ? property === undefined : additional === undefined) throw new FieldPathError("does not refer to a valid field");
+  const next = hasProperties ? child(path, name) : element(path, name);
+  return { path: next, root: root === "" ? name : root, schema: hasProperties ? property : additional?.schema };
+}
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["a", "\u0007"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["v", "\v"],
+  ["'", "'"],
+  ["\\", "\\"],
+]);
+
+function unquote(token: string): string {
+  if (token.length < 2 || !token.startsWith("'") || !token.endsWith("'")) {
+    throw new FieldPathError(`expected single quoted string but got ${token}`);
+  }
+  return token.slice(1, -1).replaceAll(/\\(.)/gsu, (escape, letter: string) => {
+    const character = ESCAPES.get(letter);
+    if (character === undefined) throw new FieldPathError(`invalid string literal: invalid escape char ${escape}`);
+    return character;
+  });
+}

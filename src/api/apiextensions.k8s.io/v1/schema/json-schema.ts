@@ -1,0 +1,81 @@
+/**
+ * What a definition says about its objects: the schema as it is in the API, and how to walk over it. Members of which JSON allows more
+ * than one form (items, additionalProperties) are read here and nowhere else.
+ * Not here: what a schema may contain (../custom-resource-definition), what it says of a value (validate-value.ts).
+ */
+import type { JSONSchemaProps } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import type { Json, JsonObject } from "../../../machinery/object.ts";
+
+export type JsonSchema = JSONSchemaProps;
+
+/** additionalProperties or additionalItems: others are allowed or not, and if they are, a schema may say which. */
+export interface Additional {
+  readonly allowed: boolean;
+  readonly schema?: JsonSchema;
+}
+
+export function additionalPropertiesOf({ additionalProperties }: JsonSchema): Additional | undefined {
+  return additionalOf(additionalProperties);
+}
+
+export function additionalItemsOf({ additionalItems }: JsonSchema): Additional | undefined {
+  return additionalOf(additionalItems);
+}
+
+function additionalOf(value: Json | undefined): Additional | undefined {
+  if (value === undefined || value === null) return undefined;
+  return isObject(value) ? { allowed: true, schema: value as JsonSchema } : { allowed: value === true };
+}
+
+/** The schema of all other properties, if they have one. */
+export function otherPropertiesOf(schema: JsonSchema): JsonSchema | undefined {
+  return additionalPropertiesOf(schema)?.schema;
+}
+
+/** The schema of all items. Undefined also where `items` is a list, one schema for each place. */
+export function itemsOf({ items }: JsonSchema): JsonSchema | undefined {
+  return isObject(items) ? (items as JsonSchema) : undefined;
+}
+
+/** One schema for each place. */
+export function placesOf({ items }: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(items) ? (items as readonly JsonSchema[]) : [];
+}
+
+export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+export function propertiesOf({ properties = {} }: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+  return Object.entries(properties);
+}
+
+/** Whether the schema or one within it, wherever it stands, is so. */
+export function someSchema(schema: JsonSchema | undefined, isSo: (schema: JsonSchema) => boolean): boolean {
+  if (schema === undefined) return false;
+  if (isSo(schema)) return true;
+  for (const inner of innerSchemas(schema)) if (someSchema(inner, isSo)) return true;
+  return false;
+}
+
+function* innerSchemas(schema: JsonSchema): Iterable<JsonSchema | undefined> {
+  yield itemsOf(schema);
+  yield* placesOf(schema);
+  for (const list of [schema.allOf, schema.anyOf, schema.oneOf]) yield* list ?? [];
+  yield schema.not;
+  yield* Object.values(schema.properties ?? {});
+  yield otherPropertiesOf(schema);
+  yield* Object.values(schema.patternProperties ?? {});
+  yield additionalItemsOf(schema)?.schema;
+  yield* Object.values(schema.definitions ?? {});
+  for (const dependency of Object.values(schema.dependencies ?? {})) if (isObject(dependency)) yield dependency as JsonSchema;
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A key of an object from outside, as a member of that object and of nothing else. */
+export function memberOf(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

@@ -1,0 +1,58 @@
+/**
+ * Lists that are sets have no item twice, and lists that are maps no two items with the same keys (x-kubernetes-list-type).
+ * Of items that occur more often, the second is reported and no other, as upstream does.
+ */
+import { child, duplicate, element, invalid, type FieldError } from "../../../machinery/field-error.ts";
+import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
+import { stableText } from "./stable-text.ts";
+
+export function* validateListTypes(value: Json, schema: JsonSchema, at = ""): Iterable<FieldError> {
+  if (Array.isArray(value)) yield* validateList(value, schema, at);
+  else if (isObject(value)) yield* validateMembers(value, schema, at);
+}
+
+function* validateMembers(object: JsonObject, schema: JsonSchema, at: string): Iterable<FieldError> {
+  const others = otherPropertiesOf(schema);
+  for (const [name, member = null] of Object.entries(object)) {
+    if (others !== undefined) yield* validateListTypes(member, others, element(at, name));
+    const property = propertyOf(schema, name);
+    if (property !== undefined) yield* validateListTypes(member, property, child(at, name));
+  }
+}
+
+function* validateList(list: readonly Json[], schema: JsonSchema, at: string): Iterable<FieldError> {
+  const type = schema["x-kubernetes-list-type"];
+  if (type === "set") yield* validateUnique(list, at);
+  if (type === "map") yield* validateKeys(list, schema["x-kubernetes-list-map-keys"] ?? [], at);
+  const items = itemsOf(schema);
+  if (items !== undefined) for (const [index, item] of list.entries()) yield* validateListTypes(item, items, element(at, index));
+}
+
+function* validateUnique(list: readonly Json[], at: string): Iterable<FieldError> {
+  const times = new Map<string, number>();
+  for (const [index, item] of list.entries()) {
+    const text = stableText(item);
+    const before = times.get(text) ?? 0;
+    times.set(text, before + 1);
+    if (before === 1) yield duplicate(element(at, index), item);
+  }
+}
+
+function* validateKeys(list: readonly Json[], names: readonly string[], at: string): Iterable<FieldError> {
+  const wrong = list.findIndex((item) => item !== null && !isObject(item));
+  if (wrong >= 0) {
+    yield invalid(element(at, wrong), list[wrong], "must be an object for an array of list-type map");
+    return;
+  }
+  yield* validateUnique(
+    list.map((item) => keysOf(item, names)),
+    at,
+  );
+}
+
+/** A null has no keys, and neither has an item without them: they count as the same. */
+function keysOf(item: Json, names: readonly string[]): JsonObject {
+  if (!isObject(item)) return {};
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(item, name)).map((name) => [name, memberOf(item, name)]));
+}

@@ -1,0 +1,27 @@
+/**
+ * A structural schema with its defaults pruned by itself: definitions were once stored with defaults that have unknown fields, and these
+ * go before a default is used. What stays the same keeps its identity.
+ */
+import type { Json } from "../../../machinery/object.ts";
+import { changedMembers } from "./changed-value.ts";
+import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema } from "./json-schema.ts";
+import { pruneUnknownFields } from "./prune.ts";
+
+export function pruneDefaults(schema: JsonSchema): JsonSchema {
+  const { default: value, properties } = schema;
+  const pruned = value === undefined ? undefined : pruneUnknownFields(value, schema);
+  const items = itemsOf(schema);
+  const others = additionalPropertiesOf(schema)?.schema;
+  const changes = {
+    default: pruned,
+    items: items && (pruneDefaults(items) as Json),
+    additionalProperties: others && (pruneDefaults(others) as Json),
+    properties:
+      properties &&
+      changedMembers(properties as Readonly<Record<string, Json>>, (property) =>
+        isObject(property) ? (pruneDefaults(property) as Json) : property,
+      ),
+  };
+  const changed = Object.entries(changes).filter(([name, next]) => next !== undefined && next !== schema[name as keyof JsonSchema]);
+  return changed.length === 0 ? schema : { ...schema, ...(Object.fromEntries(changed) as Partial<JsonSchema>) };
+}

@@ -1,0 +1,201 @@
+/**
+ * What makes a schema structural, in upstream's words: every field and item has a type, so that unknown fields can be pruned and defaults
+ * be filled in, and what stands in allOf, anyOf, oneOf and not only narrows values down.
+ * Not here: what OpenAPI leaves out (../custom-resource-definition/validate-schema.ts).
+ */
+import { deepEqual } from "../../../../base/deep.ts";
+import { child, describeFieldError, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { patternProblem } from "./expression/match.ts";
+import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf, propertyOf } from "./json-schema.ts";
+
+/** Where a schema stands, which decides what it is told if it has no type. */
+const MISSING_TYPE = {
+  root: "must not be empty at the root",
+  item: "must not be empty for specified array items",
+  field: "must not be empty for specified object fields",
+} as const;
+
+type Level = keyof typeof MISSING_TYPE;
+
+/** What no structural schema can say; the first of it. The other rules take a schema without. */
+export function unstructurable(schema: JsonSchema | undefined): string | undefined {
+  if (schema === undefined) return undefined;
+  const parts = [schema.not, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const inner = [itemsOf(schema), ...propertiesOf(schema).map(([, property]) => property), otherPropertiesOf(schema)];
+  return (
+    unsupportedMember(schema) ??
+    firstOf(parts) ??
+    (schema["x-kubernetes-preserve-unknown-fields"] === false
+      ? "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
+      : undefined) ??
+    (placesOf(schema).length > 0 ? "OpenAPIV3Schema 'items' must be a schema, but is an array" : undefined) ??
+    firstOf(inner)
+  );
+}
+
+function firstOf(schemas: readonly (JsonSchema | undefined)[]): string | undefined {
+  for (const schema of schemas) {
+    const problem = unstructurable(schema);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const UNSUPPORTED: readonly (readonly [keyof JsonSchema, string])[] = [
+  ["id", "id"],
+  ["$schema", "schema"],
+  ["$ref", "$ref"],
+  ["patternProperties", "patternProperties"],
+  ["dependencies", "dependencies"],
+  ["additionalItems", "additionalItems"],
+  ["definitions", "definitions"],
+];
+
+function unsupportedMember(schema: JsonSchema): string | undefined {
+  const found = UNSUPPORTED.find(([member]) => schema[member] !== undefined && schema[member] !== "");
+  return found && `OpenAPIV3Schema '${found[1]}' is not supported`;
+}
+
+/** Sorted, because properties have no order. */
+export function validateStructural(schema: JsonSchema, at: string): readonly FieldError[] {
+  const errors = [...validateShape(schema, "root", at), ...validateCompleteness(schema, schema, at, at)];
+  return errors.toSorted((a, b) => (describeFieldError(a) < describeFieldError(b) ? -1 : 1));
+}
+
+function* validateShape(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {
+  const items = itemsOf(schema);
+  if (schema.type === "array" && items === undefined) yield required(child(at, "items"), "must be specified");
+  if (items !== undefined) yield* validateShape(items, "item", child(at, "items"));
+  for (const [name, property] of propertiesOf(schema)) yield* validateShape(property, "field", propertyAt(at, name));
+  const additional = additionalPropertiesOf(schema);
+  if (additional !== undefined && level === "root") yield forbidden(child(at, "additionalProperties"), "must not be used at the root");
+  if (additional?.schema !== undefined) yield* validateShape(additional.schema, "field", child(at, "additionalProperties"));
+  yield* validateExtensions(schema, at);
+  yield* validateParts(schema, isIntOrString(schema.anyOf), at);
+  yield* validateType(schema, level, at);
+  yield* validateResource(schema, level, at);
+}
+
+function* validateExtensions(schema: JsonSchema, at: string): Iterable<FieldError> {
+  if (schema["x-kubernetes-int-or-string"] !== true) return;
+  for (const extension of ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const) {
+    if (schema[extension] === true) yield invalid(child(at, extension), true, "must be false if x-kubernetes-int-or-string is true");
+  }
+}
+
+function* validateType(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {
+  const { type = "" } = schema;
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const needsNoType = schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const embedded = "must be object if x-kubernetes-embedded-resource is true";
+  if (isEmbedded && type !== "object")
+    yield type === "" ? required(child(at, "type"), embedded) : invalid(child(at, "type"), type, embedded);
+  else if (type === "" && !needsNoType) yield required(child(at, "type"), MISSING_TYPE[level]);
+  if (isEmbedded && additionalPropertiesOf(schema) !== undefined) {
+    yield forbidden(child(at, "additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set");
+  }
+  if (level === "root" && type !== "" && type !== "object") yield invalid(child(at, "type"), type, "must be object at the root");
+}
+
+/** What a whole object and one that is embedded have: kind, apiVersion and metadata. */
+function* validateResource(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  const isResource = level === "root" || isEmbedded;
+  for (const name of ["kind", "apiVersion"]) {
+    const property = isResource ? propertyOf(schema, name) : undefined;
+    if (property !== undefined && property.type !== "string") {
+      yield invalid(child(propertyAt(at, name), "type"), property.type ?? "", "must be string");
+    }
+  }
+  const metadata = propertyOf(schema, "metadata");
+  if (metadata !== undefined) {
+    const metadataAt = propertyAt(at, "metadata");
+    if (isResource && metadata.type !== "object") yield invalid(child(metadataAt, "type"), metadata.type ?? "", "must be object");
+    if (level === "root" && saysMoreThanName(metadata)) {
+      yield forbidden(metadataAt, "must not specify anything other than name and generateName, but metadata is implicitly specified");
+    }
+  }
+  if (isEmbedded && schema["x-kubernetes-preserve-unknown-fields"] !== true && propertiesOf(schema).length === 0) {
+    yield required(
+      child(at, "properties"),
+      "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
+    );
+  }
+}
+
+/** A default is refused elsewhere. */
+function saysMoreThanName({ type: _, default: __, properties = {}, ...rest }: JsonSchema): boolean {
+  return Object.keys(rest).length > 0 || Object.keys(properties).some((name) => name !== "name" && name !== "generateName");
+}
+
+/** allOf, anyOf, oneOf, not and pattern. The one way to say that a value is a number or a text may have types in anyOf. */
+function* validateParts(schema: JsonSchema, skipsAnyOf: boolean, at: string): Iterable<FieldError> {
+  const { allOf = [], anyOf = [], oneOf = [], not, pattern = "" } = schema;
+  if (!skipsAnyOf) for (const [index, part] of anyOf.entries()) yield* validatePart(part, false, element(child(at, "anyOf"), index));
+  for (const [index, part] of allOf.entries()) {
+    yield* validatePart(part, index === 0 && isIntOrString(part.anyOf), element(child(at, "allOf"), index));
+  }
+  for (const [index, part] of oneOf.entries()) yield* validatePart(part, false, element(child(at, "oneOf"), index));
+  if (not !== undefined) yield* validatePart(not, false, child(at, "not"));
+  const problem = pattern === "" ? undefined : patternProblem(pattern);
+  if (problem !== undefined) yield invalid(child(at, "pattern"), pattern, `must be a valid regular expression, but isn't: ${problem}`);
+}
+
+function isIntOrString(anyOf: readonly JsonSchema[] | undefined): boolean {
+  return deepEqual(anyOf, [{ type: "integer" }, { type: "string" }]);
+}
+
+const NOT_IN_PARTS: readonly (readonly [keyof JsonSchema, string])[] = [
+  ["default", "must be undefined to be structural"],
+  ["title", "must be empty to be structural"],
+  ["description", "must be empty to be structural"],
+  ["nullable", "must be false to be structural"],
+  ["x-kubernetes-preserve-unknown-fields", "must be false to be structural"],
+  ["x-kubernetes-embedded-resource", "must be false to be structural"],
+  ["x-kubernetes-int-or-string", "must be false to be structural"],
+  ["x-kubernetes-list-map-keys", "must be empty to be structural"],
+  ["x-kubernetes-list-type", "must be undefined to be structural"],
+  ["x-kubernetes-map-type", "must be undefined to be structural"],
+  ["x-kubernetes-validations", "must be empty to be structural"],
+];
+
+/** A schema within allOf and the like narrows values down and says nothing else. */
+function* validatePart(part: JsonSchema, skipsAnyOf: boolean, at: string): Iterable<FieldError> {
+  yield* validateParts(part, skipsAnyOf, at);
+  const items = itemsOf(part);
+  if (items !== undefined) yield* validatePart(items, false, child(at, "items"));
+  for (const [name, property] of propertiesOf(part)) yield* validatePart(property, false, propertyAt(at, name));
+  if (part.type !== undefined) yield forbidden(child(at, "type"), "must be empty to be structural");
+  if (additionalPropertiesOf(part)?.allowed === true) {
+    yield forbidden(child(at, "additionalProperties"), "must be undefined to be structural");
+  }
+  for (const [member, words] of NOT_IN_PARTS) if (part[member] !== undefined) yield forbidden(child(at, member), words);
+  if (propertyOf(part, "metadata") !== undefined) yield forbidden(propertyAt(at, "metadata"), "must not be specified in a nested context");
+}
+
+/** What `part` says about properties and items, `schema` must say too. */
+function* validateCompleteness(part: JsonSchema, schema: JsonSchema, at: string, partAt: string): Iterable<FieldError> {
+  const { allOf = [], anyOf = [], oneOf = [], not } = part;
+  if (not !== undefined) yield* validatePartCompleteness(not, schema, at, child(partAt, "not"));
+  for (const [name, parts] of Object.entries({ allOf, anyOf, oneOf })) {
+    for (const [index, inner] of parts.entries()) yield* validatePartCompleteness(inner, schema, at, element(child(partAt, name), index));
+  }
+}
+
+function* validatePartCompleteness(part: JsonSchema, schema: JsonSchema, at: string, partAt: string): Iterable<FieldError> {
+  yield* validateCompleteness(part, schema, at, partAt);
+  const items = itemsOf(part);
+  if (items !== undefined) yield* validateDefined(items, itemsOf(schema), child(at, "items"), child(partAt, "items"));
+  for (const [name, property] of propertiesOf(part)) {
+    yield* validateDefined(property, propertyOf(schema, name), propertyAt(at, name), propertyAt(partAt, name));
+  }
+}
+
+function validateDefined(part: JsonSchema, schema: JsonSchema | undefined, at: string, partAt: string): Iterable<FieldError> {
+  if (schema === undefined) return [required(at, `because it is defined in ${partAt}`)];
+  return validatePartCompleteness(part, schema, at, partAt);
+}
+
+function propertyAt(at: string, name: string): string {
+  return element(child(at, "properties"), name);
+}

@@ -1,0 +1,88 @@
+/**
+ * The defaults in a structural schema must be what the schema itself allows, since they are filled in without being asked about again.
+ * A default within the metadata of a resource is looked at in an object that has nothing else.
+ * Not here: defaults that break rules in CEL.
+ */
+import { deepEqual } from "../../../../base/deep.ts";
+import { child, describeFieldError, element, invalid, type FieldError } from "../../../machinery/field-error.ts";
+import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, itemsOf, type JsonSchema, propertiesOf } from "./json-schema.ts";
+import { asResource, coerceMetadata, MetadataError, validateMetadata } from "./metadata.ts";
+import { pruneUnknownFields, RESOURCE_MEMBERS } from "./prune.ts";
+import { validateValue } from "./validate-value.ts";
+
+export interface DefaultRules {
+  /** Defaults may not have unknown fields. */
+  readonly requirePruned: boolean;
+}
+
+/** Of the schema of a whole custom resource, which must be structural. */
+export function validateDefaults(schema: JsonSchema, at: string, rules: DefaultRules): Iterable<FieldError> {
+  return validateWithin(asResource(schema), at, rules, undefined);
+}
+
+/** Within the members that every resource has: the resource's schema, and how an object is made that has a value there. */
+interface Surroundings {
+  readonly resource: JsonSchema;
+  readonly objectWith: (value: Json) => Json;
+}
+
+function* validateWithin(schema: JsonSchema, at: string, rules: DefaultRules, inMeta: Surroundings | undefined): Iterable<FieldError> {
+  const isResource = schema["x-kubernetes-embedded-resource"] === true;
+  const around = isResource ? undefined : inMeta;
+  if (schema.default !== undefined) {
+    const defaultAt = child(at, "default");
+    yield* around === undefined
+      ? validateDefault(schema, schema.default, defaultAt, rules)
+      : validateInMeta(schema, schema.default, defaultAt, around);
+  }
+  const items = itemsOf(schema);
+  if (items !== undefined) yield* validateWithin(items, child(at, "items"), rules, around && withinList(around));
+  for (const [name, property] of propertiesOf(schema)) {
+    const inner = isResource && RESOURCE_MEMBERS.has(name) ? { resource: schema, objectWith: withTypeMeta } : around;
+    yield* validateWithin(property, element(child(at, "properties"), name), rules, inner && withinMember(inner, name));
+  }
+}
+
+function* validateDefault(schema: JsonSchema, value: Json, at: string, { requirePruned }: DefaultRules): Iterable<FieldError> {
+  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalid(at, value, "must not have unknown fields");
+  const { errors, coerced } = checkMetadata(value, schema, at);
+  yield* errors.length > 0 ? errors : validateValue(coerced, schema, { at, of: "default" });
+}
+
+function* validateInMeta(schema: JsonSchema, value: Json, at: string, { resource, objectWith }: Surroundings): Iterable<FieldError> {
+  const { errors } = checkMetadata(objectWith(value), resource, "");
+  if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default" });
+  else yield invalid(at, value, `must result in valid metadata: ${aggregate(errors)}`);
+}
+
+function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly errors: readonly FieldError[]; readonly coerced: Json } {
+  try {
+    const coerced = coerceMetadata(value, schema, at);
+    return { errors: [...validateMetadata(coerced, schema, at)], coerced };
+  } catch (error) {
+    if (error instanceof MetadataError) return { errors: [error.error], coerced: value };
+    throw error;
+  }
+}
+
+/** Several errors in one text, as upstream has it. */
+function aggregate(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(describeFieldError))];
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+}
+
+const TYPE_META: JsonObject = { kind: "Validation", apiVersion: "validation/v1" };
+
+/** A resource has a kind and an apiVersion; which ones is of no importance. */
+function withTypeMeta(value: Json): Json {
+  return isObject(value) ? { ...TYPE_META, ...value } : value;
+}
+
+function withinMember({ resource, objectWith }: Surroundings, name: string): Surroundings {
+  return { resource, objectWith: (value) => objectWith(Object.fromEntries([[name, value]])) };
+}
+
+function withinList({ resource, objectWith }: Surroundings): Surroundings {
+  return { resource, objectWith: (value) => objectWith([value]) };
+}

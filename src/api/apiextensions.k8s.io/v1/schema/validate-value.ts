@@ -1,0 +1,256 @@
+/**
+ * Whether a value is what a schema says, in the words of upstream's OpenAPI validator, which people know from custom resources.
+ * All that is wrong is reported. Where a value must fit one of several schemas, what is wrong with the nearest one is reported too.
+ * Not here: rules in CEL, metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
+ */
+import { quoteGo } from "../../../machinery/codec/go-text.ts";
+import { invalid, type FieldError } from "../../../machinery/field-error.ts";
+import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { matchesPattern, patternProblem } from "./expression/match.ts";
+import {
+  type Failure,
+  failureAt,
+  invalidAt,
+  invalidWhole,
+  notInEnumAt,
+  requiredAt,
+  tooLongAt,
+  tooManyAt,
+  Verdict,
+  wrongTypeAt,
+} from "./failure.ts";
+import { formatCheck, isSupportedFormat } from "./formats.ts";
+import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema, memberOf, propertiesOf, propertyOf } from "./json-schema.ts";
+import { validateNumber } from "./validate-number.ts";
+import { isInt64, isNearlyWhole, isNumber } from "./numbers.ts";
+import { stableText } from "./stable-text.ts";
+
+export interface ValueRules {
+  /** Where the value stands. Default: it is the whole object. */
+  readonly at?: string;
+  /**
+   * "object": formats that no server knows mean nothing, and x-kubernetes-int-or-string is a type. "default": neither, as upstream checks
+   * the defaults of a schema. Default: "object".
+   */
+  readonly of?: "object" | "default";
+}
+
+export function validateValue(value: Json, schema: JsonSchema, { at = "", of = "object" }: ValueRules = {}): readonly FieldError[] {
+  return new ValueValidator(of).judge(value, schema, "").toFieldErrors(at);
+}
+
+/** A value's type in schemas; of numbers, upstream knows whole ones and others. */
+function typeOf(value: Json): string {
+  if (value === null) return "null";
+  if (isNumber(value)) return isInt64(value) ? "integer" : "number";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+const NUMBER_FORMATS: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
+
+class ValueValidator {
+  readonly #of: "object" | "default";
+
+  constructor(of: "object" | "default") {
+    this.#of = of;
+  }
+
+  judge(value: Json, schema: JsonSchema, path: string): Verdict {
+    const verdict = new Verdict();
+    this.#judgeType(verdict, value, schema, path);
+    if (value === null) {
+      this.#judgeEnum(verdict, value, schema, path);
+      return verdict;
+    }
+    this.#judgeCombinations(verdict, value, schema, path);
+    if (typeof value === "string") this.#judgeText(verdict, value, schema, path);
+    if (isNumber(value)) {
+      validateNumber(verdict, value, schema, path);
+      verdict.matches += 2;
+    }
+    if (Array.isArray(value)) this.#judgeList(verdict, value, schema, path);
+    this.#judgeEnum(verdict, value, schema, path);
+    verdict.matches++;
+    if (isObject(value)) {
+      this.#judgeObject(verdict, value, schema, path);
+      verdict.matches++;
+    }
+    verdict.matches++;
+    return verdict;
+  }
+
+  #typesOf(schema: JsonSchema): readonly string[] {
+    if (this.#of === "object" && schema["x-kubernetes-int-or-string"] === true) return ["integer", "string"];
+    return schema.type === undefined ? [] : [schema.type];
+  }
+
+  #formatOf(schema: JsonSchema): string {
+    const { format = "" } = schema;
+    const [type = "", another] = this.#typesOf(schema);
+    return this.#of === "default" || isSupportedFormat(format, another === undefined ? type : "") ? format : "";
+  }
+
+  #judgeType(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
+    const types = this.#typesOf(schema);
+    const format = this.#formatOf(schema);
+    if (value !== null && types.length === 0 && format === "") return;
+    const wrong = wrongType(value, types, { format, nullable: schema.nullable === true });
+    if (wrong === undefined) verdict.matches++;
+    else verdict.add(wrongTypeAt(path, wrong.expected, wrong.found));
+    if (value !== null) verdict.matches++;
+  }
+
+  /** anyOf, oneOf, allOf, not. */
+  #judgeCombinations(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
+    const { anyOf = [], oneOf = [], allOf = [], not } = schema;
+    if (anyOf.length > 0) this.#judgeAnyOf(verdict, value, anyOf, path);
+    if (oneOf.length > 0) this.#judgeOneOf(verdict, value, oneOf, path);
+    if (allOf.length > 0) this.#judgeAllOf(verdict, value, allOf, path);
+    if (not !== undefined && this.judge(value, not, path).isValid) {
+      verdict.add(invalidWhole(`${quoteGo(path)} must not validate the schema (not)`));
+    }
+    verdict.matches += 2;
+  }
+
+  #judgeAnyOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
+    let nearest: Verdict | undefined;
+    for (const schema of schemas) {
+      const one = this.judge(value, schema, path);
+      if (one.isValid) return verdict.merge(one);
+      if (nearest === undefined || one.matches > nearest.matches) nearest = one;
+    }
+    verdict.add(invalidWhole(`${quoteGo(path)} must validate at least one schema (anyOf)`));
+    if (nearest !== undefined) verdict.merge(nearest);
+  }
+
+  #judgeOneOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
+    const verdicts = schemas.map((schema) => this.judge(value, schema, path));
+    const valid = verdicts.filter((one) => one.isValid);
+    if (valid.length === 1) return verdict.merge(valid[0] as Verdict);
+    const found = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
+    verdict.add(invalidWhole(`${quoteGo(path)} must validate one and only one schema (oneOf). ${found}`));
+    if (valid.length === 0) verdict.merge(verdicts.reduce((nearest, one) => (one.matches > nearest.matches ? one : nearest)));
+  }
+
+  #judgeAllOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
+    let valid = 0;
+    for (const schema of schemas) {
+      const one = this.judge(value, schema, path);
+      if (one.isValid) valid++;
+      verdict.merge(one);
+    }
+    if (valid === schemas.length) return;
+    verdict.add(invalidWhole(`${quoteGo(path)} must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
+  }
+
+  /** Of length and pattern only the first that is wrong is reported. */
+  #judgeText(verdict: Verdict, value: string, schema: JsonSchema, path: string): void {
+    const { maxLength, minLength, pattern = "" } = schema;
+    const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+    verdict.matches++;
+    if (maxLength !== undefined && length > maxLength) verdict.add(tooLongAt(path, maxLength));
+    else if (minLength !== undefined && length < minLength) {
+      verdict.add(invalidAt(path, `should be at least ${minLength} chars long`, value));
+    } else if (pattern !== "") this.#judgePattern(verdict, value, pattern, path);
+    const format = this.#formatOf(schema);
+    const isInFormat = formatCheck(format);
+    if (isInFormat === undefined) return;
+    verdict.matches++;
+    if (!isInFormat(value)) verdict.add(wrongTypeAt(path, format, value));
+  }
+
+  #judgePattern(verdict: Verdict, value: string, pattern: string, path: string): void {
+    const problem = patternProblem(pattern);
+    if (problem !== undefined) verdict.add(invalidAt(path, `should match '${pattern}, but pattern is invalid: ${problem}'`, value));
+    else if (!matchesPattern(pattern, value)) verdict.add(invalidAt(path, `should match '${pattern}'`, value));
+  }
+
+  #judgeList(verdict: Verdict, list: readonly Json[], schema: JsonSchema, path: string): void {
+    const { minItems, maxItems, uniqueItems } = schema;
+    const items = itemsOf(schema);
+    if (items !== undefined) for (const [index, item] of list.entries()) verdict.merge(this.judge(item, items, `${path}[${index}]`));
+    if (minItems !== undefined && list.length < minItems) {
+      verdict.add(invalidAt(path, `should have at least ${minItems} items`, list.length));
+    }
+    if (maxItems !== undefined && list.length > maxItems) verdict.add(tooManyAt(path, "items", { actual: list.length, max: maxItems }));
+    if (uniqueItems === true && new Set(list.map(stableText)).size < list.length) {
+      verdict.add(invalidAt(path, "shouldn't contain duplicates", ""));
+    }
+    verdict.matches += 2;
+  }
+
+  #judgeObject(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string): void {
+    const { minProperties, maxProperties } = schema;
+    const count = Object.keys(object).length;
+    if (minProperties !== undefined && count < minProperties) {
+      verdict.add(invalidAt(path, `should have at least ${minProperties} properties`, count));
+    }
+    if (maxProperties !== undefined && count > maxProperties) {
+      verdict.add(tooManyAt(path, "properties", { actual: count, max: maxProperties }));
+    }
+    this.#judgeOthers(verdict, object, schema, path);
+    for (const [name, property] of propertiesOf(schema)) {
+      const value = memberOf(object, name);
+      if (value !== undefined) verdict.merge(this.judge(value, property, path === "" ? name : `${path}.${name}`));
+    }
+    for (const name of schema.required ?? []) if (!Object.hasOwn(object, name)) verdict.add(requiredAt(`${path}.${name}`));
+  }
+
+  /** Members that are no properties. */
+  #judgeOthers(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string): void {
+    const additional = additionalPropertiesOf(schema);
+    if (additional === undefined) return;
+    for (const [name, value = null] of Object.entries(object)) {
+      if (propertyOf(schema, name) !== undefined) continue;
+      if (!additional.allowed) verdict.add(forbiddenProperty(path, name));
+      else if (additional.schema !== undefined) verdict.merge(this.judge(value, additional.schema, `${path}.${name}`));
+    }
+  }
+
+  #judgeEnum(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
+    const { enum: allowed = [] } = schema;
+    if (allowed.length > 0 && !allowed.some((word) => isSameWord(value, word))) verdict.add(notInEnumAt(path, value, allowed));
+  }
+}
+
+/** The sentence names the property, the field is that of the object. */
+function forbiddenProperty(path: string, name: string): Failure {
+  const sentence = `${path}.${name} in body is a forbidden property`;
+  return failureAt(path, sentence, (field) => invalid(field, name, sentence));
+}
+
+/** As upstream compares them: a value that is not whole is cut before it is compared with one that is. Null is no word. */
+function isSameWord(value: Json, word: Json): boolean {
+  if (isNumber(value) && isNumber(word)) return Number(isInt64(word) ? Math.trunc(Number(value)) : value) === Number(word);
+  return value !== null && stableText(value) === stableText(word);
+}
+
+interface TypeRules {
+  readonly format: string;
+  readonly nullable: boolean;
+}
+
+function wrongType(
+  value: Json,
+  types: readonly string[],
+  { format, nullable }: TypeRules,
+): { expected: string; found: string } | undefined {
+  const found = typeOf(value);
+  const expected = types.join(",");
+  if (value === null) return types.length === 0 || types.includes("null") || nullable ? undefined : { expected, found };
+  const isTextOrList = found === "string" || found === "array";
+  const fits = types.includes(found) || isNumberOf(value, types);
+  if (format !== "" && !isTextOrList && !fits && NUMBER_FORMATS[found] !== format) {
+    return { expected: format, found: NUMBER_FORMATS[found] ?? "" };
+  }
+  // A format stands for the type of a text, so that only the format is checked.
+  if (format !== "" && isTextOrList && !types.includes("number") && !types.includes("integer")) return undefined;
+  return fits ? undefined : { expected, found };
+}
+
+/** A whole number is a number too, and the other way round if it is as good as whole. */
+function isNumberOf(value: Json, types: readonly string[]): boolean {
+  if (!isNumber(value)) return false;
+  return isInt64(value) ? types.includes("number") : types.includes("integer") && isNearlyWhole(Number(value));
+}

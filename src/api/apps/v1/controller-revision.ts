@@ -1,0 +1,47 @@
+/**
+ * apps/v1 ControllerRevision: what a DaemonSet or StatefulSet looked like once, so that it can go back. The server does not look into the
+ * data; it only sees to it that history is not rewritten.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import type { ControllerRevision } from "../../generated/apps/v1.ts";
+import { ageColumn, nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
+import { immutable, required, type FieldError } from "../../machinery/field-error.ts";
+import type { Json, ObjectMeta } from "../../machinery/object.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { nonNegative } from "../../number-validation.ts";
+
+export const controllerRevisions = defineResource<ControllerRevision>({
+  kind: "ControllerRevision",
+  plural: "controllerrevisions",
+  singular: "controllerrevision",
+  scope: "Namespaced",
+  served: [{ group: "apps", version: "v1", schema: "io.k8s.api.apps.v1.ControllerRevision" }],
+
+  *validate({ revision, data }, previous) {
+    yield* nonNegative(revision, "revision");
+    if (previous === undefined) yield* validateData(data);
+    else if (!deepEqual(data, previous.data)) yield immutable("data", data);
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Controller", "Whose state it is", ({ metadata }) => controllerName(metadata)),
+    textColumn("Revision", "Which state of its controller, counted from the oldest", ({ revision }) => revision),
+    ageColumn,
+  ],
+});
+
+function* validateData(data: Json | undefined): Iterable<FieldError> {
+  if (data === undefined || data === null) yield required("data", "data is mandatory");
+  else if (typeof data !== "object" || Array.isArray(data)) yield required("data", "data must be a valid JSON object");
+}
+
+/** "daemonset.apps/agent". */
+function controllerName({ ownerReferences = [] }: ObjectMeta): string {
+  const controller = ownerReferences.find((reference) => reference.controller === true);
+  if (controller === undefined) return NONE;
+  const { apiVersion, kind, name } = controller;
+  const [group] = apiVersion.includes("/") ? apiVersion.split("/") : [""];
+  if (kind === "") return name;
+  return `${kind.toLowerCase()}${group === "" ? "" : `.${group}`}/${name}`;
+}

@@ -1,0 +1,120 @@
+/**
+ * apps/v1 StatefulSet: "keep this many Pods of this template alive, each with a name and storage of its own that outlive it".
+ * What makes up a Pod's identity cannot change: the selector, the Service, the claims. Who makes the Pods: controllers/stateful-set.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import { claimSpecWarnings } from "../../core/v1/persistent-volume-claim/warnings.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import type {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from "../../generated/apps/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { validateDnsLabel } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { without } from "../../members.ts";
+import { claimTemplatesOf, withDefaultClaims } from "./stateful-set-claims.ts";
+import { validateSpec, validateSpecUpdate, validateStatus } from "./stateful-set-validation.ts";
+import { containerColumns, scaleSubresource, statusSubresource } from "./workload.ts";
+
+const REVISION_HISTORY_LIMIT = 10;
+const NO_STATUS: StatefulSetStatus = { replicas: 0, availableReplicas: 0 };
+
+export const statefulSets = defineResource<StatefulSet>({
+  kind: "StatefulSet",
+  plural: "statefulsets",
+  singular: "statefulset",
+  shortNames: ["sts"],
+  categories: ["all"],
+  scope: "Namespaced",
+  served: [{ group: "apps", version: "v1", schema: "io.k8s.api.apps.v1.StatefulSet", defaults: defaultStatefulSet }],
+
+  prepareForCreate: (statefulSet) => ({ ...withoutClosedFields(statefulSet), status: NO_STATUS }),
+  prepareForUpdate: (next, previous) => withoutClosedFields(withMembersOf(next, previous, "status")),
+  changesGeneration,
+
+  // Its Pods are called after it, and their names are host names.
+  validateName: validateDnsLabel,
+  *validate({ spec }, previous) {
+    if (spec === undefined) return;
+    yield* validateSpec(spec, previous?.spec);
+    if (previous?.spec !== undefined) yield* validateSpecUpdate(spec, previous.spec);
+  },
+  warnings: statefulSetWarnings,
+
+  subresources: { scale: scaleSubresource(), status: statusSubresource(validateStatus) },
+
+  columns: [
+    nameColumn,
+    textColumn(
+      "Ready",
+      "How many Pods are ready, of how many",
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
+    ),
+    ageColumn,
+    ...containerColumns<StatefulSet>(({ spec }) => spec?.template),
+  ],
+});
+
+function defaultStatefulSet(statefulSet: StatefulSet): StatefulSet {
+  return withChanges(statefulSet, { spec: changed(statefulSet.spec, defaultSpec) });
+}
+
+function defaultSpec(spec: StatefulSetSpec): StatefulSetSpec {
+  return withChanges(withDefaultClaims(spec), {
+    podManagementPolicy: spec.podManagementPolicy || "OrderedReady",
+    updateStrategy: defaultUpdateStrategy(spec.updateStrategy ?? {}),
+    persistentVolumeClaimRetentionPolicy: defaultRetention(spec.persistentVolumeClaimRetentionPolicy ?? {}),
+    replicas: spec.replicas ?? 1,
+    revisionHistoryLimit: spec.revisionHistoryLimit ?? REVISION_HISTORY_LIMIT,
+    template: changed(spec.template, defaultPodTemplate),
+  });
+}
+
+/** Who names the strategy without its parameters is not given any. */
+function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): StatefulSetUpdateStrategy {
+  const { type, rollingUpdate = type ? undefined : {} } = strategy;
+  if (type && type !== "RollingUpdate") return strategy;
+  return withChanges(strategy, { type: "RollingUpdate", rollingUpdate: changed(rollingUpdate, defaultRollingUpdate) });
+}
+
+function defaultRollingUpdate(rollingUpdate: RollingUpdateStatefulSetStrategy): RollingUpdateStatefulSetStrategy {
+  return withChanges(rollingUpdate, { partition: rollingUpdate.partition ?? 0 });
+}
+
+function defaultRetention(policy: StatefulSetPersistentVolumeClaimRetentionPolicy): StatefulSetPersistentVolumeClaimRetentionPolicy {
+  return withChanges(policy, { whenDeleted: policy.whenDeleted || "Retain", whenScaled: policy.whenScaled || "Retain" });
+}
+
+/** Replacing several Pods at a time is behind a gate that upstream has closed. */
+function withoutClosedFields(statefulSet: StatefulSet): StatefulSet {
+  const { spec } = statefulSet;
+  const { updateStrategy } = spec ?? {};
+  const { rollingUpdate } = updateStrategy ?? {};
+  if (spec === undefined || updateStrategy === undefined || rollingUpdate?.maxUnavailable === undefined) return statefulSet;
+  const kept = { ...updateStrategy, rollingUpdate: without(rollingUpdate, "maxUnavailable") };
+  return { ...statefulSet, spec: { ...spec, updateStrategy: kept } };
+}
+
+function changesGeneration(next: StatefulSet, previous: StatefulSet): boolean {
+  return !deepEqual(next.spec, previous.spec);
+}
+
+function* statefulSetWarnings(statefulSet: StatefulSet, previous?: StatefulSet): Iterable<string> {
+  const { spec } = statefulSet;
+  if (spec === undefined) return;
+  if (previous === undefined || changesGeneration(statefulSet, previous)) yield* podTemplateWarnings(spec.template, "spec.template");
+  for (const [index, claim] of (claimTemplatesOf(spec) ?? []).entries()) {
+    // Upstream leaves out "spec" on create, and writes it with a capital on update.
+    yield* claimSpecWarnings(claim.spec ?? {}, `spec.volumeClaimTemplates[${index}]${previous === undefined ? "" : ".Spec"}`);
+  }
+  if ((spec.revisionHistoryLimit ?? 0) < 0) {
+    yield "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * When a CronJob is due, read from its text: five fields ("0 4 * * 1-5"), a name ("@daily") or a distance ("@every 1h30m"). The grammar and
+ * the complaints are those of the parser that upstream uses, down to its oddities, so that what one server takes the other does too.
+ * Not here: the next moment that fits, which needs the clock of a time zone (controllers/cron-job).
+ */
+import { DurationError, parseDuration } from "../../machinery/duration.ts";
+import { timeZoneProblem } from "./time-zones.ts";
+
+export type CronSchedule = CronFields | { readonly everyNanoseconds: bigint };
+
+export interface CronFields {
+  readonly minute: CronField;
+  readonly hour: CronField;
+  readonly dayOfMonth: CronField;
+  readonly month: CronField;
+  /** Sunday is 0. */
+  readonly dayOfWeek: CronField;
+}
+
+export interface CronField {
+  readonly values: ReadonlySet<number>;
+  /** Written as a star, in single steps. A day counts if either of its two fields fits, but if one is a star only the other counts. */
+  readonly isStar: boolean;
+}
+
+/** The message is upstream's, since clients see it inside of others. */
+export class CronError extends Error {
+  override readonly name = "CronError";
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  readonly names?: readonly string[];
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const FIELDS: readonly (readonly [keyof CronFields, Bounds])[] = [
+  ["minute", { min: 0, max: 59 }],
+  ["hour", { min: 0, max: 23 }],
+  ["dayOfMonth", { min: 1, max: 31 }],
+  ["month", { min: 1, max: 12, names: MONTHS }],
+  ["dayOfWeek", { min: 0, max: 6, names: DAYS }],
+];
+
+const DESCRIPTORS: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
+
+const EVERY = "@every ";
+/** What Go takes for white space between fields. */
+const SPACE = /[\t\n\v\f\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]+/u;
+const INT64_MAX = 2n ** 63n - 1n;
+/** Longer than any number that fits; it keeps hostile texts from costing time. */
+const DIGITS_MAX = 40;
+
+/** Throws CronError. */
+export function parseCronSchedule(text: string): CronSchedule {
+  const spec = withoutTimeZone(text);
+  if (spec.startsWith("@")) return parseDescriptor(spec);
+  const fields = spec.split(SPACE).filter((field) => field !== "");
+  if (fields.length !== FIELDS.length) {
+    throw new CronError(`expected exactly ${FIELDS.length} fields, found ${fields.length}: [${fields.join(" ")}]`);
+  }
+  const parsed = FIELDS.map(([name, bounds], index) => [name, parseField(fields[index] ?? "", bounds)] as const);
+  return Object.fromEntries(parsed) as unknown as CronFields;
+}
+
+/** A zone in front ("TZ=Europe/Berlin 0 4 * * *") is checked and has no other effect here: new CronJobs cannot have one. */
+function withoutTimeZone(text: string): string {
+  if (!text.startsWith("TZ=") && !text.startsWith("CRON_TZ=")) return text;
+  const space = text.indexOf(" ");
+  // Upstream's parser crashes here, and this is what its server makes of that.
+  if (space < 0) throw new CronError("invalid schedule format: runtime error: slice bounds out of range [:-1]");
+  const zone = text.slice(text.indexOf("=") + 1, space);
+  const problem = timeZoneProblem(zone);
+  if (problem !== undefined) throw new CronError(`provided bad location ${zone}: ${problem}`);
+  return text.slice(space).trim();
+}
+
+function parseDescriptor(text: string): CronSchedule {
+  const fields = DESCRIPTORS.get(text);
+  if (fields !== undefined) return parseCronSchedule(fields);
+  if (!text.startsWith(EVERY)) throw new CronError(`unrecognized descriptor: ${text}`);
+  try {
+    return { everyNanoseconds: parseDuration(text.slice(EVERY.length)) };
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+    throw new CronError(`failed to parse duration ${text}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Ranges with commas between them. Empty ones do not count, so a field of commas only never fits. */
+function parseField(text: string, bounds: Bounds): CronField {
+  const ranges = text.split(",").filter((range) => range !== "");
+  const parsed = ranges.map((range) => parseRange(range, bounds));
+  return { values: new Set(parsed.flatMap(({ values }) => values)), isStar: parsed.some(({ isStar }) => isStar) };
+}
+
+/** "*", "5", "1-5", "mon-fri", "0-30/10", "5/10" (from five on). */
+function parseRange(text: string, bounds: Bounds): { readonly values: readonly number[]; readonly isStar: boolean } {
+  const [range = "", stepText, ...moreSlashes] = text.split("/");
+  const isStar = /^[*?](-|$)/.test(range);
+  const { start, end } = isStar ? { start: BigInt(bounds.min), end: BigInt(bounds.max) } : parseEnds(range, bounds, text);
+  if (moreSlashes.length > 0) throw new CronError(`too many slashes: ${text}`);
+  const step = stepText === undefined ? 1n : parseNumber(stepText);
+  const isOpen = stepText !== undefined && !range.includes("-");
+  const complete = { start, end: isOpen ? BigInt(bounds.max) : end, step };
+  checkRange(complete, bounds, text);
+  return { values: valuesOf(complete), isStar: isStar && step === 1n };
+}
+
+/** Of a range that is no star. `text` is what complaints name. */
+function parseEnds(range: string, { names }: Bounds, text: string): { readonly start: bigint; readonly end: bigint } {
+  const [low = "", high, ...more] = range.split("-");
+  const start = parseNumberOrName(low, names);
+  if (more.length > 0) throw new CronError(`too many hyphens: ${text}`);
+  return { start, end: high === undefined ? start : parseNumberOrName(high, names) };
+}
+
+function parseNumberOrName(text: string, names: Bounds["names"]): bigint {
+  const found = names?.indexOf(text.toLowerCase()) ?? -1;
+  // Months are counted from one, days of the week from zero.
+  return found < 0 ? parseNumber(text) : BigInt(found + (names === MONTHS ? 1 : 0));
+}
+
+function parseNumber(text: string): bigint {
+  const isNumber = /^[-+]?[0-9]+$/.test(text);
+  const number = isNumber && text.length <= DIGITS_MAX ? BigInt(text.replace(/^\+/, "")) : undefined;
+  if (number === undefined || number > INT64_MAX) {
+    const why = `strconv.Atoi: parsing ${JSON.stringify(text)}: ${isNumber ? "value out of range" : "invalid syntax"}`;
+    throw new CronError(`failed to parse int from ${text}: ${why}`);
+  }
+  if (number < 0n) throw new CronError(`negative number (${number}) not allowed: ${text}`);
+  return number;
+}
+
+interface Range {
+  readonly start: bigint;
+  readonly end: bigint;
+  readonly step: bigint;
+}
+
+function checkRange({ start, end, step }: Range, { min, max }: Bounds, text: string): void {
+  if (start < min) throw new CronError(`beginning of range (${start}) below minimum (${min}): ${text}`);
+  if (end > max) throw new CronError(`end of range (${end}) above maximum (${max}): ${text}`);
+  if (start > end) throw new CronError(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
+  if (step === 0n) throw new CronError(`step of range should be a positive number: ${text}`);
+}
+
+function valuesOf({ start, end, step }: Range): readonly number[] {
+  const values: number[] = [];
+  for (let value = start; value <= end; value += step) values.push(Number(value));
+  return values;
+}

@@ -1,0 +1,48 @@
+/** What a Job is given that it does not say. The template of a CronJob is given the parts only: the rest comes when its Jobs are made. */
+import { changed, changedItems, withChanges } from "../../../changes.ts";
+import { defaultPodTemplate } from "../../../core/v1/pod/defaults.ts";
+import type { Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern } from "../../../generated/batch/v1.ts";
+
+const BACKOFF_LIMIT = 6;
+/** With a limit for each index there is none for all together: the largest int32. */
+const BACKOFF_UNLIMITED = 2 ** 31 - 1;
+
+export function defaultJob(job: Job): Job {
+  const labels = job.spec?.template?.metadata?.labels;
+  const isLabelled = Object.keys(job.metadata.labels ?? {}).length > 0;
+  return withChanges(job, {
+    metadata: labels === undefined || isLabelled ? undefined : { ...job.metadata, labels },
+    spec: changed(job.spec, defaultSpec),
+  });
+}
+
+function defaultSpec(spec: JobSpec): JobSpec {
+  const { completions, parallelism, backoffLimitPerIndex, podFailurePolicy } = spec;
+  return withChanges(defaultJobParts(spec), {
+    completions: completions === undefined && parallelism === undefined ? 1 : completions,
+    parallelism: parallelism ?? 1,
+    backoffLimit: spec.backoffLimit ?? (backoffLimitPerIndex === undefined ? BACKOFF_LIMIT : BACKOFF_UNLIMITED),
+    completionMode: spec.completionMode ?? "NonIndexed",
+    suspend: spec.suspend ?? false,
+    podReplacementPolicy: spec.podReplacementPolicy ?? (podFailurePolicy === undefined ? "TerminatingOrFailed" : "Failed"),
+    manualSelector: spec.manualSelector ?? false,
+  });
+}
+
+/** The template of the Pods, and the rules for their failures. */
+export function defaultJobParts(spec: JobSpec): JobSpec {
+  return withChanges(spec, {
+    template: changed(spec.template, defaultPodTemplate),
+    podFailurePolicy: changed(spec.podFailurePolicy, defaultFailurePolicy),
+  });
+}
+
+function defaultFailurePolicy(policy: PodFailurePolicy): PodFailurePolicy {
+  return withChanges(policy, {
+    rules: changedItems(policy.rules, (rule) => withChanges(rule, { onPodConditions: changedItems(rule.onPodConditions, defaultPattern) })),
+  });
+}
+
+function defaultPattern(pattern: PodFailurePolicyOnPodConditionsPattern): PodFailurePolicyOnPodConditionsPattern {
+  return withChanges(pattern, { status: pattern.status || "True" });
+}

@@ -1,0 +1,92 @@
+/**
+ * Sets of indexes of an indexed Job as a text: "0-2,4,7-9", in growing order. It is kept in the object, so it must stay short and readable
+ * at once: validation walks it without making a set of it.
+ */
+
+/** The message says what is wrong, in upstream's words. */
+export class IndexesError extends Error {
+  override readonly name = "IndexesError";
+}
+
+const INT64_LIMIT = 2n ** 63n;
+
+interface Interval {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** How many there are; all must be below `completions`. Throws IndexesError. */
+export function countIndexes(text: string, completions: number): number {
+  if (text === "") return 0;
+  let total = 0;
+  let previous: number | undefined;
+  for (const part of text.split(",")) {
+    const { first, last } = parseInterval(part, completions);
+    if (previous !== undefined && previous >= first) throw notGrowing(previous, first);
+    total += last - first + 1;
+    previous = last;
+  }
+  return total;
+}
+
+/** The first index that is in both; what cannot be read is left out, since reading it elsewhere says so. */
+export function firstOverlap(completed: string, failed: string, completions: number): number | undefined {
+  const [ofCompleted, ofFailed] = [readableIntervals(completed, completions), readableIntervals(failed, completions)];
+  let [c, f] = [0, 0];
+  for (;;) {
+    const [a, b] = [ofCompleted[c], ofFailed[f]];
+    if (a === undefined || b === undefined) return undefined;
+    if (a.first <= b.last && b.first <= a.last) return Math.max(a.first, b.first);
+    if (a.first <= b.first) c++;
+    else f++;
+  }
+}
+
+function readableIntervals(text: string, completions: number): readonly Interval[] {
+  if (text === "") return [];
+  return text.split(",").flatMap((part) => {
+    try {
+      return [parseInterval(part, completions)];
+    } catch (error) {
+      if (error instanceof IndexesError) return [];
+      throw error;
+    }
+  });
+}
+
+function parseInterval(text: string, completions: number): Interval {
+  const [low = "", high, ...more] = text.split("-");
+  if (more.length > 0) {
+    const rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
+    throw new IndexesError(`the fragment ${JSON.stringify(text)} ${rule}`);
+  }
+  const first = parseIndex(low, completions);
+  if (high === undefined) return { first, last: first };
+  const last = parseIndex(high, completions);
+  if (first >= last) throw notGrowing(first, last);
+  return { first, last };
+}
+
+function parseIndex(text: string, completions: number): number {
+  // Go takes a sign and zeros in front, too, and nothing that does not fit into 64 bits.
+  const [, digits] = /^\+?0*([0-9]{1,19})$/.exec(text) ?? [];
+  const number = digits === undefined ? INT64_LIMIT : BigInt(digits);
+  if (number >= INT64_LIMIT) throw new IndexesError(`cannot convert string to integer for index: ${JSON.stringify(text)}`);
+  if (number >= completions) throw new IndexesError(`too large index: ${JSON.stringify(text)}`);
+  return Number(number);
+}
+
+function notGrowing(previous: number, current: number): IndexesError {
+  return new IndexesError(`non-increasing order, previous: ${previous}, current: ${current}`);
+}
+
+/** What is wrong with the text; undefined if nothing is. */
+export function indexesProblem(text: string, completions: number): string | undefined {
+  try {
+    countIndexes(text, completions);
+    return undefined;
+  } catch (error) {
+    if (error instanceof IndexesError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Labels of nodes that have a newer name. Whatever chooses nodes by an old one still works, and is warned about: Pods, volumes and
+ * classes of storage by their selectors of nodes.
+ */
+import { validateLabelValue } from "../../../machinery/names.ts";
+import type { LabelSelectorObject } from "../../../machinery/label-selector.ts";
+
+const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
+  ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
+  ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
+  ["failure-domain.beta.kubernetes.io/region", 'deprecated since v1.17; use "topology.kubernetes.io/region" instead'],
+  ["failure-domain.beta.kubernetes.io/zone", 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'],
+  ["beta.kubernetes.io/instance-type", 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'],
+  ["app.kubernetes.io/created-by", "deprecated since v1.9"],
+  ["scheduler.alpha.kubernetes.io/preferAvoidPods", "deprecated since v1.22; use Taints and Tolerations instead"],
+  ["node-role.kubernetes.io/master", 'use "node-role.kubernetes.io/control-plane" instead'],
+]);
+
+/** What is said of the label, if it is an old one: `deprecated since …`. */
+export function deprecatedNodeLabel(key: string): string | undefined {
+  return DEPRECATED_LABELS.get(key);
+}
+
+interface Term {
+  readonly matchExpressions?: readonly { readonly key: string; readonly values?: readonly string[] }[];
+}
+
+/** Of one term of a NodeSelector; where values are not checked, wrong ones are warned about, too. */
+export function* nodeSelectorTermWarnings(
+  { matchExpressions }: Term,
+  at: string,
+  options: { readonly withValues?: boolean } = {},
+): Iterable<string> {
+  for (const [index, { key, values }] of (matchExpressions ?? []).entries()) {
+    const here = `${at}.matchExpressions[${index}]`;
+    const message = deprecatedNodeLabel(key);
+    if (message !== undefined) yield `${here}.key: ${key} is ${message}`;
+    if (options.withValues !== true) continue;
+    for (const [position, value] of (values ?? []).entries()) {
+      for (const problem of validateLabelValue(value)) yield `${here}.values[${position}]: ${value} is invalid, ${problem}`;
+    }
+  }
+}
+
+/** Of a label selector that is meant for nodes. */
+export function* nodeLabelSelectorWarnings(selector: LabelSelectorObject | undefined, at: string): Iterable<string> {
+  if (selector === undefined) return;
+  yield* nodeSelectorTermWarnings(selector, at);
+  for (const key of Object.keys(selector.matchLabels ?? {})) {
+    const message = deprecatedNodeLabel(key);
+    if (message !== undefined) yield `${at}.matchLabels.${key}: ${message}`;
+  }
+}

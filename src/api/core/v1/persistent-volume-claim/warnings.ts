@@ -1,0 +1,14 @@
+/** What is allowed in a claim and yet hardly meant. */
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../../generated/core/v1.ts";
+import { STORAGE_CLASS_ANNOTATION, STORAGE_CLASS_ANNOTATION_WARNING } from "../persistent-storage.ts";
+import { fractionWarnings } from "../pod/fractions.ts";
+
+export function* claimWarnings({ metadata, spec = {} }: PersistentVolumeClaim): Iterable<string> {
+  if (metadata.annotations?.[STORAGE_CLASS_ANNOTATION] !== undefined) yield STORAGE_CLASS_ANNOTATION_WARNING;
+  yield* claimSpecWarnings(spec, "spec");
+}
+
+export function* claimSpecWarnings({ resources = {} }: PersistentVolumeClaimSpec, at: string): Iterable<string> {
+  yield* fractionWarnings(resources.requests, `${at}.resources.requests`, ["storage"]);
+  yield* fractionWarnings(resources.limits, `${at}.resources.limits`, ["storage"]);
+}

@@ -1,0 +1,68 @@
+/**
+ * core/v1 PersistentVolume: a piece of storage of the cluster, made by an administrator or for a claim, that outlives the Pods that use it.
+ * Not here: who binds it to a claim and removes it afterwards (controllers), who mounts it (kubelet).
+ */
+import { withChanges } from "../../changes.ts";
+import type { PersistentVolume, PersistentVolumeStatus } from "../../generated/core/v1.ts";
+import { ageColumn, nameColumn, textColumn, UNSET } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { formatTime } from "../../machinery/time.ts";
+import { accessModesCell, phaseCell, sizeCell, storageClassOf } from "./persistent-storage.ts";
+import { defaultVolume } from "./persistent-volume/defaults.ts";
+import { validateVolume, validateVolumeUpdate } from "./persistent-volume/validate.ts";
+import { volumeWarnings } from "./persistent-volume/warnings.ts";
+
+export const persistentVolumes = defineResource<PersistentVolume>({
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  singular: "persistentvolume",
+  shortNames: ["pv"],
+  scope: "Cluster",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.PersistentVolume", defaults: defaultVolume }],
+  returnsDeletedObject: true,
+
+  prepareForCreate: (volume, { nowMs }) => ({ ...volume, status: { phase: "Pending", lastPhaseTransitionTime: formatTime(nowMs) } }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+
+  validate: validateVolume,
+  validateUpdate: validateVolumeUpdate,
+  warnings: volumeWarnings,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous, { nowMs }) =>
+        withChanges(next, { spec: previous.spec, status: withPhaseTime(next.status ?? {}, previous.status ?? {}, nowMs) }),
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Capacity", "How large it is", ({ spec }) => sizeCell(spec?.capacity)),
+    textColumn("Access Modes", "How it can be mounted", ({ spec }) => accessModesCell(spec?.accessModes)),
+    textColumn("Reclaim Policy", "What becomes of it after its claim", ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? ""),
+    textColumn("Status", "Whether it is bound to a claim", phaseCell),
+    textColumn("Claim", "The claim that it is bound to", claimCell),
+    textColumn("StorageClass", "The class of storage that it belongs to", ({ metadata, spec }) =>
+      storageClassOf(metadata, spec?.storageClassName),
+    ),
+    textColumn("VolumeAttributesClass", "The attributes that it has", ({ spec }) => spec?.volumeAttributesClassName ?? UNSET),
+    textColumn("Reason", "Why it is in this state", ({ status }) => status?.reason ?? ""),
+    ageColumn,
+    textColumn("VolumeMode", "Whether it is a file system or a device", ({ spec }) => spec?.volumeMode ?? UNSET, { priority: 1 }),
+  ],
+});
+
+/** When the phase was last another one. A client that knows it may say so itself. */
+function withPhaseTime(status: PersistentVolumeStatus, previous: PersistentVolumeStatus, nowMs: number): PersistentVolumeStatus {
+  const { lastPhaseTransitionTime: before } = previous;
+  const { lastPhaseTransitionTime: said } = status;
+  if (status.phase === previous.phase) return withChanges(status, { lastPhaseTransitionTime: said ?? before });
+  return said === undefined || said === before ? withChanges(status, { lastPhaseTransitionTime: formatTime(nowMs) }) : status;
+}
+
+function claimCell({ spec }: PersistentVolume): string {
+  const claim = spec?.claimRef;
+  return claim === undefined ? "" : `${claim.namespace ?? ""}/${claim.name ?? ""}`;
+}

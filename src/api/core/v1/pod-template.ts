@@ -1,0 +1,45 @@
+/** core/v1 PodTemplate: a template for Pods, kept for whoever looks it up. Nothing in a cluster acts on it. */
+import { deepEqual } from "../../../base/deep.ts";
+import { containerColumns } from "../../apps/v1/workload.ts";
+import { changed, withChanges } from "../../changes.ts";
+import type { PodTemplate } from "../../generated/core/v1.ts";
+import { formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { defaultPodTemplate } from "./pod/defaults.ts";
+import { validatePodTemplateSpec } from "./pod/validate-template.ts";
+import { podTemplateWarnings } from "./pod/warnings.ts";
+
+export const podTemplates = defineResource<PodTemplate>({
+  kind: "PodTemplate",
+  plural: "podtemplates",
+  singular: "podtemplate",
+  scope: "Namespaced",
+  served: [
+    {
+      group: "",
+      version: "v1",
+      schema: "io.k8s.api.core.v1.PodTemplate",
+      defaults: (object: PodTemplate) => withChanges(object, { template: changed(object.template, defaultPodTemplate) }),
+    },
+  ],
+  returnsDeletedObject: true,
+
+  changesGeneration,
+  *validate({ template }, previous) {
+    if (template !== undefined) yield* validatePodTemplateSpec(template, "template", previous?.template);
+  },
+  *warnings(podTemplate, previous) {
+    if (podTemplate.template === undefined || (previous !== undefined && !changesGeneration(podTemplate, previous))) return;
+    yield* podTemplateWarnings(podTemplate.template, "template");
+  },
+
+  columns: [
+    nameColumn,
+    ...containerColumns<PodTemplate>(({ template }) => template, { priority: 0 }),
+    textColumn("Pod Labels", "Labels of the Pods that would be made", ({ template }) => formatLabels(template?.metadata?.labels)),
+  ],
+});
+
+function changesGeneration(next: PodTemplate, previous: PodTemplate): boolean {
+  return !deepEqual(next.template, previous.template);
+}

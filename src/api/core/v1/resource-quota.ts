@@ -1,0 +1,81 @@
+/**
+ * core/v1 ResourceQuota: how much all objects of a namespace may ask for together. The status says how much of it is taken.
+ *
+ * Which objects are counted, the scopes say; those of `spec.scopes` are for life.
+ * Not here: who counts (controllers/resource-quota), and who refuses what would be too much (admission).
+ */
+import { changed, withChanges } from "../../changes.ts";
+import type { ResourceQuota, ResourceQuotaStatus } from "../../generated/core/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { compareQuantities } from "../../machinery/quantity.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { roundedList } from "./pod/defaults-resources.ts";
+import { readQuantity } from "./pod/resource-list.ts";
+import { validateQuotaSpec, validateQuotaStatus, validateSameScopes } from "./resource-quota/validate.ts";
+
+export const resourceQuotas = defineResource<ResourceQuota>({
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  singular: "resourcequota",
+  shortNames: ["quota"],
+  scope: "Namespaced",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.ResourceQuota", defaults: defaultQuota }],
+  returnsDeletedObject: true,
+
+  prepareForCreate: (quota) => ({ ...quota, status: {} }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+
+  validate: ({ spec = {} }) => validateQuotaSpec(spec),
+  validateUpdate: validateSameScopes,
+  *warnings(quota, previous) {
+    if (previous === undefined) yield* limitWarnings(quota);
+  },
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
+      validateUpdate: ({ status = {} }) => validateQuotaStatus(status),
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Request", "What is taken of what may be asked for", ({ status = {} }) => usageCell(status, (name) => !isLimit(name))),
+    textColumn("Limit", "What is taken of what may be used at most", ({ status = {} }) => usageCell(status, isLimit)),
+    ageColumn,
+  ],
+});
+
+function defaultQuota(quota: ResourceQuota): ResourceQuota {
+  return withChanges(quota, {
+    spec: changed(quota.spec, (spec) => withChanges(spec, { hard: changed(spec.hard, roundedList) })),
+    status: changed(quota.status, (status) =>
+      withChanges(status, { hard: changed(status.hard, roundedList), used: changed(status.used, roundedList) }),
+    ),
+  });
+}
+
+/** Requests are never above limits, so a quota that lets them be is a slip. */
+function* limitWarnings({ spec }: ResourceQuota): Iterable<string> {
+  const hard = spec?.hard ?? {};
+  for (const name of ["cpu", "memory", "storage", "ephemeral-storage"]) {
+    const hasShortName = name === "cpu" || name === "memory";
+    const requestName = hard[`requests.${name}`] === undefined && hasShortName ? name : `requests.${name}`;
+    const limitName = `limits.${name}`;
+    const [request, limit] = [hard[requestName], hard[limitName]];
+    if (request === undefined || limit === undefined || compareQuantities(readQuantity(request), readQuantity(limit)) <= 0) continue;
+    yield `ResourceQuota ${requestName} (${request}) should be less than ${limitName} (${limit})`;
+  }
+}
+
+function isLimit(name: string): boolean {
+  return name.startsWith("limits.");
+}
+
+/** "cpu: 1/2, pods: 3/10". */
+function usageCell({ hard = {}, used = {} }: ResourceQuotaStatus, isShown: (name: string) => boolean): string {
+  const names = Object.keys(hard).filter(isShown).toSorted();
+  return names.map((name) => `${name}: ${used[name] ?? "0"}/${hard[name]}`).join(", ");
+}

@@ -1,0 +1,63 @@
+/**
+ * flowcontrol.apiserver.k8s.io/v1 FlowSchema: which requests are of one priority level, and which of them are one flow, so that a client
+ * who asks too much only keeps itself waiting. Of those that match a request, the one with the least `matchingPrecedence` counts.
+ *
+ * The two that must be there (built-in.ts) may not differ from what they are.
+ * Not here: who queues requests (apiserver/http), and who makes the built-in ones.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withChanges } from "../../changes.ts";
+import type { FlowSchema, FlowSchemaSpec } from "../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
+import { ageColumn, nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { validateFlowSchemaSpec } from "./flow-schema/validate.ts";
+import { validateStatus } from "./status-conditions.ts";
+
+const MATCHING_PRECEDENCE_DEFAULT = 1_000;
+const NO_SPEC: FlowSchemaSpec = { priorityLevelConfiguration: { name: "" } };
+
+export const flowSchemas = defineResource<FlowSchema>({
+  kind: "FlowSchema",
+  plural: "flowschemas",
+  singular: "flowschema",
+  scope: "Cluster",
+  served: [
+    { group: "flowcontrol.apiserver.k8s.io", version: "v1", schema: "io.k8s.api.flowcontrol.v1.FlowSchema", defaults: defaultSchema },
+  ],
+
+  prepareForCreate: (schema) => ({ ...schema, status: {} }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+  changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+
+  validate: ({ metadata, spec = NO_SPEC }) => validateFlowSchemaSpec(spec, metadata.name),
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      ignoredFields: [["metadata"], ["spec"]],
+      prepareForUpdate: (next, previous) => withChanges(next, { metadata: previous.metadata, spec: previous.spec }),
+      validateUpdate: ({ status = {} }) => validateStatus(status),
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("PriorityLevel", "The level that its requests are of", ({ spec = NO_SPEC }) => spec.priorityLevelConfiguration.name),
+    textColumn("MatchingPrecedence", "Of those that match a request, the least counts", ({ spec }) => spec?.matchingPrecedence ?? 0),
+    textColumn("DistinguisherMethod", "What tells its flows apart", ({ spec }) => spec?.distinguisherMethod?.type ?? NONE),
+    ageColumn,
+    textColumn("MissingPL", "Whether its level does not exist", missingLevelCell),
+  ],
+});
+
+function defaultSchema(schema: FlowSchema): FlowSchema {
+  const { spec = NO_SPEC } = schema;
+  return withChanges(schema, { spec: withChanges(spec, { matchingPrecedence: spec.matchingPrecedence || MATCHING_PRECEDENCE_DEFAULT }) });
+}
+
+/** Until somebody has looked, nobody knows. */
+function missingLevelCell({ status }: FlowSchema): string {
+  const condition = status?.conditions?.find(({ type }) => type === "Dangling");
+  return condition === undefined ? "?" : (condition.status ?? "");
+}

@@ -1,0 +1,48 @@
+/** A FlowSchema's spec as upstream's messages show it: with the names of its fields in Go, in their order, and null for what is absent. */
+import type {
+  FlowSchemaSpec,
+  NonResourcePolicyRule,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  Subject,
+} from "../../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
+
+export function shownSpec({ priorityLevelConfiguration, matchingPrecedence, distinguisherMethod, rules }: FlowSchemaSpec): object {
+  return {
+    PriorityLevelConfiguration: { Name: priorityLevelConfiguration.name },
+    MatchingPrecedence: matchingPrecedence ?? 0,
+    DistinguisherMethod: distinguisherMethod === undefined ? null : { Type: distinguisherMethod.type },
+    Rules: rules?.map(shownRule) ?? null,
+  };
+}
+
+function shownRule({ subjects, resourceRules, nonResourceRules }: Partial<PolicyRulesWithSubjects>): object {
+  return {
+    Subjects: subjects?.map(shownSubject) ?? null,
+    ResourceRules: resourceRules?.map(shownResourceRule) ?? null,
+    NonResourceRules: nonResourceRules?.map(shownNonResourceRule) ?? null,
+  };
+}
+
+function shownSubject({ kind, user, group, serviceAccount }: Subject): object {
+  return {
+    Kind: kind,
+    User: user === undefined ? null : { Name: user.name },
+    Group: group === undefined ? null : { Name: group.name },
+    ServiceAccount: serviceAccount === undefined ? null : { Namespace: serviceAccount.namespace, Name: serviceAccount.name },
+  };
+}
+
+function shownResourceRule({ verbs, apiGroups, resources, clusterScope, namespaces }: Partial<ResourcePolicyRule>): object {
+  return {
+    Verbs: verbs ?? null,
+    APIGroups: apiGroups ?? null,
+    Resources: resources ?? null,
+    ClusterScope: clusterScope ?? false,
+    Namespaces: namespaces ?? null,
+  };
+}
+
+function shownNonResourceRule({ verbs, nonResourceURLs }: Partial<NonResourcePolicyRule>): object {
+  return { Verbs: verbs ?? null, NonResourceURLs: nonResourceURLs ?? null };
+}

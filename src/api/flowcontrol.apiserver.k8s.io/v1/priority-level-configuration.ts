@@ -1,0 +1,104 @@
+/**
+ * flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration: a share of the requests that a server works on at a time, and what becomes
+ * of those that are too many: they wait in queues, or are refused.
+ *
+ * The two that must be there (built-in.ts) may not differ from what they are, but for how much "exempt" lends.
+ * Not here: who queues requests (apiserver/http), and who makes the built-in ones.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { changed, withChanges } from "../../changes.ts";
+import type {
+  ExemptPriorityLevelConfiguration,
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from "../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
+import { ageColumn, nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { validatePriorityLevel } from "./priority-level-configuration/validate.ts";
+import { validateStatus } from "./status-conditions.ts";
+
+const NOMINAL_CONCURRENCY_SHARES = 30;
+const QUEUES = 64;
+const HAND_SIZE = 8;
+const QUEUE_LENGTH_LIMIT = 50;
+
+export const priorityLevelConfigurations = defineResource<PriorityLevelConfiguration>({
+  kind: "PriorityLevelConfiguration",
+  plural: "prioritylevelconfigurations",
+  singular: "prioritylevelconfiguration",
+  scope: "Cluster",
+  served: [
+    {
+      group: "flowcontrol.apiserver.k8s.io",
+      version: "v1",
+      schema: "io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration",
+      defaults: (level: PriorityLevelConfiguration) => withChanges(level, { spec: changed(level.spec, defaultSpec) }),
+    },
+  ],
+
+  prepareForCreate: (level) => ({ ...level, status: {} }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+  changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+
+  validate: validatePriorityLevel,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      ignoredFields: [["metadata"], ["spec"]],
+      prepareForUpdate: (next, previous) => withChanges(next, { metadata: previous.metadata, spec: previous.spec }),
+      validateUpdate: ({ status = {} }) => validateStatus(status),
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Type", "Whether there is a limit", ({ spec }) => spec?.type ?? ""),
+    textColumn(
+      "NominalConcurrencyShares",
+      "How much of the server it has, beside those of all others",
+      ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? NONE,
+    ),
+    textColumn("Queues", "How many queues there are", (level) => queuingOf(level).queues ?? NONE),
+    textColumn("HandSize", "How many of the queues one flow is dealt", (level) => queuingOf(level).handSize ?? NONE),
+    textColumn("QueueLengthLimit", "How many requests wait in one queue", (level) => queuingOf(level).queueLengthLimit ?? NONE),
+    ageColumn,
+  ],
+});
+
+function queuingOf({ spec }: PriorityLevelConfiguration): QueuingConfiguration {
+  return spec?.limited?.limitResponse?.queuing ?? {};
+}
+
+function defaultSpec(spec: PriorityLevelConfigurationSpec): PriorityLevelConfigurationSpec {
+  return withChanges(spec, { limited: changed(spec.limited, defaultLimited), exempt: changed(spec.exempt, defaultExempt) });
+}
+
+function defaultLimited(limited: LimitedPriorityLevelConfiguration): LimitedPriorityLevelConfiguration {
+  return withChanges(limited, {
+    nominalConcurrencyShares: limited.nominalConcurrencyShares ?? NOMINAL_CONCURRENCY_SHARES,
+    limitResponse: changed(limited.limitResponse, (response) =>
+      withChanges(response, { queuing: changed(response.queuing, defaultQueuing) }),
+    ),
+    lendablePercent: limited.lendablePercent ?? 0,
+  });
+}
+
+function defaultExempt(exempt: ExemptPriorityLevelConfiguration): ExemptPriorityLevelConfiguration {
+  return withChanges(exempt, {
+    nominalConcurrencyShares: exempt.nominalConcurrencyShares ?? 0,
+    lendablePercent: exempt.lendablePercent ?? 0,
+  });
+}
+
+/** A zero counts as left out. */
+function defaultQueuing(queuing: QueuingConfiguration): QueuingConfiguration {
+  return withChanges(queuing, {
+    queues: queuing.queues || QUEUES,
+    handSize: queuing.handSize || HAND_SIZE,
+    queueLengthLimit: queuing.queueLengthLimit || QUEUE_LENGTH_LIMIT,
+  });
+}

@@ -1,0 +1,138 @@
+/**
+ * A request for a certificate (PKCS #10, RFC 2986), read as Go reads it: what Go refuses is refused in its words.
+ * Not here: making one, which is the business of who has a private key.
+ */
+import { NO_ALTERNATIVE_NAMES, readAlternativeNames, SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
+import { Asn1Reader, checkAnyValue, readList, syntaxError } from "./asn1.ts";
+import { explicitTag, rightAligned, TAG } from "./der.ts";
+import { refuse, X509Error } from "./error.ts";
+import { pemBlocks } from "./pem.ts";
+import { readPublicKey, type AlgorithmIdentifier, type PublicKey } from "./public-key.ts";
+import { signatureProblem } from "./signature.ts";
+
+export interface CertificateRequest extends AlternativeNames {
+  readonly subject: Subject;
+  /** Undefined: of an algorithm that nobody here knows. */
+  readonly publicKey: PublicKey | undefined;
+  readonly signatureAlgorithm: AlgorithmIdentifier;
+  readonly signature: Uint8Array;
+  /** What was signed. */
+  readonly signed: Uint8Array;
+}
+
+/** Who it is for: the user and the groups that a client certificate stands for. */
+export interface Subject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+const COMMON_NAME = "2.5.4.3";
+const ORGANIZATION = "2.5.4.10";
+const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
+
+/** The first block of a file, which must be a request. Throws X509Error. */
+export function parsePemRequest(file: Uint8Array): CertificateRequest {
+  for (const { type, bytes } of pemBlocks(file)) {
+    if (type === "CERTIFICATE REQUEST") return parseRequest(bytes);
+    break;
+  }
+  return refuse("PEM block type must be CERTIFICATE REQUEST");
+}
+
+/** Throws X509Error if it is not signed with the key that it is for. */
+export function checkRequestSignature({ publicKey, signatureAlgorithm, signature, signed }: CertificateRequest): void {
+  const problem = signatureProblem({ message: signed, signature, algorithm: signatureAlgorithm, publicKey });
+  if (problem !== undefined) refuse(problem);
+}
+
+export function parseRequest(der: Uint8Array): CertificateRequest {
+  const outer = new Asn1Reader(der);
+  const request = outer.inside(TAG.sequence, "certificateRequest");
+  const { whole: signed, content } = request.expect(TAG.sequence, "tbsCertificateRequest");
+  const info = readInfo(content);
+  const signatureAlgorithm = readAlgorithm(request);
+  const signature = rightAligned(request.bitString());
+  if (!outer.isEmpty) syntaxError("trailing data");
+  // In Go's order: the whole is read before any of its parts is looked into.
+  const publicKey = readPublicKey(info.keyAlgorithm, info.key);
+  const subject = readSubject(info.subject);
+  return { subject, publicKey, signatureAlgorithm, signature, signed, ...readRequestedNames(info.attributes) };
+}
+
+function readInfo(content: Uint8Array) {
+  const reader = new Asn1Reader(content);
+  reader.integer(); // The version; there is one.
+  const subject = reader.any().whole;
+  const keyInfo = reader.inside(TAG.sequence, "publicKeyInfo");
+  const keyAlgorithm = readAlgorithm(keyInfo);
+  const key = keyInfo.bitString();
+  const attributes = readList(reader.expect(explicitTag(0), "").content);
+  return { subject, keyAlgorithm, key, attributes: attributes.map(({ whole }) => whole) };
+}
+
+function readAlgorithm(parent: Asn1Reader): AlgorithmIdentifier {
+  const reader = parent.inside(TAG.sequence, "AlgorithmIdentifier");
+  const algorithm = reader.objectIdentifier();
+  return { algorithm, parameters: reader.isEmpty ? new Uint8Array(0) : reader.any().whole };
+}
+
+function readSubject(der: Uint8Array): Subject {
+  const outer = new Asn1Reader(der);
+  const { content } = outer.expect(TAG.sequence, "RDNSequence");
+  const values = readList(content, TAG.set).flatMap((set) =>
+    readList(set.content, TAG.sequence).map((pair) => readAttribute(pair.content)),
+  );
+  if (!outer.isEmpty) refuse("x509: trailing data after X.509 Subject");
+  return {
+    commonName: values.findLast(({ type, text }) => type === COMMON_NAME && text !== undefined)?.text ?? "",
+    organizations: values.flatMap(({ type, text }) => (type === ORGANIZATION && text !== undefined ? [text] : [])),
+  };
+}
+
+function readAttribute(content: Uint8Array): { readonly type: string; readonly text: string | undefined } {
+  const reader = new Asn1Reader(content);
+  return { type: reader.objectIdentifier(), text: checkAnyValue(reader.any()) };
+}
+
+/** Attributes that are none of ours, and those that cannot be read, are passed over. */
+function readRequestedNames(attributes: readonly Uint8Array[]): AlternativeNames {
+  const extensions = attributes.flatMap(readRequestedExtensions);
+  if (new Set(extensions.map(({ id }) => id)).size < extensions.length) {
+    return refuse("x509: certificate request contains duplicate requested extensions");
+  }
+  const names = extensions.find(({ id }) => id === SUBJECT_ALTERNATIVE_NAME);
+  return names === undefined ? NO_ALTERNATIVE_NAMES : readAlternativeNames(names.value);
+}
+
+interface Extension {
+  readonly id: string;
+  readonly value: Uint8Array;
+}
+
+function readRequestedExtensions(attribute: Uint8Array): readonly Extension[] {
+  const list = extensionList(attribute);
+  if (list === undefined) return [];
+  const { content } = new Asn1Reader(list).expect(TAG.sequence, "");
+  return readList(content, TAG.sequence).map((extension) => readExtension(extension.content));
+}
+
+/** What is asked for, in a set of one; undefined if the attribute is about something else. */
+function extensionList(attribute: Uint8Array): Uint8Array | undefined {
+  try {
+    const reader = new Asn1Reader(attribute).inside(TAG.sequence, "pkcs10Attribute");
+    const id = reader.objectIdentifier();
+    const [first] = readList(reader.expect(TAG.set, "").content);
+    return id === EXTENSION_REQUEST ? first?.whole : undefined;
+  } catch (error) {
+    if (error instanceof X509Error) return undefined;
+    throw error;
+  }
+}
+
+function readExtension(content: Uint8Array): Extension {
+  const reader = new Asn1Reader(content);
+  const id = reader.objectIdentifier();
+  const critical = reader.optional(TAG.boolean);
+  if (critical !== undefined) checkAnyValue(critical);
+  return { id, value: reader.expect(TAG.octetString, "").content };
+}

@@ -1,0 +1,88 @@
+/**
+ * PEM: binary in text, between a BEGIN and an END line. Read as Go reads it: what is no whole block is passed over, whatever surrounds it.
+ */
+import { Base64Error, decodeBase64 } from "../codec/base64.ts";
+
+export interface PemBlock {
+  /** "CERTIFICATE REQUEST" */
+  readonly type: string;
+  /** Lines "name: value" before the contents; hardly anything has them. */
+  readonly hasHeaders: boolean;
+  readonly bytes: Uint8Array;
+}
+
+const BEGIN = "-----BEGIN ";
+const END = "\n-----END ";
+const DASHES = "-----";
+
+/** The blocks of a file, in order, made as they are asked for. */
+export function* pemBlocks(file: Uint8Array): Iterable<PemBlock> {
+  // One character for each byte: nothing outside of ASCII belongs to a block.
+  const text = latin1(file);
+  for (let at = 0; ;) {
+    const found = nextBlock(text, at);
+    if (found === undefined) return;
+    yield found.block;
+    at = found.end;
+  }
+}
+
+function nextBlock(text: string, from: number): { readonly block: PemBlock; readonly end: number } | undefined {
+  for (let at = from; ;) {
+    const end = text.indexOf(END, at);
+    if (end < 0) return undefined;
+    // The last BEGIN before it: others have no END.
+    const begin = text.lastIndexOf(BEGIN, end);
+    const found = begin < at || (begin > at && text[begin - 1] !== "\n") ? undefined : readBlock(text, begin + BEGIN.length, end);
+    if (found !== undefined) return found;
+    at = end + END.length;
+  }
+}
+
+/** `from` is where the type stands, `end` where the END line's line break does. */
+function readBlock(text: string, from: number, end: number): { readonly block: PemBlock; readonly end: number } | undefined {
+  const typeLine = readLine(text, from);
+  if (!typeLine.text.endsWith(DASHES)) return undefined;
+  const type = typeLine.text.slice(0, -DASHES.length);
+  const body = skipHeaders(text, typeLine.next);
+  if (body === undefined || (body.hasHeaders && body.at > end)) return undefined;
+  const last = readLine(text, end + END.length);
+  if (last.text !== type + DASHES) return undefined;
+  const bytes = body.at < end ? decodeBody(text.slice(body.at, end)) : new Uint8Array(0);
+  return bytes === undefined ? undefined : { block: { type, hasHeaders: body.hasHeaders, bytes }, end: last.next };
+}
+
+/** Undefined if the text ends in them. */
+function skipHeaders(text: string, from: number): { readonly at: number; readonly hasHeaders: boolean } | undefined {
+  for (let at = from; at < text.length;) {
+    const line = readLine(text, at);
+    if (!line.text.includes(":")) return { at, hasHeaders: at > from };
+    at = line.next;
+  }
+  return undefined;
+}
+
+function decodeBody(text: string): Uint8Array | undefined {
+  try {
+    return decodeBase64(text.replace(/[ \t]/g, ""));
+  } catch (error) {
+    if (error instanceof Base64Error) return undefined;
+    throw error;
+  }
+}
+
+/** Without its line break, and without blanks at its end. */
+function readLine(text: string, from: number): { readonly text: string; readonly next: number } {
+  const lineFeed = text.indexOf("\n", from);
+  const line = lineFeed < 0 ? text.slice(from) : text.slice(from, lineFeed).replace(/\r$/, "");
+  return { text: line.replace(/[ \t]+$/, ""), next: lineFeed < 0 ? text.length : lineFeed + 1 };
+}
+
+/** Taken in parts: a million arguments to one call would be too many. */
+const PART_BYTES = 8_192;
+
+function latin1(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += PART_BYTES) parts.push(String.fromCharCode(...bytes.subarray(at, at + PART_BYTES)));
+  return parts.join("");
+}

@@ -1,0 +1,70 @@
+/**
+ * networking.k8s.io/v1 Ingress: which HTTP requests from outside go to which Service, by host and path. Serving it is the business of a
+ * controller that is not part of Kubernetes; here it is kept, checked and shown.
+ *
+ * Not here: its rules (ingress/validate.ts), the class of those that name none (admission).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withMembersOf } from "../../changes.ts";
+import { ingressAddresses } from "../../core/v1/service.ts";
+import type { Ingress, IngressRule } from "../../generated/networking.k8s.io/v1.ts";
+import { ageColumn, nameColumn, NONE, SHOWN_MAX, textColumn } from "../../machinery/columns.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { CLASS_ANNOTATION, validateIngress, validateIngressStatus } from "./ingress/validate.ts";
+
+export const ingresses = defineResource<Ingress>({
+  kind: "Ingress",
+  plural: "ingresses",
+  singular: "ingress",
+  shortNames: ["ing"],
+  scope: "Namespaced",
+  served: [{ group: "networking.k8s.io", version: "v1", schema: "io.k8s.api.networking.v1.Ingress" }],
+
+  prepareForCreate: (ingress) => ({ ...ingress, status: { loadBalancer: {} } }),
+  prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
+  changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+
+  validate: validateIngress,
+  *warnings({ metadata, spec }, previous) {
+    const isByAnnotation = metadata.annotations?.[CLASS_ANNOTATION] !== undefined && spec?.ingressClassName === undefined;
+    if (previous === undefined && isByAnnotation) {
+      yield `annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`;
+    }
+  },
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec"),
+      validateUpdate: validateIngressStatus,
+    },
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Class", "The class, which says who serves it", ({ spec }) => spec?.ingressClassName ?? NONE),
+    textColumn("Hosts", "The hosts of its rules", ({ spec }) => hostsText(spec?.rules ?? [])),
+    textColumn("Address", "Where it can be reached", ({ status }) => ingressAddresses(status?.loadBalancer ?? {}).join(",")),
+    textColumn("Ports", "Where it can be reached: with certificates by HTTPS too", ({ spec }) => portsText(spec?.tls ?? [])),
+    ageColumn,
+  ],
+});
+
+/** The first hosts. What is said to be more are all other rules, with a host or without, as upstream counts them. */
+function hostsText(rules: readonly IngressRule[]): string {
+  const hosts = rules.map(({ host = "" }) => host);
+  const shown = hosts.filter((host) => host !== "").slice(0, SHOWN_MAX);
+  if (shown.length === 0) return "*";
+  const isAllShown = shown.length < SHOWN_MAX || hosts.length - 1 === lastShownIndex(hosts);
+  return isAllShown ? shown.join(",") : `${shown.join(",")} + ${rules.length - SHOWN_MAX} more...`;
+}
+
+function lastShownIndex(hosts: readonly string[]): number {
+  let count = 0;
+  return hosts.findIndex((host) => host !== "" && ++count === SHOWN_MAX);
+}
+
+function portsText(tls: readonly unknown[]): string {
+  return tls.length === 0 ? "80" : "80, 443";
+}

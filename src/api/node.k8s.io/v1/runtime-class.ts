@@ -1,0 +1,61 @@
+/**
+ * node.k8s.io/v1 RuntimeClass: with which handler of the container runtime Pods of this class are run, what that costs beside their
+ * containers, and which nodes can.
+ *
+ * Its handler never changes. An update must say of which version it is; a PUT creates it.
+ * Not here: putting overhead, node selector and tolerations into Pods (admission).
+ */
+import { deprecatedNodeLabel } from "../../core/v1/node/label-warnings.ts";
+import { validateContainerResources } from "../../core/v1/pod/validate-resources.ts";
+import { validateTolerations } from "../../core/v1/pod/validate-scheduling.ts";
+import type { Toleration } from "../../generated/core/v1.ts";
+import type { RuntimeClass, Scheduling } from "../../generated/node.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
+import { validateLabels } from "../../machinery/metadata-validation.ts";
+import { validateDnsLabel } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+
+export const runtimeClasses = defineResource<RuntimeClass>({
+  kind: "RuntimeClass",
+  plural: "runtimeclasses",
+  singular: "runtimeclass",
+  scope: "Cluster",
+  served: [{ group: "node.k8s.io", version: "v1", schema: "io.k8s.api.node.v1.RuntimeClass" }],
+  createOnUpdate: true,
+  unconditionalUpdate: false,
+
+  *validate({ handler, overhead, scheduling }, previous) {
+    if (handler === "") yield required("handler");
+    else for (const wrong of validateDnsLabel(handler)) yield invalid("handler", handler, wrong);
+    if (overhead !== undefined) yield* validateContainerResources({ limits: overhead.podFixed ?? {} }, new Set(), "overhead");
+    if (scheduling !== undefined) yield* validateScheduling(scheduling);
+    if (previous !== undefined && handler !== previous.handler) yield immutable("handler", handler);
+  },
+  *warnings({ scheduling }) {
+    for (const label of Object.keys(scheduling?.nodeSelector ?? {})) {
+      const message = deprecatedNodeLabel(label);
+      if (message !== undefined) yield `scheduling.nodeSelector: ${message}`;
+    }
+  },
+
+  columns: [nameColumn, textColumn("Handler", "How the container runtime calls it", ({ handler }) => handler), ageColumn],
+});
+
+function* validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): Iterable<FieldError> {
+  const at = "scheduling.tolerations";
+  yield* validateLabels(nodeSelector, "scheduling.nodeSelector");
+  yield* validateTolerations(tolerations, at);
+  const seen = new Set<string>();
+  for (const [index, toleration] of tolerations.entries()) {
+    const { key = "", operator = "", value = "", effect = "" } = toleration;
+    const identity = JSON.stringify([key, operator, value, effect]);
+    if (seen.has(identity)) yield duplicate(element(at, index), shownToleration(toleration));
+    seen.add(identity);
+  }
+}
+
+/** As upstream's message shows it: with the names of its own type. */
+function shownToleration({ key = "", operator, value = "", effect, tolerationSeconds }: Toleration): unknown {
+  return { Key: key, Operator: operator ?? "", Value: value, Effect: effect ?? "", TolerationSeconds: tolerationSeconds ?? null };
+}

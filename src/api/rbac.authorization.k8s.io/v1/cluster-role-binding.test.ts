@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { validateDnsSubdomain } from "../../machinery/names.ts";
+import { cellsOf, columnNames, newObject, problemsOfChange, problemsOfNew, type Sent } from "../../testing/kind.ts";
+import { clusterRoleBindings } from "./cluster-role-binding.ts";
+
+const [DNS_SUBDOMAIN = ""] = validateDnsSubdomain("A");
+
+const ROLE = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" };
+
+test("the role, users and groups of a ClusterRoleBinding are of the group of RBAC, and service accounts of none", () => {
+  const subjects = ["User", "Group", "ServiceAccount"].map((kind) => ({ kind, name: "a", namespace: "n" }));
+
+  const binding = newObject(clusterRoleBindings, { roleRef: { kind: "ClusterRole", name: "a" }, subjects });
+
+  assert.deepEqual(binding.roleRef, ROLE);
+  assert.deepEqual(
+    binding.subjects?.map(({ apiGroup }) => apiGroup),
+    ["rbac.authorization.k8s.io", "rbac.authorization.k8s.io", undefined],
+  );
+  assert.equal(clusterRoleBindings.served[0]?.defaults?.(binding), binding);
+});
+
+const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
+  ["no role", { roleRef: {} }, ['roleRef.kind: Unsupported value: "": supported values: "ClusterRole"', "roleRef.name: Required value"]],
+  [
+    "a role of another group, kind and name",
+    { roleRef: { apiGroup: "example.com", kind: "Pod", name: "a/b" } },
+    [
+      'roleRef.apiGroup: Unsupported value: "example.com": supported values: "rbac.authorization.k8s.io"',
+      'roleRef.kind: Unsupported value: "Pod": supported values: "ClusterRole"',
+      "roleRef.name: Invalid value: \"a/b\": may not contain '/'",
+    ],
+  ],
+  [
+    "subjects that are none",
+    {
+      roleRef: { kind: "ClusterRole", name: "a" },
+      subjects: [
+        { kind: "User" },
+        { kind: "User", name: "a", apiGroup: "x" },
+        { kind: "Group", name: "a", apiGroup: "x" },
+        { kind: "ServiceAccount", name: "A", namespace: "n", apiGroup: "x" },
+        { kind: "Node", name: "a" },
+      ],
+    },
+    [
+      "subjects[0].name: Required value",
+      'subjects[1].apiGroup: Unsupported value: "x": supported values: "rbac.authorization.k8s.io"',
+      'subjects[2].apiGroup: Unsupported value: "x": supported values: "rbac.authorization.k8s.io"',
+      `subjects[3].name: Invalid value: "A": ${DNS_SUBDOMAIN}`,
+      'subjects[3].apiGroup: Unsupported value: "x": supported values: ""',
+      'subjects[4].kind: Unsupported value: "Node": supported values: "ServiceAccount", "User", "Group"',
+    ],
+  ],
+  [
+    "a service account without a namespace",
+    { roleRef: { kind: "ClusterRole", name: "a" }, subjects: [{ kind: "ServiceAccount", name: "a" }] },
+    ["subjects[0].namespace: Required value"],
+  ],
+  ["a Role", { roleRef: { kind: "Role", name: "a" } }, ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"']],
+  ["a ClusterRole whose name has a colon", { roleRef: { kind: "ClusterRole", name: "system:a" } }, []],
+];
+
+for (const [title, sent, problems] of ROWS) {
+  test(`a ClusterRoleBinding with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+    assert.deepEqual(problemsOfNew(clusterRoleBindings, sent), problems);
+  });
+}
+
+test("a ClusterRoleBinding is to one role for life, and to whom it likes", () => {
+  const previous = newObject(clusterRoleBindings, { roleRef: ROLE });
+
+  assert.deepEqual(problemsOfChange(clusterRoleBindings, previous, { roleRef: ROLE, subjects: [{ kind: "User", name: "a" }] }), []);
+  assert.deepEqual(problemsOfChange(clusterRoleBindings, previous, { roleRef: { ...ROLE, name: "b" } }), [
+    'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"b"}: cannot change roleRef',
+  ]);
+});
+
+test("a ClusterRoleBinding is shown with its subjects by kind", () => {
+  const subjects = [
+    { kind: "User", name: "anna" },
+    { kind: "ServiceAccount", name: "robot", namespace: "factory" },
+    { kind: "User", name: "bela" },
+    { kind: "Group", name: "readers" },
+  ];
+
+  assert.deepEqual(cellsOf(clusterRoleBindings, newObject(clusterRoleBindings, { roleRef: ROLE, subjects })), {
+    Name: "x",
+    Role: "ClusterRole/a",
+    Age: "<unknown>",
+    Users: "anna, bela",
+    Groups: "readers",
+    ServiceAccounts: "factory/robot",
+  });
+  assert.deepEqual(columnNames(clusterRoleBindings), ["Name", "Role", "Age", "Users*", "Groups*", "ServiceAccounts*"]);
+});
+
+test("a ClusterRoleBinding is called as a Role can be, and is created by a PUT", () => {
+  assert.deepEqual(clusterRoleBindings.validateName?.("system:a%"), ["may not contain '%'"]);
+  assert.equal(clusterRoleBindings.createOnUpdate, true);
+});

@@ -1,0 +1,32 @@
+/**
+ * The rules of a Role and of a ClusterRole: which verbs on which resources, or on which paths that are no resources.
+ * Any verb and any name is allowed, because extensions bring their own.
+ * Not here: whether who writes a role may give away what is in it (the authorizer's business).
+ */
+import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import { child, element, invalid, required, type FieldError } from "../../machinery/field-error.ts";
+
+export interface PolicyRuleOptions {
+  /** A rule of one namespace cannot speak of paths, which are in none. */
+  readonly namespaced: boolean;
+}
+
+export function* validatePolicyRules(rules: readonly PolicyRule[] | undefined, options: PolicyRuleOptions): Iterable<FieldError> {
+  for (const [index, rule] of (rules ?? []).entries()) yield* validatePolicyRule(rule, element("rules", index), options);
+}
+
+/** A client may leave out any list, also the verbs. */
+function* validatePolicyRule(rule: Partial<PolicyRule>, at: string, { namespaced }: PolicyRuleOptions): Iterable<FieldError> {
+  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  if (verbs.length === 0) yield required(child(at, "verbs"), "verbs must contain at least one value");
+  if (nonResourceURLs.length > 0) {
+    const here = child(at, "nonResourceURLs");
+    if (namespaced) yield invalid(here, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs");
+    if (apiGroups.length > 0 || resources.length > 0 || resourceNames.length > 0) {
+      yield invalid(here, nonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs");
+    }
+    return;
+  }
+  if (apiGroups.length === 0) yield required(child(at, "apiGroups"), "resource rules must supply at least one api group");
+  if (resources.length === 0) yield required(child(at, "resources"), "resource rules must supply at least one resource");
+}

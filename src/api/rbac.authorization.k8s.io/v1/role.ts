@@ -1,0 +1,25 @@
+/**
+ * rbac.authorization.k8s.io/v1 Role: what may be done within one namespace. Who may do it: RoleBinding.
+ *
+ * Not here: that nobody may write rules that give more than they have themselves (the authorizer's business).
+ */
+import type { Role } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
+import { validatePathSegmentName } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { validatePolicyRules } from "./policy-rule.ts";
+
+export const roles = defineResource<Role>({
+  kind: "Role",
+  plural: "roles",
+  singular: "role",
+  scope: "Namespaced",
+  served: [{ group: "rbac.authorization.k8s.io", version: "v1", schema: "io.k8s.api.rbac.v1.Role" }],
+
+  createOnUpdate: true,
+
+  validateName: validatePathSegmentName,
+  validate: ({ rules }) => validatePolicyRules(rules, { namespaced: true }),
+
+  columns: [nameColumn, createdAtColumn],
+});

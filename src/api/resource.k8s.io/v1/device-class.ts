@@ -1,0 +1,40 @@
+/**
+ * resource.k8s.io/v1 DeviceClass: devices that somebody who runs the cluster has put together under a name, for claims to ask for. Its
+ * selectors and its configuration are added to those of every claim.
+ *
+ * Not here: who selects devices (scheduler), and who configures them (the driver).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { isExtendedResource } from "../../core/v1/pod/validate-resources.ts";
+import type { DeviceClass, DeviceClassSpec } from "../../generated/resource.k8s.io/v1.ts";
+import { ageColumn, nameColumn } from "../../machinery/columns.ts";
+import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { validateConfiguration, validateSelectors } from "./device-configuration.ts";
+import { validateList } from "./limited-lists.ts";
+
+const CONFIGURATIONS_MAX = 32;
+
+export const deviceClasses = defineResource<DeviceClass>({
+  kind: "DeviceClass",
+  plural: "deviceclasses",
+  singular: "deviceclass",
+  scope: "Cluster",
+  served: [{ group: "resource.k8s.io", version: "v1", schema: "io.k8s.api.resource.v1.DeviceClass" }],
+
+  returnsDeletedObject: true,
+  changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+
+  validate: ({ spec }, previous) => validateSpec(spec, previous?.spec),
+
+  columns: [nameColumn, ageColumn],
+});
+
+function* validateSpec({ selectors, config, extendedResourceName }: DeviceClassSpec, previous?: DeviceClassSpec): Iterable<FieldError> {
+  yield* validateSelectors(selectors, "spec.selectors");
+  const stored = previous !== undefined && deepEqual(config ?? [], previous.config ?? []);
+  yield* validateList(config, CONFIGURATIONS_MAX, (item, at) => validateConfiguration(item, { stored }, at), "spec.config");
+  if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName)) {
+    yield invalid("spec.extendedResourceName", extendedResourceName, "must be a valid extended resource name");
+  }
+}

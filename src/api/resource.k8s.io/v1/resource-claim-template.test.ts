@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { JsonObject } from "../../machinery/object.ts";
+import { columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../../testing/kind.ts";
+import { resourceClaimTemplates } from "./resource-claim-template.ts";
+import { NOT_A_NAME } from "./testing/words.ts";
+
+const SPEC: JsonObject = {
+  metadata: { labels: { a: "b" } },
+  spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "c" } }] } },
+};
+
+test("the claim of a template gets the defaults of a claim, once", () => {
+  const template = received(resourceClaimTemplates, { spec: SPEC });
+
+  assert.deepEqual(template.spec.spec.devices?.requests, [
+    { name: "gpu", exactly: { deviceClassName: "c", allocationMode: "ExactCount", count: 1 } },
+  ]);
+  assert.equal(resourceClaimTemplates.served[0]?.defaults?.(template), template);
+  assert.deepEqual(columnNames(resourceClaimTemplates), ["Name", "Age"]);
+});
+
+test("of the claim's metadata only labels and annotations can be given", () => {
+  const metadata = {
+    managedFields: [{}],
+    name: "x",
+    uid: "u",
+    finalizers: ["a"],
+    ownerReferences: [{}],
+    generation: 1,
+    labels: { "-": "b" },
+    annotations: { "-": "b" },
+  };
+
+  assert.deepEqual(problemsOfNew(resourceClaimTemplates, { spec: { ...SPEC, metadata } }), [
+    `spec.metadata.annotations: Invalid value: "-": ${NOT_A_NAME}`,
+    `spec.metadata.labels: Invalid value: "-": ${NOT_A_NAME}`,
+    "spec.metadata.name: Forbidden: cannot be set",
+    "spec.metadata.uID: Forbidden: cannot be set",
+    "spec.metadata.generation: Forbidden: cannot be set",
+    "spec.metadata.ownerReferences: Forbidden: cannot be set",
+    "spec.metadata.finalizers: Forbidden: cannot be set",
+    "spec.metadata.managedFields: Forbidden: cannot be set",
+  ]);
+});
+
+test("the claim's spec is checked like that of a claim", () => {
+  const spec = { devices: { requests: [{ name: "gpu" }] } };
+
+  assert.deepEqual(problemsOfNew(resourceClaimTemplates, { spec: SPEC }), []);
+  assert.deepEqual(problemsOfNew(resourceClaimTemplates, { spec: { ...SPEC, spec } }), [
+    "spec.spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required",
+  ]);
+});
+
+test("a template cannot change, and what it would become is checked all the same", () => {
+  const previous = newObject(resourceClaimTemplates, { spec: SPEC });
+  const next = { metadata: { labels: { c: "d" } }, spec: { devices: { constraints: [{}] } } };
+
+  assert.deepEqual(problemsOfChange(resourceClaimTemplates, previous, { metadata: { labels: { a: "b" } }, spec: SPEC }), []);
+  assert.deepEqual(problemsOfChange(resourceClaimTemplates, previous, { spec: next }), [
+    'spec.spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+    'spec: Invalid value: {"labels":{"c":"d"},"Spec":{"Devices":{"Requests":null,"Constraints":[{"Requests":null,"MatchAttribute":null,"DistinctAttribute":null}],"Config":null}}}: field is immutable',
+  ]);
+});

@@ -1,0 +1,45 @@
+/**
+ * resource.k8s.io/v1 ResourceClaimTemplate: the claim that is made for each Pod that names the template. It cannot change, so that Pods of
+ * one template have the same devices.
+ *
+ * Not here: who makes the claims (controllers/resource-claim), and what needs the namespace (resource-claim/admin-access.ts).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withChanges } from "../../changes.ts";
+import { validateTemplateMetadata } from "../../core/v1/pod/validate-claim-template.ts";
+import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from "../../generated/resource.k8s.io/v1.ts";
+import { ageColumn, nameColumn } from "../../machinery/columns.ts";
+import { immutable } from "../../machinery/field-error.ts";
+import type { Json, JsonObject } from "../../machinery/object.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { internalForm } from "./internal-form.ts";
+import { defaultClaimSpec } from "./resource-claim/defaults.ts";
+import { validateClaimSpec } from "./resource-claim/validate-spec.ts";
+
+export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>({
+  kind: "ResourceClaimTemplate",
+  plural: "resourceclaimtemplates",
+  singular: "resourceclaimtemplate",
+  scope: "Namespaced",
+  served: [{ group: "resource.k8s.io", version: "v1", schema: "io.k8s.api.resource.v1.ResourceClaimTemplate", defaults: defaultTemplate }],
+
+  returnsDeletedObject: true,
+
+  *validate({ spec }, previous) {
+    yield* validateTemplateMetadata(spec.metadata ?? {}, "spec.metadata");
+    yield* validateClaimSpec(spec.spec, "spec.spec");
+    if (previous !== undefined && !deepEqual(spec, previous.spec)) yield immutable("spec", formOf(spec));
+  },
+
+  columns: [nameColumn, ageColumn],
+});
+
+function defaultTemplate(template: ResourceClaimTemplate): ResourceClaimTemplate {
+  const { spec } = template;
+  return withChanges(template, { spec: withChanges(spec, { spec: defaultClaimSpec(spec.spec) }) });
+}
+
+/** Metadata is the one type that messages show like the API does, and upstream has its fields beside the claim's. */
+function formOf({ metadata = {}, spec }: ResourceClaimTemplateSpec): Json {
+  return { ...(metadata as JsonObject), Spec: internalForm(spec, "io.k8s.api.resource.v1.ResourceClaimSpec") };
+}

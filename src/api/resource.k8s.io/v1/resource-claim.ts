@@ -1,0 +1,67 @@
+/**
+ * resource.k8s.io/v1 ResourceClaim: "I need these devices", and, in its status, which ones were allocated and who uses them.
+ *
+ * What is asked for is for life: scheduling decisions hang on it. Everything that happens is in the status.
+ * Not here: who allocates (scheduler), who takes back (controllers/resource-claim), and what needs the namespace (admin-access.ts).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import type { ResourceClaim } from "../../generated/resource.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { immutable } from "../../machinery/field-error.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { internalForm } from "./internal-form.ts";
+import { defaultClaimSpec, defaultClaimStatus } from "./resource-claim/defaults.ts";
+import { withoutDeallocated } from "./resource-claim/prepare-status.ts";
+import { validateClaimSpec } from "./resource-claim/validate-spec.ts";
+import { validateClaimStatus } from "./resource-claim/validate-status.ts";
+
+/** What a write of the status leaves as it was. */
+const KEPT_METADATA = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+export const resourceClaims = defineResource<ResourceClaim>({
+  kind: "ResourceClaim",
+  plural: "resourceclaims",
+  singular: "resourceclaim",
+  scope: "Namespaced",
+  served: [{ group: "resource.k8s.io", version: "v1", schema: "io.k8s.api.resource.v1.ResourceClaim", defaults: defaultClaim }],
+
+  returnsDeletedObject: true,
+  prepareForCreate: (claim) => ({ ...claim, status: {} }),
+  prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
+
+  *validate(claim, previous) {
+    // What cannot change is not checked again: rules may have become stricter since.
+    if (previous === undefined) yield* validateClaimSpec(claim.spec, "spec");
+  },
+  *validateUpdate({ spec }, previous) {
+    if (!deepEqual(spec, previous.spec)) yield immutable("spec", internalForm(spec, "io.k8s.api.resource.v1.ResourceClaimSpec"));
+  },
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      ignoredFields: [["metadata"], ["spec"]],
+      prepareForUpdate: (next, previous) =>
+        withChanges(withMembersOf(next, previous, "spec"), {
+          metadata: withMembersOf(next.metadata, previous.metadata, ...KEPT_METADATA),
+          status: changed(next.status, (status) => withoutDeallocated(status, previous.status ?? {})),
+        }),
+      validateUpdate: validateClaimStatus,
+    },
+  },
+
+  columns: [nameColumn, textColumn("State", "What has become of it: pending, allocated, reserved, deleted", stateOf), ageColumn],
+});
+
+function defaultClaim(claim: ResourceClaim): ResourceClaim {
+  return withChanges(claim, { spec: defaultClaimSpec(claim.spec), status: changed(claim.status, defaultClaimStatus) });
+}
+
+function stateOf({ metadata, status }: ResourceClaim): string {
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  if (status?.allocation === undefined) return isGoing ? "deleted" : "pending";
+  const isReserved = (status.reservedFor ?? []).length > 0;
+  return [...(isGoing ? ["deleted"] : []), "allocated", ...(isReserved ? ["reserved"] : [])].join(",");
+}

@@ -1,0 +1,90 @@
+/** What a claim, and a template of one, may ask for. */
+import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/checks.ts";
+import type {
+  DeviceClaim,
+  DeviceClaimConfiguration,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSubRequest,
+  ExactDeviceRequest,
+  ResourceClaimSpec,
+} from "../../../generated/resource.k8s.io/v1.ts";
+import { invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
+import { validateConfiguration, validateSelectors } from "../device-configuration.ts";
+import { validateFullyQualifiedName } from "../device-names.ts";
+import { validateTolerations } from "../device-taints.ts";
+import { validateList, validateSet } from "../limited-lists.ts";
+import { REQUESTS_MAX, requestNamesOf, validateRequestReferences, type RequestNames } from "./request-names.ts";
+
+const ALTERNATIVES_MAX = 8;
+const CONSTRAINTS_MAX = 32;
+export const CONFIGURATIONS_MAX = 32;
+const ALLOCATION_MODES = ["All", "ExactCount"];
+const ONE_KIND_OF_REQUEST = "exactly one of `exactly` or `firstAvailable` is required";
+
+export function validateClaimSpec({ devices = {} }: ResourceClaimSpec, at: string): Iterable<FieldError> {
+  return validateDeviceClaim(devices, `${at}.devices`);
+}
+
+function* validateDeviceClaim(claim: DeviceClaim, at: string): Iterable<FieldError> {
+  const names = requestNamesOf(claim);
+  yield* validateSet(claim.requests, REQUESTS_MAX, validateRequest, ({ name }) => name, `${at}.requests`);
+  yield* validateList(claim.constraints, CONSTRAINTS_MAX, (item, here) => validateConstraint(item, names, here), `${at}.constraints`);
+  yield* validateList(claim.config, CONFIGURATIONS_MAX, (item, here) => validateClaimConfiguration(item, names, here), `${at}.config`);
+}
+
+function* validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, at: string): Iterable<FieldError> {
+  yield* dnsLabel(name, `${at}.name`);
+  const hasAlternatives = firstAvailable.length > 0;
+  if (hasAlternatives && exactly !== undefined) {
+    yield invalid(at, null, `${ONE_KIND_OF_REQUEST}, but multiple fields are set`);
+  } else if (hasAlternatives) {
+    yield* validateSet(firstAvailable, ALTERNATIVES_MAX, validateAlternative, (item) => item.name, `${at}.firstAvailable`);
+  } else if (exactly !== undefined) {
+    yield* validateWanted(exactly, `${at}.exactly`);
+  } else {
+    yield required(at, ONE_KIND_OF_REQUEST);
+  }
+}
+
+function* validateAlternative(alternative: DeviceSubRequest, at: string): Iterable<FieldError> {
+  yield* dnsLabel(alternative.name, `${at}.name`);
+  yield* validateWanted(alternative, at);
+}
+
+/** What a request and an alternative of one have in common. */
+function* validateWanted(wanted: ExactDeviceRequest | DeviceSubRequest, at: string): Iterable<FieldError> {
+  if (wanted.deviceClassName === "") yield required(`${at}.deviceClassName`);
+  else yield* dnsSubdomain(wanted.deviceClassName, `${at}.deviceClassName`);
+  yield* validateSelectors(wanted.selectors, `${at}.selectors`);
+  yield* validateCount(wanted, at);
+  yield* validateTolerations(wanted.tolerations, `${at}.tolerations`);
+}
+
+function* validateCount({ allocationMode = "", count = 0 }: { allocationMode?: string; count?: number }, at: string): Iterable<FieldError> {
+  if (allocationMode === "All") {
+    if (count !== 0) yield invalid(`${at}.count`, count, "must not be specified when allocationMode is 'All'");
+  } else if (allocationMode === "ExactCount") {
+    if (count <= 0) yield invalid(`${at}.count`, count, "must be greater than zero");
+  } else {
+    yield notSupported(`${at}.allocationMode`, allocationMode, ALLOCATION_MODES);
+  }
+}
+
+function* validateConstraint(constraint: DeviceConstraint, names: RequestNames, at: string): Iterable<FieldError> {
+  const { requests, matchAttribute, distinctAttribute } = constraint;
+  yield* validateRequestReferences(requests, names, `${at}.requests`);
+  if (matchAttribute !== undefined) {
+    yield* validateFullyQualifiedName(matchAttribute, `${at}.matchAttribute`);
+  } else if (distinctAttribute !== undefined) {
+    yield* validateFullyQualifiedName(distinctAttribute, `${at}.distinctAttribute`);
+  } else {
+    // Upstream says this of none, and nothing of both.
+    yield required(at, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set');
+  }
+}
+
+function* validateClaimConfiguration(configuration: DeviceClaimConfiguration, names: RequestNames, at: string): Iterable<FieldError> {
+  yield* validateRequestReferences(configuration.requests, names, `${at}.requests`);
+  yield* validateConfiguration(configuration, { stored: false }, at);
+}

@@ -1,0 +1,74 @@
+/**
+ * scheduling.k8s.io/v1 PriorityClass: a name for a priority. When there is not enough room, Pods of a higher one may take the place of
+ * those of a lower one.
+ *
+ * The two classes of the system (built-in.ts) are more than any that users can make, and are always as they are. A priority never changes:
+ * it has been copied into Pods.
+ */
+import { withChanges } from "../../changes.ts";
+import { validatePreemptionPolicy } from "../../core/v1/pod/validate-spec.ts";
+import type { PriorityClass } from "../../generated/scheduling.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { forbidden, immutable, type FieldError } from "../../machinery/field-error.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { builtInPriorityClasses } from "./built-in.ts";
+
+/** More is kept for the system. */
+const USER_PRIORITY_MAX = 1_000_000_000;
+const SYSTEM_PREFIX = "system-";
+
+export const priorityClasses = defineResource<PriorityClass>({
+  kind: "PriorityClass",
+  plural: "priorityclasses",
+  singular: "priorityclass",
+  shortNames: ["pc"],
+  scope: "Cluster",
+  served: [
+    {
+      group: "scheduling.k8s.io",
+      version: "v1",
+      schema: "io.k8s.api.scheduling.v1.PriorityClass",
+      defaults: (object: PriorityClass) => withChanges(object, { preemptionPolicy: object.preemptionPolicy ?? "PreemptLowerPriority" }),
+    },
+  ],
+
+  // There is one, and it stays 1: upstream never counts on.
+  changesGeneration: () => false,
+
+  *validate(object, previous) {
+    if (previous === undefined) yield* validateNew(object);
+  },
+  *validateUpdate(next, previous) {
+    if ((next.value ?? 0) !== (previous.value ?? 0)) yield forbidden("value", "may not be changed in an update.");
+    if (next.preemptionPolicy !== previous.preemptionPolicy) yield immutable("preemptionPolicy", next.preemptionPolicy);
+  },
+
+  columns: [
+    nameColumn,
+    textColumn("Value", "The priority", ({ value }) => value ?? 0, { type: "integer" }),
+    textColumn("Global-Default", "Whether it is that of Pods that name none", ({ globalDefault }) => globalDefault ?? false, {
+      type: "boolean",
+    }),
+    ageColumn,
+    textColumn("PreemptionPolicy", "Whether its Pods take the place of others", ({ preemptionPolicy }) => preemptionPolicy ?? ""),
+  ],
+});
+
+function* validateNew({ metadata, value = 0, globalDefault = false, preemptionPolicy }: PriorityClass): Iterable<FieldError> {
+  if (metadata.name.startsWith(SYSTEM_PREFIX)) {
+    const wrong = systemClassError(metadata.name, value, globalDefault);
+    const reserved = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`;
+    if (wrong !== undefined) yield forbidden("metadata.name", `${reserved}. error: ${wrong}`);
+  } else if (value > USER_PRIORITY_MAX) {
+    yield forbidden("value", `maximum allowed value of a user defined priority is ${USER_PRIORITY_MAX}`);
+  }
+  if (preemptionPolicy !== undefined) yield* validatePreemptionPolicy(preemptionPolicy, "preemptionPolicy");
+}
+
+/** In what an object with such a name differs from the system's own. */
+function systemClassError(name: string, value: number, globalDefault: boolean): string | undefined {
+  const known = builtInPriorityClasses.find(({ metadata }) => metadata.name === name);
+  if (known === undefined) return `${name} is not a known system priority class`;
+  if (value !== known.value) return `value of ${name} PriorityClass must be ${known.value}`;
+  return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
+}

@@ -1,0 +1,93 @@
+/**
+ * storage.k8s.io/v1 CSINode: which storage drivers a node has, and what the drivers call the node. Called as the node; its kubelet writes
+ * it when a driver registers or goes.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { qualifiedName } from "../../core/v1/pod/checks.ts";
+import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
+import type { CSINode, CSINodeDriver } from "../../generated/storage.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
+import { isLongerThan } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { without } from "../../members.ts";
+import { nonNegative } from "../../number-validation.ts";
+
+const NODE_ID_LENGTH_MAX_BYTES = 256;
+
+export const csiNodes = defineResource<CSINode>({
+  kind: "CSINode",
+  plural: "csinodes",
+  singular: "csinode",
+  scope: "Cluster",
+  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.CSINode" }],
+  unconditionalUpdate: false,
+  returnsDeletedObject: true,
+
+  *validate(node) {
+    const names = new Set<string>();
+    for (const [index, driver] of driversOf(node).entries()) yield* validateDriver(driver, element("spec.drivers", index), names);
+  },
+  validateUpdate,
+
+  columns: [
+    nameColumn,
+    textColumn("Drivers", "How many drivers the node has", (node) => driversOf(node).length, { type: "integer" }),
+    ageColumn,
+  ],
+});
+
+/** The type says that there is a list; a client may have left it out. */
+function driversOf({ spec }: CSINode): readonly CSINodeDriver[] {
+  return spec.drivers ?? [];
+}
+
+/** `names` are those of the drivers before it. */
+function* validateDriver(driver: CSINodeDriver, at: string, names: Set<string>): Iterable<FieldError> {
+  const { name, nodeID, allocatable, topologyKeys = [] } = driver;
+  yield* validateDriverName(name, `${at}.name`);
+  if (nodeID === "") yield required(`${at}.nodeID`);
+  if (isLongerThan(nodeID, NODE_ID_LENGTH_MAX_BYTES)) {
+    yield invalid(`${at}.nodeID`, nodeID, `must be ${NODE_ID_LENGTH_MAX_BYTES} characters or less`);
+  }
+  yield* nonNegative(allocatable?.count, `${at}.allocatable.count`);
+  if (names.has(name)) yield duplicate(`${at}.name`, name);
+  names.add(name);
+  yield* validateTopologyKeys(topologyKeys, at);
+}
+
+/** Their mistakes are told of the driver, as upstream does. */
+function* validateTopologyKeys(keys: readonly string[], at: string): Iterable<FieldError> {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (key === "") yield required(at);
+    if (seen.has(key)) yield duplicate(at, key);
+    seen.add(key);
+    yield* qualifiedName(key, at);
+  }
+}
+
+/** A driver may come and go, and change how many volumes it can attach. What it calls the node is known elsewhere by then. */
+function* validateUpdate(next: CSINode, previous: CSINode): Iterable<FieldError> {
+  const drivers = byName(driversOf(next));
+  for (const before of driversOf(previous)) {
+    for (const driver of drivers.get(before.name) ?? []) {
+      if (!deepEqual(without(driver, "allocatable"), without(before, "allocatable"))) yield immutable("spec.drivers", shown(driver));
+    }
+  }
+}
+
+function byName(drivers: readonly CSINodeDriver[]): ReadonlyMap<string, readonly CSINodeDriver[]> {
+  const found = new Map<string, CSINodeDriver[]>();
+  for (const driver of drivers) {
+    const same = found.get(driver.name);
+    if (same === undefined) found.set(driver.name, [driver]);
+    else same.push(driver);
+  }
+  return found;
+}
+
+/** As upstream prints it: by the names of its internal type, without what may change. */
+function shown({ name, nodeID, topologyKeys }: CSINodeDriver): unknown {
+  return { Name: name, NodeID: nodeID, TopologyKeys: topologyKeys ?? null, Allocatable: null };
+}

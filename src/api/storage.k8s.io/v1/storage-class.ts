@@ -1,0 +1,73 @@
+/**
+ * storage.k8s.io/v1 StorageClass: a kind of storage that claims ask for by its name, and who makes volumes of it. What volumes of the
+ * class are like cannot change, because there may be some already.
+ * Not here: which class is taken if a claim names none (admission).
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withChanges } from "../../changes.ts";
+import { deprecatedNodeLabel } from "../../core/v1/node/label-warnings.ts";
+import type { StorageClass } from "../../generated/storage.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { immutable, notSupported, type FieldError } from "../../machinery/field-error.ts";
+import type { ObjectMeta } from "../../machinery/object.ts";
+import { defineResource } from "../../machinery/resource.ts";
+import { validateParameters, validateProvisioner } from "./parameters.ts";
+import { validateTopologies } from "./storage-class/topologies.ts";
+
+const RECLAIM_POLICIES = ["Delete", "Retain"];
+const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
+
+export const storageClasses = defineResource<StorageClass>({
+  kind: "StorageClass",
+  plural: "storageclasses",
+  singular: "storageclass",
+  shortNames: ["sc"],
+  scope: "Cluster",
+  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.StorageClass", defaults: defaultStorageClass }],
+  returnsDeletedObject: true,
+
+  *validate({ provisioner, parameters, reclaimPolicy = "", volumeBindingMode = "", allowedTopologies = [] }) {
+    yield* validateProvisioner(provisioner, "provisioner");
+    yield* validateParameters(parameters, "parameters");
+    if (reclaimPolicy !== "" && !RECLAIM_POLICIES.includes(reclaimPolicy)) {
+      yield notSupported("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES);
+    }
+    if (!BINDING_MODES.includes(volumeBindingMode)) yield notSupported("volumeBindingMode", volumeBindingMode, BINDING_MODES);
+    yield* validateTopologies(allowedTopologies, "allowedTopologies");
+  },
+  validateUpdate,
+  *warnings({ allowedTopologies = [] }) {
+    for (const [index, { matchLabelExpressions = [] }] of allowedTopologies.entries()) {
+      for (const [position, { key }] of matchLabelExpressions.entries()) {
+        const message = deprecatedNodeLabel(key);
+        if (message !== undefined) yield `allowedTopologies[${index}].matchLabelExpressions[${position}].key: ${message}`;
+      }
+    }
+  },
+
+  columns: [
+    { ...nameColumn, value: ({ metadata }) => (isDefault(metadata) ? `${metadata.name} (default)` : metadata.name) },
+    textColumn("Provisioner", "Who makes volumes of the class", ({ provisioner }) => provisioner),
+    textColumn("ReclaimPolicy", "What becomes of a volume after its claim", ({ reclaimPolicy }) => reclaimPolicy ?? "Delete"),
+    textColumn("VolumeBindingMode", "When a volume is made for a claim", ({ volumeBindingMode }) => volumeBindingMode ?? "Immediate"),
+    textColumn("AllowVolumeExpansion", "Whether volumes can grow", ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false),
+    ageColumn,
+  ],
+});
+
+function defaultStorageClass(storageClass: StorageClass): StorageClass {
+  const { reclaimPolicy = "Delete", volumeBindingMode = "Immediate" } = storageClass;
+  return withChanges(storageClass, { reclaimPolicy, volumeBindingMode });
+}
+
+const FIXED = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const satisfies readonly (keyof StorageClass)[];
+
+function* validateUpdate(next: StorageClass, previous: StorageClass): Iterable<FieldError> {
+  for (const field of FIXED) if (!deepEqual(next[field] ?? {}, previous[field] ?? {})) yield immutable(field, next[field]);
+}
+
+const DEFAULT_ANNOTATIONS = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
+
+function isDefault({ annotations }: ObjectMeta): boolean {
+  return DEFAULT_ANNOTATIONS.some((name) => annotations?.[name] === "true");
+}

@@ -1,0 +1,44 @@
+/** Where volumes of a class may be made: any of some terms, each by the values of labels of nodes. No term may say what another says. */
+import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from "../../../generated/core/v1.ts";
+import { duplicate, element, required, type FieldError } from "../../../machinery/field-error.ts";
+import { validateLabelName } from "../../../machinery/metadata-validation.ts";
+
+export function* validateTopologies(terms: readonly TopologySelectorTerm[], at: string): Iterable<FieldError> {
+  const seen = new Map<string, number>();
+  for (const [index, { matchLabelExpressions = [] }] of terms.entries()) {
+    const here = `${element(at, index)}.matchLabelExpressions`;
+    yield* validateRequirements(matchLabelExpressions, here);
+    const meaning = meaningOf(matchLabelExpressions);
+    // Upstream begins with as many empty terms as there are, so one that is empty is a duplicate of each of them.
+    const emptyTerms = matchLabelExpressions.length === 0 ? terms.length : 0;
+    const same = seen.get(meaning) ?? 0;
+    for (let count = 0; count < emptyTerms + same; count++) yield duplicate(here, "");
+    seen.set(meaning, same + 1);
+  }
+}
+
+function* validateRequirements(requirements: readonly TopologySelectorLabelRequirement[], at: string): Iterable<FieldError> {
+  const keys = new Set<string>();
+  for (const [index, { key, values }] of requirements.entries()) {
+    const here = element(at, index);
+    yield* validateValues(values ?? [], `${here}.values`);
+    yield* validateLabelName(key, `${here}.key`);
+    if (keys.has(key)) yield duplicate(`${here}.key`, key);
+    keys.add(key);
+  }
+}
+
+function* validateValues(values: readonly string[], at: string): Iterable<FieldError> {
+  if (values.length === 0) yield required(at);
+  const seen = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) yield duplicate(element(at, index), value);
+    seen.add(value);
+  }
+}
+
+/** The same text for terms that mean the same: neither order counts. Of requirements with one key the last counts, as it does upstream. */
+function meaningOf(requirements: readonly TopologySelectorLabelRequirement[]): string {
+  const byKey = new Map(requirements.map(({ key, values }) => [key, [...new Set(values ?? [])].toSorted()]));
+  return JSON.stringify([...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

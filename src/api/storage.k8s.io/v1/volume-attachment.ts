@@ -1,0 +1,113 @@
+/**
+ * storage.k8s.io/v1 VolumeAttachment: "this volume shall be attached to that node". The attach controller makes it, the volume's driver
+ * does it and writes the status. To detach is to delete it, so what it asks for never changes.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import { withChanges, withMembersOf } from "../../changes.ts";
+import { validateInlineVolumeSpec } from "../../core/v1/persistent-volume/validate-spec.ts";
+import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
+import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
+import type {
+  VolumeAttachment,
+  VolumeAttachmentSource,
+  VolumeAttachmentSpec,
+  VolumeAttachmentStatus,
+  VolumeError,
+} from "../../generated/storage.k8s.io/v1.ts";
+import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
+import { forbidden, immutable, invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
+import { byteLength, isLongerThan, rangeMessage } from "../../machinery/names.ts";
+import { defineResource } from "../../machinery/resource.ts";
+
+const METADATA_SIZE_MAX_BYTES = 256 * 1024;
+const MESSAGE_LENGTH_MAX_BYTES = 1024;
+const INT32_MAX = 2 ** 31 - 1;
+
+export const volumeAttachments = defineResource<VolumeAttachment>({
+  kind: "VolumeAttachment",
+  plural: "volumeattachments",
+  singular: "volumeattachment",
+  scope: "Cluster",
+  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.VolumeAttachment" }],
+  unconditionalUpdate: false,
+  returnsDeletedObject: true,
+
+  prepareForCreate: (attachment) => ({ ...attachment, status: { attached: false } }),
+  prepareForUpdate: (next, previous) => withChanges(next, { status: previous.status }),
+
+  validate: validateAttachment,
+  validateUpdate: validateSameSpec,
+
+  subresources: {
+    status: {
+      of: "object",
+      verbs: ["get", "patch", "update"],
+      ignoredFields: [["metadata"], ["spec"]],
+      prepareForUpdate: (next, previous) => withChanges(withMetadataOf(next, previous), { spec: previous.spec }),
+      *validateUpdate(next, previous) {
+        yield* validateAttachment(next);
+        yield* validateSameSpec(next, previous);
+      },
+    },
+  },
+
+  columns: [
+    nameColumn,
+    { ...textColumn("Attacher", "The driver that attaches the volume", ({ spec }) => spec.attacher), format: "name" },
+    textColumn("PV", "The volume", ({ spec }) => spec.source.persistentVolumeName ?? ""),
+    textColumn("Node", "The node that it is attached to", ({ spec }) => spec.nodeName),
+    textColumn("Attached", "Whether it is", ({ status }) => status?.attached ?? false, { type: "boolean" }),
+    ageColumn,
+  ],
+});
+
+/** Who writes the status writes nothing else. */
+function withMetadataOf(next: VolumeAttachment, { metadata }: VolumeAttachment): VolumeAttachment {
+  return withChanges(next, {
+    metadata: withMembersOf(next.metadata, metadata, "labels", "annotations", "finalizers", "ownerReferences"),
+  });
+}
+
+function* validateAttachment({ spec, status }: VolumeAttachment): Iterable<FieldError> {
+  const { attacher, source, nodeName } = spec;
+  yield* validateDriverName(attacher, "spec.attacher");
+  yield* validateSource(source, "spec.source");
+  yield* dnsSubdomain(nodeName, "spec.nodeName");
+  yield* validateStatus(status ?? { attached: false }, "status");
+  if (source.persistentVolumeName !== undefined) yield* dnsSubdomain(source.persistentVolumeName, "spec.source.persistentVolumeName");
+}
+
+function* validateSource({ persistentVolumeName, inlineVolumeSpec }: VolumeAttachmentSource, at: string): Iterable<FieldError> {
+  const why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+  if (inlineVolumeSpec === undefined && persistentVolumeName === undefined) yield required(at, why);
+  else if (inlineVolumeSpec !== undefined && persistentVolumeName !== undefined) yield forbidden(at, why);
+  else if (inlineVolumeSpec !== undefined) yield* validateInlineVolumeSpec(inlineVolumeSpec, `${at}.inlineVolumeSpec`);
+  else if (persistentVolumeName === "") yield required(`${at}.persistentVolumeName`, "must specify non empty persistentVolumeName");
+}
+
+function* validateStatus({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string): Iterable<FieldError> {
+  const sizeBytes = Object.entries(attachmentMetadata).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
+  if (sizeBytes > METADATA_SIZE_MAX_BYTES) yield tooLong(`${at}.attachmentMetadata`, METADATA_SIZE_MAX_BYTES);
+  yield* validateVolumeError(attachError, `${at}.attachError`);
+  yield* validateVolumeError(detachError, `${at}.detachError`);
+}
+
+function* validateVolumeError({ message = "", errorCode = 0 }: VolumeError = {}, at: string): Iterable<FieldError> {
+  // The number that upstream names is not the one that it checks.
+  if (isLongerThan(message, MESSAGE_LENGTH_MAX_BYTES)) yield tooLong(`${at}.message`, METADATA_SIZE_MAX_BYTES);
+  if (errorCode < 0) yield invalid(`${at}.errorCode`, errorCode, rangeMessage(0, INT32_MAX));
+}
+
+function* validateSameSpec({ spec }: VolumeAttachment, previous: VolumeAttachment): Iterable<FieldError> {
+  if (!deepEqual(spec, previous.spec)) yield immutable("spec", shown(spec));
+}
+
+/** As upstream prints it: by the names of its internal type. What an inline volume says keeps its names. */
+function shown({ attacher, source, nodeName }: VolumeAttachmentSpec): unknown {
+  const { persistentVolumeName = null, inlineVolumeSpec = null } = source;
+  return {
+    Attacher: attacher,
+    Source: { PersistentVolumeName: persistentVolumeName, InlineVolumeSpec: inlineVolumeSpec },
+    NodeName: nodeName,
+  };
+}

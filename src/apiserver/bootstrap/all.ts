@@ -1,0 +1,17 @@
+/** What is made at start, in order: namespaces before what is in them, ranges before the first address is given. */
+import { repairServiceAddresses } from "../resources/service/repair.ts";
+import type { BootstrapStep } from "./bootstrap.ts";
+import { flowControl } from "./flow-control.ts";
+import { kubernetesService } from "./kubernetes-service.ts";
+import { namespaces } from "./namespaces.ts";
+import { priorityClasses } from "./priority-classes.ts";
+import { serviceCidr } from "./service-cidr.ts";
+
+export const all: readonly BootstrapStep[] = [
+  namespaces,
+  flowControl,
+  priorityClasses,
+  serviceCidr,
+  ({ server }) => repairServiceAddresses(server),
+  kubernetesService,
+];

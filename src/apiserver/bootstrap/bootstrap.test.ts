@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryStore } from "../../testing/memory-store.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
+import { startServer, type StartedServer } from "../testing/server.ts";
+import { wrappedStore } from "../testing/wrapped-store.ts";
+
+const MERGE = { "content-type": "application/merge-patch+json" };
+const FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1";
+const CIDR = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes";
+const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
+const SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
+const SERVICE = "/api/v1/namespaces/default/services/kubernetes";
+
+async function names(server: StartedServer, path: string): Promise<readonly string[]> {
+  return (await server.call("GET", path)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+}
+
+test("a new cluster has its namespaces, priorities, flow control, range and its own Service", async () => {
+  await using server = await startServer();
+
+  assert.deepEqual(await names(server, "/api/v1/namespaces"), ["default", "kube-node-lease", "kube-public", "kube-system"]);
+  assert.deepEqual(await names(server, "/apis/scheduling.k8s.io/v1/priorityclasses"), ["system-cluster-critical", "system-node-critical"]);
+  assert.deepEqual(await names(server, `${FLOW}/prioritylevelconfigurations`), [
+    "catch-all",
+    "exempt",
+    "global-default",
+    "leader-election",
+    "node-high",
+    "system",
+    "workload-high",
+    "workload-low",
+  ]);
+  assert.equal((await names(server, `${FLOW}/flowschemas`)).length, 11);
+  const { spec, status } = (await server.call("GET", CIDR)).body;
+  assert.deepEqual([spec.cidrs, status.conditions[0].type, status.conditions[0].status], [["10.96.0.0/12"], "Ready", "True"]);
+  const service = (await server.call("GET", SERVICE)).body;
+  assert.deepEqual(
+    [service.spec.clusterIP, service.spec.ports[0].port, service.metadata.labels.component],
+    ["10.96.0.1", 443, "apiserver"],
+  );
+  assert.deepEqual(await names(server, ADDRESSES), ["10.96.0.1"]);
+});
+
+test("starting again changes nothing that is as it should be", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await using first = await startServer({ store, clock });
+  await first.server.advertise({ address: "192.0.2.1", port: 6443 });
+  const before = await store.currentRevision();
+
+  await using second = await startServer({ store, clock });
+  await second.server.advertise({ address: "192.0.2.1", port: 6443 });
+
+  assert.equal(await store.currentRevision(), before);
+});
+
+test("mandatory flow control is mended at start, suggested only if its editor left it to us", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await using first = await startServer({ store, clock });
+  const level = `${FLOW}/prioritylevelconfigurations`;
+  const changed = { spec: { limited: { nominalConcurrencyShares: 7 } } };
+  for (const [name, more] of [
+    ["system", {}],
+    ["node-high", { metadata: { annotations: { "apf.kubernetes.io/autoupdate-spec": "false" } } }],
+  ] as const) {
+    assert.equal((await first.call("PATCH", `${level}/${name}`, { ...changed, ...more }, MERGE)).code, 200);
+  }
+  await first.call("DELETE", `${FLOW}/flowschemas/exempt`);
+
+  await using second = await startServer({ store, clock });
+
+  const shares = async (name: string) => (await second.call("GET", `${level}/${name}`)).body.spec.limited.nominalConcurrencyShares;
+  assert.deepEqual([await shares("system"), await shares("node-high")], [30, 7]);
+  assert.equal((await second.call("GET", `${FLOW}/flowschemas/exempt`)).code, 200);
+});
+
+test("the range grows by a second family, and any other change of the configuration is left to people", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const cidrs = async (serviceClusterIpRange: string) => {
+    await using server = await startServer({
+      store: wrappedStore(store, { close: () => Promise.resolve() }),
+      clock,
+      config: { serviceClusterIpRange },
+    });
+    return (await server.call("GET", CIDR)).body.spec.cidrs;
+  };
+
+  assert.deepEqual(await cidrs("10.96.0.0/16"), ["10.96.0.0/16"]);
+  assert.deepEqual(await cidrs("10.96.0.0/16,fd00::/112"), ["10.96.0.0/16", "fd00::/112"]);
+  assert.deepEqual(await cidrs("10.97.0.0/16"), ["10.96.0.0/16", "fd00::/112"]);
+});
+
+test("the Service kubernetes leads to where the server is reached", async () => {
+  await using server = await startServer();
+  await server.server.advertise({ address: "192.0.2.1", port: 7443 });
+
+  const slice = (await server.call("GET", SLICE)).body;
+  assert.deepEqual(
+    [slice.addressType, slice.endpoints[0].addresses, slice.ports],
+    ["IPv4", ["192.0.2.1"], [{ name: "https", port: 7443, protocol: "TCP" }]],
+  );
+  const { body } = await server.call("GET", "/api/v1/namespaces/default/endpoints/kubernetes");
+  assert.deepEqual(body.subsets, [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ name: "https", port: 7443, protocol: "TCP" }] }]);
+  assert.equal((await server.call("GET", SERVICE)).body.spec.ports[0].targetPort, 7443);
+});
+
+test("on a shared store the endpoints are those of all servers that live", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const shared = () => wrappedStore(memory, { capabilities: { ...memory.capabilities, shared: true }, close: () => Promise.resolve() });
+  await using first = await startServer({ store: shared(), clock });
+  const second = await startServer({ store: shared(), clock });
+  const addresses = async () =>
+    (await first.call("GET", SLICE)).body.endpoints.map(({ addresses: [address] }: { addresses: string[] }) => address);
+  await first.server.advertise({ address: "192.0.2.1", port: 6443 });
+
+  await second.server.advertise({ address: "192.0.2.2", port: 6443 });
+  assert.deepEqual(await addresses(), ["192.0.2.1", "192.0.2.2"]);
+  await second.server.close();
+  assert.deepEqual(await addresses(), ["192.0.2.1"]);
+});
+
+test("an IPAddress that is missing comes back at the next start, and one of nobody goes", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await using first = await startServer({ store, clock });
+  const labels = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
+  const left = (name: string, ofService: string) => ({
+    apiVersion: "networking.k8s.io/v1",
+    kind: "IPAddress",
+    metadata: { name, labels },
+    spec: { parentRef: { resource: "services", namespace: "default", name: ofService } },
+  });
+  await first.call("POST", "/api/v1/namespaces/default/services", {
+    metadata: { name: "web" },
+    spec: { clusterIP: "10.96.5.5", ports: [{ port: 80 }] },
+  });
+  await first.call("DELETE", `${ADDRESSES}/10.96.5.5`);
+  assert.equal((await first.call("POST", ADDRESSES, left("10.96.7.7", "gone"))).code, 201);
+  assert.equal((await first.call("POST", ADDRESSES, left("10.96.8.8", "web"))).code, 201);
+  const own = { ...left("10.96.9.9", "gone"), metadata: { name: "10.96.9.9" } };
+  assert.equal((await first.call("POST", ADDRESSES, own)).code, 201);
+
+  await using second = await startServer({ store, clock });
+
+  assert.deepEqual(await names(second, ADDRESSES), ["10.96.0.1", "10.96.5.5", "10.96.9.9"]);
+});

@@ -1,0 +1,29 @@
+/**
+ * The FlowSchemas and PriorityLevelConfigurations that every cluster has. The mandatory ones are as we know them, whoever changed them;
+ * of the suggested ones, those whose annotation says so follow us, and the others are their editor's.
+ */
+import { deepEqual } from "../../base/deep.ts";
+import {
+  AUTO_UPDATE_ANNOTATION,
+  builtInFlowSchemas,
+  builtInPriorityLevels,
+  type BuiltIn,
+} from "../../api/flowcontrol.apiserver.k8s.io/v1/built-in.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
+
+export const flowControl: BootstrapStep = async (context) => {
+  for (const builtIn of builtInPriorityLevels) await keep(context, "prioritylevelconfigurations", builtIn);
+  for (const builtIn of builtInFlowSchemas) await keep(context, "flowschemas", builtIn);
+};
+
+type WithSpec = KubeObject & { readonly spec?: unknown };
+
+async function keep({ requests }: BootstrapContext, plural: string, { object, mandatory }: BuiltIn<KubeObject>): Promise<void> {
+  const place = { group: "flowcontrol.apiserver.k8s.io", version: "v1", plural, namespace: "" };
+  const wanted = object as WithSpec;
+  const found = (await requests.make(place, wanted)).object as WithSpec;
+  const follows = mandatory || found.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === "true";
+  if (!follows || deepEqual(found.spec, wanted.spec)) return;
+  await requests.put(place, { ...found, spec: wanted.spec } as KubeObject);
+}

@@ -1,0 +1,42 @@
+/**
+ * The ServiceCIDR "kubernetes": the configured ranges, as an object. It grows by a second family if the configuration does; any other
+ * change of the configuration is told and left to people, since Services have addresses of the old range.
+ */
+import { deepEqual } from "../../base/deep.ts";
+import type { ServiceCIDR } from "../../api/generated/networking.k8s.io/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
+
+const PLACE = { group: "networking.k8s.io", version: "v1", plural: "servicecidrs", namespace: "" };
+const NAME = "kubernetes";
+
+export const serviceCidr: BootstrapStep = async (context) => {
+  const { server, requests } = context;
+  const cidrs = server.config.serviceClusterIpRange.split(",");
+  const wanted: ServiceCIDR = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name: NAME }, spec: { cidrs } };
+  const made = (await requests.make(PLACE, wanted)).object as unknown as ServiceCIDR;
+  const found = made.spec?.cidrs ?? [];
+  if (deepEqual(found, cidrs)) await markAsReady(context, made);
+  else if (found.length === 1 && cidrs.length === 2 && found[0] === cidrs[0]) {
+    await requests.put(PLACE, { ...made, spec: { cidrs } } as unknown as KubeObject);
+  } else {
+    const remedy = "Services keep their addresses; start with the range of the object, or add another ServiceCIDR";
+    server.log.warn(`The default ServiceCIDR is ${found.join(",")}, not the configured ${cidrs.join(",")}: ${remedy}`);
+  }
+};
+
+/** Nobody else says so of this one. What somebody said is left as it is. */
+async function markAsReady({ server, requests }: BootstrapContext, cidr: ServiceCIDR): Promise<void> {
+  const conditions = cidr.status?.conditions ?? [];
+  if (conditions.some(({ type, status }) => type === "Ready" && status !== "Unknown")) return;
+  const ready = {
+    type: "Ready",
+    status: "True",
+    reason: "",
+    message: "Kubernetes default Service CIDR is ready",
+    lastTransitionTime: formatTime(server.clock.now()),
+  } as const;
+  const others = conditions.filter(({ type }) => type !== "Ready");
+  await requests.put(PLACE, { ...cidr, status: { conditions: [...others, ready] } } as unknown as KubeObject, "status");
+}

@@ -1,0 +1,151 @@
+/**
+ * The addresses of Services are given out as IPAddress objects, which are written with the Service or not at all, and go with it; so
+ * after a crash nothing is left over and nothing is given twice, and several API servers on one store exclude each other by the names.
+ * A commit changes one object of a kind, so the second address of a Service with two families comes before it and goes after it; what a
+ * crash leaves of it is mended at the next start (repair.ts).
+ * Not here: which addresses a Service needs (api/core/v1/service/allocation.ts).
+ */
+import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips.ts";
+import type { Service } from "../../../api/generated/core/v1.ts";
+import type { IPAddress, ServiceCIDR } from "../../../api/generated/networking.k8s.io/v1.ts";
+import { parseIp } from "../../../api/machinery/ip-address.ts";
+import type { Random } from "../../../base/random.ts";
+import type { Operation } from "../../../store/store.ts";
+import type { Endpoint } from "../../endpoints.ts";
+import type { ServerContext } from "../../server-context.ts";
+import { translated } from "../../storage/store-failure.ts";
+import { planDeletion } from "../../write/deletion.ts";
+import { ownObject } from "../../write/own-object.ts";
+import { StoredObject } from "../../storage/stored-object.ts";
+import { addressAt, canonicalAddress, configuredRanges, containsAddress, readyRanges, type AddressRange } from "./address-range.ts";
+import { pickFree } from "./number-range.ts";
+
+const GROUP = "networking.k8s.io";
+const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
+const MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by";
+const MANAGER = "ipallocator.k8s.io";
+
+export class ServiceAddresses {
+  readonly #server: ServerContext;
+  readonly #configured: readonly AddressRange[];
+
+  constructor(server: ServerContext) {
+    this.#server = server;
+    this.#configured = configuredRanges(server.config.serviceClusterIpRange);
+  }
+
+  /** In the order of preference: a Service that does not say which family it wants gets the first. */
+  get families(): readonly IpFamily[] {
+    return this.#configured.map(({ family }) => family);
+  }
+
+  /** Resolves when the ranges and the addresses that are taken are known. */
+  async ready(): Promise<void> {
+    for (const { storage } of [this.#addresses(), this.#cidrs()]) if (!storage.cache.isLoaded) await storage.cache.load();
+  }
+
+  contains(address: string): boolean {
+    return this.#ranges().some((range) => containsAddress(range, address));
+  }
+
+  /** A free address of a family; undefined if there is none. `isHeld` knows of those that are on their way. */
+  pick(family: IpFamily, random: Random, isHeld: (address: string) => boolean): string | undefined {
+    const { storage } = this.#addresses();
+    const isTaken = (address: string): boolean => isHeld(address) || storage.cache.get(storage.keyOf(nameOf(address))) !== undefined;
+    for (const range of this.#ranges()) {
+      if (range.family !== family) continue;
+      const offset = pickFree(range.offsets, random, (candidate) => isTaken(addressAt(range, candidate)));
+      if (offset !== undefined) return addressAt(range, offset);
+    }
+    return undefined;
+  }
+
+  /** The object that says whose the address is; undefined if it is free. */
+  async ownerOf(address: string): Promise<IPAddress | undefined> {
+    return (await this.#addresses().storage.get(nameOf(address)))?.object as IPAddress | undefined;
+  }
+
+  /** To be written with the Service that gets the address. */
+  take(address: string, service: Service): Operation {
+    const endpoint = this.#addresses();
+    const { name, namespace = "" } = service.metadata;
+    const object: IPAddress = {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "IPAddress",
+      metadata: {
+        name: canonicalAddress(address),
+        labels: { [FAMILY_LABEL]: parseIp(address)?.family === 6 ? "IPv6" : "IPv4", [MANAGER_LABEL]: MANAGER },
+      },
+      spec: { parentRef: { resource: "services", namespace, name } },
+    };
+    const stored = ownObject(this.#server, endpoint, object);
+    return endpoint.storage.putOperation(nameOf(address), stored, { is: "absent" });
+  }
+
+  /** Takes it at once; false if somebody else was first. */
+  async takeNow(address: string, service: Service): Promise<boolean> {
+    return this.commit(this.take(address, service));
+  }
+
+  /** How the Service lets go of the addresses. An IPAddress that is somebody else's stays. */
+  async give(addresses: readonly string[], service: Service): Promise<readonly Operation[]> {
+    const operations: Operation[] = [];
+    for (const address of addresses) {
+      const stored = await this.#addresses().storage.get(nameOf(address));
+      if (stored !== undefined && isOf(stored.object as unknown as IPAddress, service)) operations.push(...this.giveBack(stored));
+    }
+    return operations;
+  }
+
+  /** False: it is not as it was when the operation was made. */
+  async commit(operation: Operation): Promise<boolean> {
+    return (await translated(() => this.#server.store.commit([operation]))).committed;
+  }
+
+  /** Every IPAddress that this allocator made, whoever it is of. */
+  async made(): Promise<readonly StoredObject[]> {
+    await this.ready();
+    const objects = [...this.#addresses().storage.cache.snapshot().entries()].map(([, stored]) => stored);
+    return objects.filter(({ object }) => object.metadata.labels?.[MANAGER_LABEL] === MANAGER);
+  }
+
+  /** One that somebody holds with a finalizer is marked as going, as every delete does it. */
+  giveBack(stored: StoredObject): readonly Operation[] {
+    const { resource, storage } = this.#addresses();
+    const name = nameOf(stored.object.metadata.name);
+    const plan = planDeletion(resource, stored.object, {}, this.#server.clock.now());
+    if (plan.outcome === "wait") return [];
+    if (plan.outcome === "remove") return [storage.deleteOperation(name, stored)];
+    const going = StoredObject.fromObject(storage.family, plan.object, stored.managed());
+    return [storage.putOperation(name, going, { is: "at", revision: stored.revision })];
+  }
+
+  #ranges(): readonly AddressRange[] {
+    const objects = [...this.#cidrs().storage.cache.snapshot().entries()].map(([, { object }]) => object as unknown as ServiceCIDR);
+    return readyRanges(objects, this.#configured);
+  }
+
+  #addresses(): Endpoint {
+    return this.#endpoint("ipaddresses");
+  }
+
+  #cidrs(): Endpoint {
+    return this.#endpoint("servicecidrs");
+  }
+
+  #endpoint(plural: string): Endpoint {
+    const endpoint = this.#server.endpoints.stored(GROUP, plural);
+    if (endpoint === undefined) throw new Error(`Cannot give addresses to Services: ${plural}.${GROUP} is not served`);
+    return endpoint;
+  }
+}
+
+/** Whether an address is this Service's, by what it says itself. */
+export function isOf({ spec }: IPAddress, { metadata }: Service): boolean {
+  const { group = "", resource, namespace = "", name } = spec.parentRef;
+  return group === "" && resource === "services" && namespace === metadata.namespace && name === metadata.name;
+}
+
+function nameOf(address: string): { readonly namespace: string; readonly name: string } {
+  return { namespace: "", name: canonicalAddress(address) };
+}

@@ -1,0 +1,29 @@
+/** Objects that the server writes itself, along with what a client asked for: complete and valid, in the storage version. */
+import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ServerContext } from "../server-context.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { ignoredFields, otherVersions } from "./field-manager.ts";
+import { metadataForCreate } from "./metadata.ts";
+
+/** Whom its fields belong to: upstream's name for the API server. */
+const MANAGER = "kube-apiserver";
+
+export function ownObject(server: ServerContext, endpoint: Endpoint, object: KubeObject): StoredObject {
+  const { resource, apiVersion, schema, storage } = endpoint;
+  const managed = trackUpdate({
+    schema,
+    previous: undefined,
+    previousManaged: ManagedFields.none,
+    next: object as unknown as JsonObject,
+    writer: { manager: MANAGER, apiVersion, time: formatTime(server.clock.now()) },
+    ignore: ignoredFields(endpoint, ""),
+    ...otherVersions(server, endpoint),
+  });
+  const { name } = object.metadata;
+  const hasGeneration = resource.changesGeneration !== undefined;
+  const complete = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
+  return StoredObject.fromObject(storage.family, complete, managed);
+}

@@ -1,0 +1,12 @@
+/** The addresses of this machine. */
+import { networkInterfaces } from "node:os";
+
+/** One at which others may reach it: of a network, not loopback, IPv4 before IPv6. Undefined if it is on no network. */
+export function reachableAddress(): string | undefined {
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  const outside = addresses.filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address));
+  return (outside.find(({ family }) => family === "IPv4") ?? outside[0])?.address;
+}
+
+/** Only of use on one link, and with its name. */
+const LINK_LOCAL = /^(169\.254\.|fe[89ab])/i;
