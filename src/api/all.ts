@@ -16,12 +16,19 @@ import { daemonSets } from "./apps/v1/daemon-set.ts";
 import { deployments } from "./apps/v1/deployment.ts";
 import { replicaSets } from "./apps/v1/replica-set.ts";
 import { statefulSets } from "./apps/v1/stateful-set.ts";
+import { selfSubjectReviews } from "./authentication.k8s.io/v1/self-subject-review.ts";
+import { tokenReviews } from "./authentication.k8s.io/v1/token-review.ts";
+import { localSubjectAccessReviews } from "./authorization.k8s.io/v1/local-subject-access-review.ts";
+import { selfSubjectAccessReviews } from "./authorization.k8s.io/v1/self-subject-access-review.ts";
+import { selfSubjectRulesReviews } from "./authorization.k8s.io/v1/self-subject-rules-review.ts";
 import { subjectAccessReviews } from "./authorization.k8s.io/v1/subject-access-review.ts";
 import { horizontalPodAutoscalers } from "./autoscaling/horizontal-pod-autoscaler.ts";
 import { cronJobs } from "./batch/v1/cron-job.ts";
 import { jobs } from "./batch/v1/job.ts";
 import { certificateSigningRequests } from "./certificates.k8s.io/v1/certificate-signing-request.ts";
 import { leases } from "./coordination.k8s.io/v1/lease.ts";
+import { bindings } from "./core/v1/binding.ts";
+import { componentStatuses } from "./core/v1/component-status.ts";
 import { configMaps } from "./core/v1/config-map.ts";
 import { endpoints } from "./core/v1/endpoints.ts";
 import { events } from "./core/v1/event.ts";
@@ -66,6 +73,8 @@ import { volumeAttributesClasses } from "./storage.k8s.io/v1/volume-attributes-c
 
 export const all: readonly Resource[] = [
   // core
+  bindings,
+  componentStatuses,
   configMaps,
   endpoints,
   limitRanges,
@@ -90,7 +99,13 @@ export const all: readonly Resource[] = [
   statefulSets,
   // events.k8s.io, and core
   events,
+  // authentication.k8s.io
+  selfSubjectReviews,
+  tokenReviews,
   // authorization.k8s.io
+  localSubjectAccessReviews,
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
   subjectAccessReviews,
   // autoscaling
   horizontalPodAutoscalers,

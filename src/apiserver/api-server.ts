@@ -14,7 +14,7 @@ import { AdmissionChain } from "./admission.ts";
 import { all as admissionPlugins } from "./admission/all.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
-import { mastersOnly, type Authorizer } from "./authorization.ts";
+import { mastersOnly } from "./authorization.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
@@ -33,6 +33,7 @@ import { Deadlines } from "./rest/deadlines.ts";
 import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
 import type { ServerContext } from "./server-context.ts";
+import { storeAnswers } from "./store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchKeeper } from "./watch/watch-keeper.ts";
 
@@ -63,7 +64,7 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const metrics = new Metrics();
-  const server = contextOf(options, mastersOnly);
+  const server = contextOf(options);
   const { clock, endpoints, config } = server;
   const keeper = new WatchKeeper(clock, {
     started: (endpoint) => metrics.watchStarted(endpoint),
@@ -105,8 +106,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-function contextOf(options: ApiServerOptions, authorizer: Authorizer): ServerContext {
-  const { store, schemas, clock, random, log } = options;
+function contextOf(options: ApiServerOptions): ServerContext {
+  const { store, schemas, clock, random, log, authenticator } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
   const extensions = new Map<string, ResourceExtension>();
@@ -115,7 +116,8 @@ function contextOf(options: ApiServerOptions, authorizer: Authorizer): ServerCon
     endpoints,
     schemas,
     admission: new AdmissionChain(admissionPlugins.map((make) => make({ endpoints }))),
-    authorizer,
+    authenticator,
+    authorizer: mastersOnly,
     config,
     clock,
     random,
@@ -129,9 +131,6 @@ function contextOf(options: ApiServerOptions, authorizer: Authorizer): ServerCon
   for (const resource of options.resources) endpoints.add(resource);
   return server;
 }
-
-/** After this long without an answer the store counts as gone. */
-const STORE_CHECK_MS = 2_000;
 
 interface ServerState {
   readonly isReady: boolean;
@@ -151,21 +150,4 @@ async function readinessOf({ store, clock }: ServerContext, { isReady, isStoppin
       { name: "shutdown", ok: !isStopping, ...(isStopping ? { reason: "process is shutting down" } : {}) },
     ],
   };
-}
-
-async function storeAnswers(store: Store, clock: Clock): Promise<boolean> {
-  const timer = new AbortController();
-  const late = clock.sleep(STORE_CHECK_MS, timer.signal).then(
-    () => false,
-    () => false,
-  );
-  const answer = store.currentRevision().then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    timer.abort();
-  }
 }

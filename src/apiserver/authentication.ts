@@ -5,6 +5,8 @@ import type { User } from "./request.ts";
 export interface Authenticator {
   /** undefined: shows nothing, or something that this one does not know. */
   authenticate(request: ExchangeRequest): User | undefined;
+  /** Of a token by itself, for reviews. */
+  authenticateToken(token: string): User | undefined;
 }
 
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
@@ -13,10 +15,12 @@ const BEARER = "Bearer ";
 
 /** One token, made at start, whose bearer may do everything. */
 export function bearerToken(token: string, user: User): Authenticator {
+  const authenticateToken = (shown: string): User | undefined => (equalsInConstantTime(shown, token) ? user : undefined);
   return {
+    authenticateToken,
     authenticate(request) {
       const shown = request.header("authorization") ?? "";
-      return shown.startsWith(BEARER) && equalsInConstantTime(shown.slice(BEARER.length).trim(), token) ? user : undefined;
+      return shown.startsWith(BEARER) ? authenticateToken(shown.slice(BEARER.length).trim()) : undefined;
     },
   };
 }

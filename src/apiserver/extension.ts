@@ -18,7 +18,9 @@ export interface ResourceExtension {
   /** What goes along with an object that goes. */
   release?(object: KubeObject): Promise<Release>;
   /** Answers a create of a kind that is not stored. The object is valid. */
-  answer?(request: ApiRequest, object: KubeObject): Promise<KubeObject> | KubeObject;
+  answer?(call: ActionCall): Promise<Outcome> | Outcome;
+  /** All objects, at this moment, of a kind that is read and not stored. */
+  objects?(): Promise<readonly KubeObject[]>;
   /** Subresources of: "action", by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
 }

@@ -21,6 +21,11 @@ export interface ObjectList {
   readonly remainingItemCount?: number;
 }
 
+/** An object of a kind that is not stored. */
+export function answered({ served }: Endpoint, object: object): Outcome {
+  return { is: "value", code: 201, schema: served.schema, value: object as JsonObject };
+}
+
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
 /** "It is done", for actions that have nothing else to show. */

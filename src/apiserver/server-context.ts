@@ -6,16 +6,21 @@ import type { SchemaSet } from "../api/machinery/schema.ts";
 import type { Store } from "../store/store.ts";
 import type { AdmissionChain } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
+import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
+import type { TokenIssuer } from "./token-issuer.ts";
 
 export interface ServerContext {
   readonly store: Store;
   readonly endpoints: Endpoints;
   readonly schemas: SchemaSet;
   readonly admission: AdmissionChain;
+  readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  /** Absent: nobody signs tokens. */
+  readonly tokens?: TokenIssuer;
   readonly config: ApiServerConfig;
   readonly clock: Clock;
   readonly random: Random;

@@ -102,6 +102,8 @@ export type SelectableFields<T extends KubeObject> = Readonly<Record<string, { r
 export interface ServedVersion<T extends KubeObject = KubeObject> extends GroupVersion {
   /** The OpenAPI name of its type: "io.k8s.api.apps.v1.Deployment". */
   readonly schema: string;
+  /** A sentence for everybody who uses it, whatever for. */
+  readonly deprecation?: string;
   /** Fills in what was left out, on the way in. Called after decoding, and again after mutating admission. */
   defaults?(object: KubeObject): KubeObject;
   /** Absent: it is the storage version, or differs from it in nothing but its name. */

@@ -21,7 +21,7 @@ export function newObject<T extends KubeObject>(resource: Resource<T>, sent: Sen
 }
 
 export function problemsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent, apiVersion?: string): readonly string[] {
-  return problems(resource.validate?.(newObject(resource, sent, apiVersion)) ?? []);
+  return problems(resource.validate?.(newObject(resource, sent, apiVersion)) ?? [], resource.kind);
 }
 
 /** What becomes of an object when this is sent to it, by its own path or by that of a subresource. */
@@ -38,12 +38,21 @@ export function problemsOfChange<T extends KubeObject>(
   subresource?: string,
 ): readonly string[] {
   const next = changedObject(resource, previous, sent, subresource);
-  if (subresource !== undefined) return problems(objectSubresource(resource, subresource).validateUpdate?.(next, previous) ?? []);
-  return problems([...(resource.validateUpdate?.(next, previous) ?? []), ...(resource.validate?.(next, previous) ?? [])]);
+  if (subresource !== undefined)
+    return problems(objectSubresource(resource, subresource).validateUpdate?.(next, previous) ?? [], resource.kind);
+  return problems([...(resource.validateUpdate?.(next, previous) ?? []), ...(resource.validate?.(next, previous) ?? [])], resource.kind);
 }
 
-export function problems(errors: Iterable<FieldError>): readonly string[] {
-  return [...errors].map(describeFieldError);
+/** One line each. `kind` is left out of checks that are not of one kind. */
+export function problems(errors: Iterable<FieldError>, kind?: string): readonly string[] {
+  const all = [...errors];
+  (globalThis as Recording).k8tsOnFieldErrors?.(all, kind);
+  return all.map(describeFieldError);
+}
+
+/** How tools/rules learns which errors the tests have seen. */
+interface Recording {
+  readonly k8tsOnFieldErrors?: (errors: readonly FieldError[], kind?: string) => void;
 }
 
 export function warningsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent): readonly string[] {

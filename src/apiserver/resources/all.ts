@@ -1,7 +1,29 @@
 /** Kinds that need something which cannot be pure. In any order: each has its own. */
 import type { ExtensionFactory } from "../extension.ts";
+import {
+  localSubjectAccessReviewExtension,
+  selfSubjectAccessReviewExtension,
+  selfSubjectRulesReviewExtension,
+  subjectAccessReviewExtension,
+} from "./access-review/access-review-extensions.ts";
+import { bindingExtension } from "./binding/binding-extension.ts";
+import { componentStatusExtension } from "./component-status/component-status-extension.ts";
 import { podExtension } from "./pod/pod-extension.ts";
+import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-review-extension.ts";
+import { serviceAccountExtension } from "./service-account/service-account-extension.ts";
 import { serviceExtension } from "./service/service-extension.ts";
-import { subjectAccessReviewExtension } from "./subject-access-review/subject-access-review-extension.ts";
+import { tokenReviewExtension } from "./token-review/token-review-extension.ts";
 
-export const all: readonly ExtensionFactory[] = [podExtension, serviceExtension, subjectAccessReviewExtension];
+export const all: readonly ExtensionFactory[] = [
+  bindingExtension,
+  componentStatusExtension,
+  localSubjectAccessReviewExtension,
+  podExtension,
+  selfSubjectAccessReviewExtension,
+  selfSubjectReviewExtension,
+  selfSubjectRulesReviewExtension,
+  serviceAccountExtension,
+  serviceExtension,
+  subjectAccessReviewExtension,
+  tokenReviewExtension,
+];

@@ -95,11 +95,17 @@ async function answerResource(
   path: ResourcePath,
 ): Promise<ExchangeAnswer> {
   const { server, pipeline, deadlines } = dependencies;
-  if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   const query = parseQuery(request.query);
   const verb = verbOf(request.method, path, query.isWatch);
+  if (verb === undefined && user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   if (verb === undefined)
     throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
+  const resource = { group: path.group, version: path.version, plural: path.plural, subresource: path.subresource };
+  const place = { ...resource, namespace: path.namespace, name: path.name };
+  // Nobody in particular may read what is public; everything else begins with saying who one is.
+  if (user === ANONYMOUS && !server.authorizer.authorize({ user, verb, resource: place, path: "" }).allowed) {
+    throw new StatusError("Unauthorized", "Unauthorized");
+  }
   const asked = askedFor(server, path, verb);
   const form = answerForm(request.header("accept"), asked);
   const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
@@ -153,7 +159,7 @@ const CARRIED_LENGTH_MAX = 1_024;
 
 function askedFor({ endpoints }: ServerContext, path: ResourcePath, verb: string): AskedFor {
   const endpoint = endpoints.find(path.group, path.version, path.plural);
-  if (endpoint !== undefined && !endpoint.resource.stored) return "value";
+  if (endpoint !== undefined && !endpoint.resource.stored && verb === "create") return "value";
   if (verb === "watch" || verb === "list") return verb;
   return verb === "deletecollection" ? "list" : "object";
 }

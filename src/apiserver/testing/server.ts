@@ -79,7 +79,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     clock,
     random: seededRandom(1),
     log: silentLogger,
-    authenticator: { authenticate: () => ADMINISTRATOR },
+    authenticator: { authenticate: () => ADMINISTRATOR, authenticateToken: (token) => (token === "known" ? ADMINISTRATOR : undefined) },
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
     config: { freezeObjects: true, ...options.config },

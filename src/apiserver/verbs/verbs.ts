@@ -2,7 +2,7 @@
  * From a request that is allowed to its outcome: finds the endpoint, and does what the verb says to the object, a subresource of it or
  * the collection.
  */
-import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
@@ -23,6 +23,7 @@ import { listObjects } from "./list.ts";
 import { getObject } from "./get.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { handleScale } from "./scale.ts";
+import { getUnstored, listUnstored } from "./unstored.ts";
 import { watchObjects } from "./watch.ts";
 
 export class Verbs {
@@ -39,12 +40,15 @@ export class Verbs {
     const endpoint = this.#server.endpoints.find(request.group, request.version, request.plural);
     if (endpoint === undefined) throw noSuchPath();
     checkPlace(endpoint, request);
+    if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
     if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
     if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (request.verb) {
       case "get":
+        if (!endpoint.resource.stored) return getUnstored(this.#server, endpoint, request);
         return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
       case "list":
+        if (!endpoint.resource.stored) return listUnstored(this.#server, endpoint, request);
         return { is: "list", endpoint, list: await listObjects(endpoint, request) };
       case "watch":
         return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#keeper, { endpoint, request }) };
@@ -73,8 +77,7 @@ export class Verbs {
     const extension = this.#server.extension(endpoint.name.group, endpoint.name.plural);
     if (extension?.answer === undefined) throw noSuchPath();
     validateCreate(endpoint, object, request.context);
-    const answer = await extension.answer(request, object);
-    return { is: "value", code: 201, schema: endpoint.served.schema, value: answer as unknown as JsonObject };
+    return extension.answer({ endpoint, request, object });
   }
 
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {

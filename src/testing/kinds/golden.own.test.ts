@@ -28,7 +28,7 @@ for (const golden of readGoldens()) {
   });
 }
 
-function expected({ defaulted, table, wide, causes }: Golden): object {
+function expected({ defaulted, table, wide, causes = [] }: Golden): object {
   return { defaulted, causes, ...(table === undefined ? {} : { table }), ...(wide === undefined ? {} : { wide }) };
 }
 

@@ -2,7 +2,8 @@
  * The golden file of a kind, `<kind>.golden.yaml` beside the kind's own: what a user sends, what the server makes of it, how it is shown,
  * and what it says to a bad one. Every built-in kind has one; what is in it was compared with upstream's server, so it is the yardstick.
  *
- * - `given`: as a user writes it, called "golden…", in no namespace (whoever plays it puts it into one); `before`: what must exist first
+ * - `given`: as a user writes it, called "golden…", in no namespace (whoever plays it puts it into one), or, of a kind that nobody can
+ *   create, what is there; `before`: what must exist first
  * - `defaulted`: the answer to its create, without what differs each time; `<uid>` and `<now>` stand for the object's uid and birth
  * - `status`: what is patched into its status afterwards; `table` and `wide`: then, the cells by column
  * - `change`: a merge patch that is allowed; `bad` and `causes`: a bad object, and each "field: message" in order
@@ -32,8 +33,8 @@ export interface Golden {
   readonly table?: Readonly<Record<string, Json>>;
   readonly wide?: Readonly<Record<string, Json>>;
   readonly change?: JsonObject;
-  readonly bad: GivenObject;
-  readonly causes: readonly string[];
+  readonly bad?: GivenObject;
+  readonly causes?: readonly string[];
   readonly discovery: readonly JsonObject[];
 }
 

@@ -36,18 +36,17 @@ export async function play(golden: Golden, call: Call, namespace: string): Promi
   const { resource } = kindOf(given);
   for (const object of before) await expectOk(call("POST", collectionOf(object, namespace), object));
   const collection = collectionOf(given, namespace);
-  const created = parsed(await expectOk(call("POST", collection, given)));
-  const causes = await causesOf(call, golden.bad, namespace);
-  if (!resource.stored) return { defaulted: withoutWhatDiffers(created, resource.scope), causes };
+  const canCreate = resource.verbs.includes("create");
+  const first = canCreate ? call("POST", collection, given) : call("GET", `${collection}/${String(given.metadata["name"])}`);
+  const created = parsed(await expectOk(first));
+  const causes = golden.bad === undefined ? [] : await causesOf(call, golden.bad, namespace);
+  const defaulted = withoutWhatDiffers(created, resource.scope);
+  if (!resource.verbs.includes("get")) return { defaulted, causes };
   const path = `${collection}/${nameOf(created)}`;
   if (status !== undefined) await expectOk(call("PATCH", `${path}/status`, { status }, MERGE_PATCH));
-  const shown = parsed(await expectOk(call("GET", path, undefined, TABLE))) as unknown as Table;
-  return {
-    defaulted: withoutWhatDiffers(created, resource.scope),
-    causes,
-    ...cellsOf(shown, uidOf(created)),
-    versionsOfRoundTrip: await sendBack(call, path),
-  };
+  const shown = await expectOk(call("GET", path, undefined, TABLE));
+  const whole = { defaulted, causes, ...cellsOf(JSON.parse(withPlaceholders(shown.text, created)) as Table) };
+  return resource.verbs.includes("update") ? { ...whole, versionsOfRoundTrip: await sendBack(call, path) } : whole;
 }
 
 async function causesOf(call: Call, bad: GivenObject, namespace: string): Promise<readonly string[]> {
@@ -71,34 +70,32 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly Json[] }[];
 }
 
-/** With `<uid>` in the place of the object's, which a Job's selector shows. */
-function cellsOf(
-  { columnDefinitions, rows }: Table,
-  uid: string,
-): { readonly table: Record<string, Json>; readonly wide?: Record<string, Json> } {
-  const cells = columnDefinitions.map(({ name, priority }, index) => ({
-    name,
-    priority,
-    cell: withoutUid(rows[0]?.cells[index] ?? null, uid),
-  }));
+function cellsOf({ columnDefinitions, rows }: Table): { readonly table: Record<string, Json>; readonly wide?: Record<string, Json> } {
+  const cells = columnDefinitions.map(({ name, priority }, index) => ({ name, priority, cell: rows[0]?.cells[index] ?? null }));
   const ofPriority = (isWide: boolean): Record<string, Json> =>
     Object.fromEntries(cells.filter(({ priority }) => priority > 0 === isWide).map(({ name, cell }) => [name, cell]));
   const wide = ofPriority(true);
   return { table: ofPriority(false), ...(Object.keys(wide).length === 0 ? {} : { wide }) };
 }
 
-function withoutUid(cell: Json, uid: string): Json {
-  return typeof cell === "string" && uid !== "" ? cell.replaceAll(uid, "<uid>") : cell;
+function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cluster"): JsonObject {
+  const { uid: _uid, creationTimestamp: _time, resourceVersion: _version, managedFields: _managed, ...metadata } = metadataOf(object);
+  const { namespace: _namespace, ...rest } = metadata;
+  return JSON.parse(
+    withPlaceholders(JSON.stringify({ ...object, metadata: scope === "Namespaced" ? rest : metadata }), object),
+  ) as JsonObject;
 }
 
-/** Without what differs from play to play, and with `<uid>` and `<now>` in the place of the uid and the time of birth. */
-function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cluster"): JsonObject {
-  const { uid, creationTimestamp, resourceVersion: _version, managedFields: _managed, ...metadata } = object["metadata"] as JsonObject;
-  const { namespace: _namespace, ...rest } = metadata;
-  let text = JSON.stringify({ ...object, metadata: scope === "Namespaced" ? rest : metadata });
-  if (typeof uid === "string" && uid !== "") text = text.replaceAll(uid, "<uid>");
-  if (typeof creationTimestamp === "string") text = text.replaceAll(creationTimestamp, "<now>");
-  return JSON.parse(text) as JsonObject;
+/** `<uid>` and `<now>` in the place of an object's uid and time of birth. */
+function withPlaceholders(text: string, object: JsonObject): string {
+  const { uid = "", creationTimestamp = "" } = metadataOf(object);
+  const withUid = uid === "" ? text : text.replaceAll(uid, "<uid>");
+  return creationTimestamp === "" ? withUid : withUid.replaceAll(creationTimestamp, "<now>");
+}
+
+/** An answer that is a Status has an empty one. */
+function metadataOf(object: JsonObject): Partial<KubeObject["metadata"]> {
+  return object["metadata"] as unknown as KubeObject["metadata"];
 }
 
 async function expectOk(asked: Promise<Answer>): Promise<Answer> {
@@ -112,13 +109,9 @@ function parsed({ text }: Answer): JsonObject {
 }
 
 function nameOf(object: JsonObject): string {
-  return (object as unknown as KubeObject).metadata.name;
-}
-
-function uidOf(object: JsonObject): string {
-  return (object as unknown as KubeObject).metadata.uid ?? "";
+  return metadataOf(object).name ?? "";
 }
 
 function versionOf(object: JsonObject): string {
-  return (object as unknown as KubeObject).metadata.resourceVersion ?? "";
+  return metadataOf(object).resourceVersion ?? "";
 }

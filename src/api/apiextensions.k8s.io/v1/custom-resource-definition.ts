@@ -63,11 +63,15 @@ const NO_STATUS: CustomResourceDefinitionStatus = { conditions: absentList, acce
 
 function defaultDefinition(definition: CustomResourceDefinition): CustomResourceDefinition {
   const { spec, status } = definition;
-  const stored = status?.storedVersions ?? [];
-  const storage = spec.versions?.find((version) => version.storage)?.name;
-  return withChanges(definition, {
-    spec: defaultSpec(spec),
-    status: stored.length > 0 || storage === undefined ? undefined : { ...status, storedVersions: [storage] },
+  return withChanges(definition, { spec: defaultSpec(spec), status: defaultStatus(spec, status ?? NO_STATUS) });
+}
+
+function defaultStatus({ versions }: CustomResourceDefinitionSpec, status: CustomResourceDefinitionStatus): CustomResourceDefinitionStatus {
+  const storage = versions?.find((version) => version.storage)?.name;
+  const isStored = (status.storedVersions ?? []).length > 0;
+  return withChanges(status, {
+    conditions: status.conditions ?? absentList,
+    storedVersions: isStored || storage === undefined ? undefined : [storage],
   });
 }
 

@@ -86,18 +86,15 @@ test("addresses that are there already may stay as they are", () => {
   assert.equal(problemsOfChange(endpoints, previous, of({ addresses: addresses("010.0.0.1", "10.0.0.2") })).length, 1);
 });
 
-const DEPRECATED = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
-
-test("whoever writes Endpoints is told that they are of the past, and of odd spellings unless he is the controller", () => {
+test("addresses in odd spellings are warned of, except from the controller", () => {
   const odd = of({ addresses: addresses("FD00::1"), notReadyAddresses: addresses("10.0.0.1", "FD00::2") });
   const labels = { "endpoints.kubernetes.io/managed-by": "endpoint-controller" };
 
   assert.deepEqual(warningsOfNew(endpoints, odd), [
-    DEPRECATED,
     'subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")',
     'subsets[0].notReadyAddresses[1].ip: IPv6 address "FD00::2" should be in RFC 5952 canonical format ("fd00::2")',
   ]);
-  assert.deepEqual(warningsOfNew(endpoints, { ...odd, metadata: { labels } }), [DEPRECATED]);
+  assert.deepEqual(warningsOfNew(endpoints, { ...odd, metadata: { labels } }), []);
 });
 
 const CELLS: readonly [sent: Sent, cell: string][] = [
@@ -129,3 +126,9 @@ test("Endpoints have the columns that kubectl expects, and are made by a PUT too
   assert.deepEqual(columnNames(endpoints), ["Name", "Endpoints", "Age"]);
   assert.equal(endpoints.createOnUpdate, true);
 });
+
+test("whoever uses Endpoints is told that they are of the past", () =>
+  assert.deepEqual(
+    endpoints.served.map(({ deprecation }) => deprecation),
+    ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"],
+  ));

@@ -17,6 +17,7 @@ import { validateEndpointIp } from "./endpoint-ip.ts";
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
+const DEPRECATION = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
 /** Who writes addresses only in canonical form. */
 const CONTROLLER = "endpoint-controller";
 
@@ -26,7 +27,7 @@ export const endpoints = defineResource<Endpoints>({
   singular: "endpoints",
   shortNames: ["ep"],
   scope: "Namespaced",
-  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Endpoints", defaults: defaultEndpoints }],
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Endpoints", defaults: defaultEndpoints, deprecation: DEPRECATION }],
   createOnUpdate: true,
 
   *validate({ subsets = [] }, previous) {
@@ -34,7 +35,6 @@ export const endpoints = defineResource<Endpoints>({
     for (const [index, subset] of subsets.entries()) yield* validateSubset(subset, element("subsets", index));
   },
   *warnings({ metadata, subsets = [] }) {
-    yield "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
     if (metadata.labels?.[MANAGED_BY] === CONTROLLER) return;
     for (const [index, subset] of subsets.entries()) yield* addressWarnings(subset, element("subsets", index));
   },

@@ -7,13 +7,14 @@
 import { NO_BYTES, Writer, WIRE_BYTES, WIRE_VARINT } from "../../../base/protobuf-wire.ts";
 import { parseDuration } from "../duration.ts";
 import type { Json, JsonObject } from "../object.ts";
-import type { ChoiceSchema, ObjectSchema } from "../schema.ts";
+import type { AnySchema, ChoiceSchema, ObjectSchema } from "../schema.ts";
 import { parseMoment } from "../time.ts";
 import { decodeBase64 } from "./base64.ts";
 import { writtenZero } from "./decode-plan.ts";
 import { writeJson } from "./json.ts";
 import { ProtobufUnsupported } from "./protobuf-error.ts";
 import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./protobuf-plan.ts";
+import { writeStableJson } from "./stable-json.ts";
 
 /** The object must be one that was decoded (decode.ts): its values are taken to be of the right type and canonical. */
 export function encodeMessage(object: JsonObject, schema: ObjectSchema): Uint8Array {
@@ -119,7 +120,7 @@ function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
     case "duration":
       return writeVarint(writer, NUMBER_1, parseDuration(value as string));
     case "any":
-      if (value !== null) writeText(writer, TEXT_1, writeJson(value));
+      if (value !== null) writeText(writer, TEXT_1, textOfAny(value, plan.plan.schema as AnySchema));
       return;
     case "choice":
       if (value !== null) writeMessage(writer, messageOfChoice(value, plan.plan.schema as ChoiceSchema), plan.message);
@@ -129,6 +130,11 @@ function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
     default:
       return writeTime(writer, value as string | null);
   }
+}
+
+/** Upstream has read and written again what is in schemas (`default`); of other values it keeps the text. */
+function textOfAny(value: Json, { format }: AnySchema): string {
+  return format === "json" ? writeStableJson(value) : writeJson(value);
 }
 
 /** Upstream takes an object as a yes, where the choice is between it and yes or no. */

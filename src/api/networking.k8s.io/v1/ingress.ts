@@ -53,16 +53,12 @@ export const ingresses = defineResource<Ingress>({
 
 /** The first hosts. What is said to be more are all other rules, with a host or without, as upstream counts them. */
 function hostsText(rules: readonly IngressRule[]): string {
-  const hosts = rules.map(({ host = "" }) => host);
-  const shown = hosts.filter((host) => host !== "").slice(0, SHOWN_MAX);
-  if (shown.length === 0) return "*";
-  const isAllShown = shown.length < SHOWN_MAX || hosts.length - 1 === lastShownIndex(hosts);
-  return isAllShown ? shown.join(",") : `${shown.join(",")} + ${rules.length - SHOWN_MAX} more...`;
-}
-
-function lastShownIndex(hosts: readonly string[]): number {
-  let count = 0;
-  return hosts.findIndex((host) => host !== "" && ++count === SHOWN_MAX);
+  const named = rules.flatMap(({ host = "" }, index) => (host === "" ? [] : [{ host, index }]));
+  if (named.length === 0) return "*";
+  const shown = named.slice(0, SHOWN_MAX);
+  const text = shown.map(({ host }) => host).join(",");
+  const isAll = shown.length < SHOWN_MAX || shown.at(-1)?.index === rules.length - 1;
+  return isAll ? text : `${text} + ${rules.length - SHOWN_MAX} more...`;
 }
 
 function portsText(tls: readonly unknown[]): string {

@@ -6,7 +6,7 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { isExtendedResource } from "../../core/v1/pod/validate-resources.ts";
-import type { DeviceClass, DeviceClassSpec } from "../../generated/resource.k8s.io/v1.ts";
+import type { DeviceClass, DeviceClassConfiguration, DeviceClassSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -33,7 +33,8 @@ export const deviceClasses = defineResource<DeviceClass>({
 function* validateSpec({ selectors, config, extendedResourceName }: DeviceClassSpec, previous?: DeviceClassSpec): Iterable<FieldError> {
   yield* validateSelectors(selectors, "spec.selectors");
   const stored = previous !== undefined && deepEqual(config ?? [], previous.config ?? []);
-  yield* validateList(config, CONFIGURATIONS_MAX, (item, at) => validateConfiguration(item, { stored }, at), "spec.config");
+  const validate = (item: DeviceClassConfiguration, at: string): Iterable<FieldError> => validateConfiguration(item, { stored }, at);
+  yield* validateList(config, { max: CONFIGURATIONS_MAX, validate }, "spec.config");
   if (extendedResourceName !== undefined && !isExtendedResource(extendedResourceName)) {
     yield invalid("spec.extendedResourceName", extendedResourceName, "must be a valid extended resource name");
   }

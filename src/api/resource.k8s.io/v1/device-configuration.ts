@@ -17,7 +17,7 @@ const EXPRESSION_LENGTH_MAX_BYTES = 10 * 1024;
 const PARAMETERS_LENGTH_MAX_BYTES = 10 * 1024;
 
 export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, at: string): Iterable<FieldError> {
-  return validateList(selectors, SELECTORS_MAX, validateSelector, at);
+  return validateList(selectors, { max: SELECTORS_MAX, validate: validateSelector }, at);
 }
 
 function* validateSelector({ cel }: DeviceSelector, at: string): Iterable<FieldError> {

@@ -47,8 +47,9 @@ interface BindingConditions {
 export function* validateBindingConditions(device: BindingConditions, at: string): Iterable<FieldError> {
   const { bindingConditions = [], bindingFailureConditions = [] } = device;
   const [successAt, failureAt] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];
-  yield* validateList(bindingConditions, BINDING_CONDITIONS_MAX, validateLabelName, successAt);
-  yield* validateList(bindingFailureConditions, BINDING_CONDITIONS_MAX, validateLabelName, failureAt);
+  const rules = { max: BINDING_CONDITIONS_MAX, validate: validateLabelName };
+  yield* validateList(bindingConditions, rules, successAt);
+  yield* validateList(bindingFailureConditions, rules, failureAt);
   const successes = new Set<string>();
   for (const [index, condition] of bindingConditions.entries()) {
     if (successes.has(condition)) yield duplicate(element(successAt, index), condition);

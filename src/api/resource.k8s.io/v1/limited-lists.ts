@@ -7,33 +7,43 @@ import { byteLength } from "../../machinery/names.ts";
 
 type ItemRule<T> = (item: T, at: string) => Iterable<FieldError>;
 
-export function* validateList<T>(items: readonly T[] | undefined, max: number, validate: ItemRule<T>, at: string): Iterable<FieldError> {
+export interface ListRules<T> {
+  /** Default: there is no limit. */
+  readonly max?: number;
+  readonly validate: ItemRule<T>;
+}
+
+export function* validateList<T>(
+  items: readonly T[] | undefined,
+  { max = Number.POSITIVE_INFINITY, validate }: ListRules<T>,
+  at: string,
+): Iterable<FieldError> {
   const list = items ?? [];
   if (list.length > max) return yield tooMany(at, list.length, max);
   for (const [index, item] of list.entries()) yield* validate(item, element(at, index));
 }
 
-/** A list in which no two items have the same key. What is said twice is shown as its key, or as `show` has it. */
-export function* validateSet<T>(
-  items: readonly T[] | undefined,
-  max: number,
-  validate: ItemRule<T>,
-  keyOf: (item: T) => string,
-  at: string,
-  show: (item: T) => unknown = keyOf,
-): Iterable<FieldError> {
+/** For a list in which no two items have the same key. */
+export interface SetRules<T> extends ListRules<T> {
+  keyOf(item: T): string;
+  /** How a message shows what is there twice. Default: by its key. */
+  show?(item: T): unknown;
+}
+
+export function* validateSet<T>(items: readonly T[] | undefined, rules: SetRules<T>, at: string): Iterable<FieldError> {
   const list = items ?? [];
-  yield* validateList(list, max, validate, at);
-  if (list.length > max) return;
+  yield* validateList(list, rules, at);
+  if (list.length > (rules.max ?? Number.POSITIVE_INFINITY)) return;
   const seen = new Set<string>();
   for (const [index, item] of list.entries()) {
-    const key = keyOf(item);
-    if (seen.has(key)) yield duplicate(element(at, index), show(item));
+    const key = rules.keyOf(item);
+    if (seen.has(key)) yield duplicate(element(at, index), rules.show === undefined ? key : rules.show(item));
     seen.add(key);
   }
 }
 
 export interface MapRules<T> {
+  /** Default: there is no limit. */
   readonly max?: number;
   /** How much of a key is shown, in bytes. */
   readonly keyLengthMax: number;

@@ -66,6 +66,14 @@ test("what a claim asks for is for life, and is shown as upstream's own type has
   ]);
 });
 
+test("what nobody set is shown as the zero of its type", () => {
+  const requests = [{ name: "gpu", exactly: { deviceClassName: "c", allocationMode: "All" } }];
+
+  assert.deepEqual(problemsOfChange(resourceClaims, claim(), { spec: { devices: { requests } } }), [
+    'spec: Invalid value: {"Devices":{"Requests":[{"Name":"gpu","Exactly":{"DeviceClassName":"c","Selectors":null,"AllocationMode":"All","Count":0,"AdminAccess":null,"Tolerations":null,"Capacity":null},"FirstAvailable":null}],"Constraints":null,"Config":null}}: field is immutable',
+  ]);
+});
+
 test("a stored claim that a newer rule would refuse can still be labelled", () => {
   const spec = { devices: { requests: [{ name: "Not-A-Name", exactly: { deviceClassName: "c" } }] } };
   const previous = received(resourceClaims, { spec });

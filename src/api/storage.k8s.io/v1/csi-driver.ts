@@ -59,7 +59,7 @@ export const csiDrivers = defineResource<CSIDriver>({
 type Flag = "attachRequired" | "podInfoOnMount" | "storageCapacity" | "requiresRepublish";
 
 function flagColumn(name: string, description: string, flag: Flag) {
-  return textColumn<CSIDriver>(name, description, ({ spec }) => spec[flag] ?? flag === "attachRequired", { type: "boolean" });
+  return textColumn<CSIDriver>(name, description, ({ spec }) => spec[flag] ?? false, { type: "boolean" });
 }
 
 function tokenRequestsCell({ spec }: CSIDriver): string {

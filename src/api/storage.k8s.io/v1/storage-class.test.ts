@@ -41,6 +41,11 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
     { provisioner: "p", reclaimPolicy: "Recycle" },
     ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"'],
   ],
+  [
+    "as many and as large parameters as may be are right",
+    { provisioner: "p", parameters: { ...Object.fromEntries(keys(511)), a: fill(511) } },
+    [],
+  ],
   ["an empty policy is none", { provisioner: "p", reclaimPolicy: "" }, []],
   [
     "volumes are made when it is said",
@@ -97,6 +102,12 @@ function keys(count: number): readonly [string, string][] {
   return Array.from({ length: count }, (_, index) => [`key-${index}`, ""]);
 }
 
+/** What is left for a value beside so many keys. */
+function fill(count: number): string {
+  const used = keys(count).reduce((sum, [key]) => sum + key.length, "a".length);
+  return "x".repeat(256 * 1024 - used);
+}
+
 function topologies(terms: readonly (readonly JsonObject[])[]): Sent {
   return { provisioner: "p", allowedTopologies: terms.map((matchLabelExpressions) => ({ matchLabelExpressions })) };
 }
@@ -150,6 +161,10 @@ test("older names of labels are warned about", () => {
   assert.deepEqual(warningsOfNew(storageClasses, sent), [
     'allowedTopologies[1].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
   ]);
+});
+
+test("the table says nothing of classes that are not the default", () => {
+  assert.equal(cellsOf(storageClasses, newObject(storageClasses, { provisioner: "p" }))["Name"], "x");
 });
 
 for (const name of ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"]) {

@@ -44,10 +44,7 @@ export const volumeAttachments = defineResource<VolumeAttachment>({
       verbs: ["get", "patch", "update"],
       ignoredFields: [["metadata"], ["spec"]],
       prepareForUpdate: (next, previous) => withChanges(withMetadataOf(next, previous), { spec: previous.spec }),
-      *validateUpdate(next, previous) {
-        yield* validateAttachment(next);
-        yield* validateSameSpec(next, previous);
-      },
+      validateUpdate: validateAttachment,
     },
   },
 

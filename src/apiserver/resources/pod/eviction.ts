@@ -18,9 +18,9 @@ import type { DeleteOptions } from "../../write/deletion.ts";
 import { updateObject } from "../../write/update.ts";
 import type { ActionCall } from "../../extension.ts";
 import { success, type Outcome } from "../../outcome.ts";
-import { withCondition } from "./binding.ts";
+import { withCondition } from "../../bind-pod.ts";
 import { isBudgetOf, mayGoUnhealthy, needsNoBudget, spend, stillProcessed } from "./disruption-budget.ts";
-import { UNCHECKED } from "./unchecked.ts";
+import { UNCHECKED } from "../../write/unchecked.ts";
 
 /** Others that may change the Pod, one after the other, before a client is told to look again. */
 const ATTEMPTS_MAX = 20;

@@ -1,7 +1,7 @@
 /** What Pods need beyond their description: being bound to a node, being evicted. */
 import type { ServerContext } from "../../server-context.ts";
 import type { ResourceExtension } from "../../extension.ts";
-import { bind } from "./binding.ts";
+import { bindPod } from "../../bind-pod.ts";
 import { evict } from "./eviction.ts";
 
 export function podExtension(server: ServerContext): ResourceExtension {
@@ -9,7 +9,7 @@ export function podExtension(server: ServerContext): ResourceExtension {
     group: "",
     plural: "pods",
     actions: {
-      binding: (call) => bind(server, call),
+      binding: (call) => bindPod(server, call),
       eviction: (call) => evict(server, call),
     },
   };

@@ -20,7 +20,9 @@ export interface SharedForm {
 
 const MEMBERS = ["schema", "subresources", "additionalPrinterColumns", "selectableFields"] as const satisfies (keyof SharedMembers)[];
 
-export function toSharedForm({ versions = [] }: CustomResourceDefinitionSpec): SharedForm {
+export function toSharedForm(spec: CustomResourceDefinitionSpec): SharedForm {
+  // Nothing need be given of what is decoded, whatever its type says.
+  const versions = spec.versions ?? [];
   const [first, ...others] = versions;
   if (first === undefined) return { shared: {}, versions };
   const names = MEMBERS.filter((name) => others.every((version) => deepEqual(version[name], first[name])));

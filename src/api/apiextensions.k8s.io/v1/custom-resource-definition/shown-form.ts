@@ -6,21 +6,18 @@ import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import { escapeForPages } from "../../../machinery/codec/stable-json.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { type Additional, additionalItemsOf, additionalPropertiesOf, itemsOf, type JsonSchema, placesOf } from "../schema/json-schema.ts";
 
-/** An error that shows such a value. Go escapes what could end a script in a page, in texts within other values. */
+/** An error that shows such a value. */
 export function invalidShown(field: string, shown: Json, detail: string): FieldError {
-  const text = JSON.stringify(shown).replaceAll(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return { ...invalid(field, "", detail), body: `Invalid value: ${text}: ${detail}` };
+  return { ...invalid(field, "", detail), body: `Invalid value: ${escapeForPages(JSON.stringify(shown))}: ${detail}` };
 }
 
 export function shownVersion(version: CustomResourceDefinitionVersion): JsonObject {
-  const { name = "", served = false, storage = false, deprecated = false, deprecationWarning = null } = version;
+  const { name, served, storage, deprecated = false, deprecationWarning = null } = version;
   const { schema, subresources, additionalPrinterColumns, selectableFields } = version;
   return {
     Name: name,
@@ -31,7 +28,7 @@ export function shownVersion(version: CustomResourceDefinitionVersion): JsonObje
     Schema: schema === undefined ? null : { OpenAPIV3Schema: orNull(schema.openAPIV3Schema, shownSchema) },
     Subresources: orNull(subresources, shownSubresources),
     AdditionalPrinterColumns: orNull(additionalPrinterColumns, (columns) => columns.map(shownColumn)),
-    SelectableFields: orNull(selectableFields, (fields) => fields.map(({ jsonPath = "" }) => ({ JSONPath: jsonPath }))),
+    SelectableFields: orNull(selectableFields, (fields) => fields.map(({ jsonPath }) => ({ JSONPath: jsonPath }))),
   };
 }
 
@@ -42,7 +39,7 @@ function orNull<T>(value: T | undefined, show: (value: T) => Json): Json {
 function shownSubresources({ status, scale }: CustomResourceSubresources): JsonObject {
   return {
     Status: status === undefined ? null : {},
-    Scale: orNull(scale, ({ specReplicasPath = "", statusReplicasPath = "", labelSelectorPath = null }) => ({
+    Scale: orNull(scale, ({ specReplicasPath, statusReplicasPath, labelSelectorPath = null }) => ({
       SpecReplicasPath: specReplicasPath,
       StatusReplicasPath: statusReplicasPath,
       LabelSelectorPath: labelSelectorPath,
@@ -51,7 +48,7 @@ function shownSubresources({ status, scale }: CustomResourceSubresources): JsonO
 }
 
 function shownColumn(column: CustomResourceColumnDefinition): JsonObject {
-  const { name = "", type = "", format = "", description = "", priority = 0, jsonPath = "" } = column;
+  const { name, type, format = "", description = "", priority = 0, jsonPath } = column;
   return { Name: name, Type: type, Format: format, Description: description, Priority: priority, JSONPath: jsonPath };
 }
 
@@ -113,7 +110,7 @@ function shownExtensions(schema: JsonSchema): JsonObject {
     XListType: schema["x-kubernetes-list-type"] ?? null,
     XMapType: schema["x-kubernetes-map-type"] ?? null,
     XValidations: orNull(schema["x-kubernetes-validations"], (rules) =>
-      rules.map(({ rule = "", message = "", messageExpression = "", reason = null, fieldPath = "", optionalOldSelf = null }) => ({
+      rules.map(({ rule, message = "", messageExpression = "", reason = null, fieldPath = "", optionalOldSelf = null }) => ({
         Rule: rule,
         Message: message,
         MessageExpression: messageExpression,

@@ -9,7 +9,7 @@ export function* validateNamesAreThere(names: CustomResourceDefinitionNames, at:
 }
 
 export function* validateNames(names: CustomResourceDefinitionNames, at: string): Iterable<FieldError> {
-  const { kind = "", listKind = "", shortNames = [], categories = [] } = names;
+  const { kind, listKind = "", shortNames = [], categories = [] } = names;
   for (const name of ["plural", "singular"] as const)
     if ((names[name] ?? "") !== "") yield* validateName(names[name] ?? "", child(at, name));
   for (const name of ["kind", "listKind"] as const)

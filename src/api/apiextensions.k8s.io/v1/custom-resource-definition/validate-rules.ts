@@ -21,7 +21,7 @@ export function* validateRules(schema: JsonSchema, at: string): Iterable<FieldEr
   }
 }
 
-function* validateTexts({ rule = "", message = "", messageExpression = "" }: ValidationRule, at: string): Iterable<FieldError> {
+function* validateTexts({ rule, message = "", messageExpression = "" }: ValidationRule, at: string): Iterable<FieldError> {
   const messageAt = child(at, "message");
   if (rule.trim() === "") yield required(child(at, "rule"), "rule is not specified");
   else if (message !== "" && message.trim() === "") yield invalid(messageAt, message, NOT_EMPTY);

@@ -126,8 +126,7 @@ function* innerSchemas(schema: JsonSchema, place: Place): Iterable<readonly [Jso
   if (items !== undefined) yield [items, { ...inItems, at: child(at, "items") }];
   for (const [index, item] of placesOf(schema).entries()) yield [item, { ...inItems, at: element(child(at, "items"), index) }];
   for (const [name, dependency] of Object.entries(schema.dependencies ?? {})) {
-    if (isObject(dependency))
-      yield [dependency as JsonSchema, { ...place, ancestry: undefined, at: element(child(at, "dependencies"), name) }];
+    if (isObject(dependency)) yield [dependency, { ...place, ancestry: undefined, at: element(child(at, "dependencies"), name) }];
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
+import { invalidValue } from "./shown-value.ts";
 
 export interface Failure {
   /** Tells failures apart. */
@@ -45,7 +46,7 @@ export function failureAt(path: string, sentence: string, toFieldError: (field: 
 
 /** `value` is shown; the sentence begins with where. */
 export function invalidAt(path: string, what: string, value: Json): Failure {
-  return failureAt(path, `${path} in body ${what}`, (field, sentence) => invalid(field, value, sentence));
+  return failureAt(path, `${path} in body ${what}`, (field, sentence) => invalidValue(field, value, sentence));
 }
 
 /** What is no failure of one place: it is reported for the whole value. */

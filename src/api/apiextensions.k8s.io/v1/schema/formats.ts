@@ -89,14 +89,14 @@ function isHostname(text: string): boolean {
 function isIsbn10(text: string): boolean {
   const digits = text.replaceAll(/[\t\n\f\r -]+/g, "");
   if (!/^(?:[0-9]{9}X|[0-9]{10})$/.test(digits)) return false;
-  const sum = [...digits].reduce((total, digit, index) => total + (index + 1) * (digit === "X" ? 10 : Number(digit)), 0);
+  const sum = Array.from(digits).reduce((total, digit, index) => total + (index + 1) * (digit === "X" ? 10 : Number(digit)), 0);
   return sum % 11 === 0;
 }
 
 function isIsbn13(text: string): boolean {
   const digits = text.replaceAll(/[\t\n\f\r -]+/g, "");
   if (!/^[0-9]{13}$/.test(digits)) return false;
-  const sum = [...digits].reduce((total, digit, index) => total + (index % 2 === 0 ? 1 : 3) * Number(digit), 0);
+  const sum = Array.from(digits).reduce((total, digit, index) => total + (index % 2 === 0 ? 1 : 3) * Number(digit), 0);
   return sum % 10 === 0;
 }
 
@@ -107,10 +107,12 @@ const CREDIT_CARD =
 function isCreditCard(text: string): boolean {
   const digits = text.replaceAll(/[^0-9]+/g, "");
   if (!CREDIT_CARD.test(digits)) return false;
-  const sum = [...digits].toReversed().reduce((total, digit, index) => {
-    const counted = Number(digit) * (index % 2 === 0 ? 1 : 2);
-    return total + (counted >= 10 ? counted - 9 : counted);
-  }, 0);
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, index) => {
+      const counted = Number(digit) * (index % 2 === 0 ? 1 : 2);
+      return total + (counted >= 10 ? counted - 9 : counted);
+    }, 0);
   return sum % 10 === 0;
 }
 

@@ -24,7 +24,7 @@ export function additionalItemsOf({ additionalItems }: JsonSchema): Additional |
 
 function additionalOf(value: Json | undefined): Additional | undefined {
   if (value === undefined || value === null) return undefined;
-  return isObject(value) ? { allowed: true, schema: value as JsonSchema } : { allowed: value === true };
+  return isObject(value) ? { allowed: true, schema: value } : { allowed: value === true };
 }
 
 /** The schema of all other properties, if they have one. */
@@ -34,7 +34,7 @@ export function otherPropertiesOf(schema: JsonSchema): JsonSchema | undefined {
 
 /** The schema of all items. Undefined also where `items` is a list, one schema for each place. */
 export function itemsOf({ items }: JsonSchema): JsonSchema | undefined {
-  return isObject(items) ? (items as JsonSchema) : undefined;
+  return isObject(items) ? items : undefined;
 }
 
 /** One schema for each place. */
@@ -68,7 +68,7 @@ function* innerSchemas(schema: JsonSchema): Iterable<JsonSchema | undefined> {
   yield* Object.values(schema.patternProperties ?? {});
   yield additionalItemsOf(schema)?.schema;
   yield* Object.values(schema.definitions ?? {});
-  for (const dependency of Object.values(schema.dependencies ?? {})) if (isObject(dependency)) yield dependency as JsonSchema;
+  for (const dependency of Object.values(schema.dependencies ?? {})) if (isObject(dependency)) yield dependency;
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

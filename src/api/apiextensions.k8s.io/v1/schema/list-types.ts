@@ -2,10 +2,11 @@
  * Lists that are sets have no item twice, and lists that are maps no two items with the same keys (x-kubernetes-list-type).
  * Of items that occur more often, the second is reported and no other, as upstream does.
  */
-import { child, duplicate, element, invalid, type FieldError } from "../../../machinery/field-error.ts";
+import { child, element, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { isObject, itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
-import { stableText } from "./stable-text.ts";
+import { duplicateValue, invalidValue } from "./shown-value.ts";
+import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 
 export function* validateListTypes(value: Json, schema: JsonSchema, at = ""): Iterable<FieldError> {
   if (Array.isArray(value)) yield* validateList(value, schema, at);
@@ -32,17 +33,17 @@ function* validateList(list: readonly Json[], schema: JsonSchema, at: string): I
 function* validateUnique(list: readonly Json[], at: string): Iterable<FieldError> {
   const times = new Map<string, number>();
   for (const [index, item] of list.entries()) {
-    const text = stableText(item);
+    const text = writeStableJson(item);
     const before = times.get(text) ?? 0;
     times.set(text, before + 1);
-    if (before === 1) yield duplicate(element(at, index), item);
+    if (before === 1) yield duplicateValue(element(at, index), item);
   }
 }
 
 function* validateKeys(list: readonly Json[], names: readonly string[], at: string): Iterable<FieldError> {
   const wrong = list.findIndex((item) => item !== null && !isObject(item));
   if (wrong >= 0) {
-    yield invalid(element(at, wrong), list[wrong], "must be an object for an array of list-type map");
+    yield invalidValue(element(at, wrong), list[wrong] ?? null, "must be an object for an array of list-type map");
     return;
   }
   yield* validateUnique(

@@ -11,6 +11,7 @@ import type { Json, JsonObject, ObjectMeta } from "../../../machinery/object.ts"
 import { schemaOf } from "../../../schemas.ts";
 import { changedList, changedMembers } from "./changed-value.ts";
 import { isObject, itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
+import { invalidValue } from "./shown-value.ts";
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
@@ -38,7 +39,7 @@ export function coerceMetadata(value: Json, schema: JsonSchema | undefined, at =
   const isResource = schema["x-kubernetes-embedded-resource"] === true;
   return changedMembers(value, (member, name) => {
     if (isResource && (name === "apiVersion" || name === "kind") && typeof member !== "string") {
-      throw new MetadataError(invalid(child(at, name), member, "must be a string"));
+      throw new MetadataError(invalidValue(child(at, name), member, "must be a string"));
     }
     if (isResource && name === "metadata") return coerceObjectMeta(member, child(at, name));
     const property = propertyOf(schema, name);
@@ -49,9 +50,9 @@ export function coerceMetadata(value: Json, schema: JsonSchema | undefined, at =
 
 function coerceObjectMeta(value: Json, at: string): Json {
   try {
-    return decodeMeta(value) as unknown as Json;
+    return decodeMeta(value);
   } catch (error) {
-    if (error instanceof DecodeError) throw new MetadataError(invalid(at, value, error.message));
+    if (error instanceof DecodeError) throw new MetadataError(invalidValue(at, value, error.message));
     throw error;
   }
 }

@@ -124,8 +124,9 @@ function* validateResource(schema: JsonSchema, level: Level, at: string): Iterab
 }
 
 /** A default is refused elsewhere. */
-function saysMoreThanName({ type: _, default: __, properties = {}, ...rest }: JsonSchema): boolean {
-  return Object.keys(rest).length > 0 || Object.keys(properties).some((name) => name !== "name" && name !== "generateName");
+function saysMoreThanName(metadata: JsonSchema): boolean {
+  const others = Object.keys(metadata).filter((member) => !["type", "default", "properties"].includes(member));
+  return others.length > 0 || Object.keys(metadata.properties ?? {}).some((name) => name !== "name" && name !== "generateName");
 }
 
 /** allOf, anyOf, oneOf, not and pattern. The one way to say that a value is a number or a text may have types in anyOf. */

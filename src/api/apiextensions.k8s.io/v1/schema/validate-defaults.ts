@@ -4,11 +4,12 @@
  * Not here: defaults that break rules in CEL.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import { child, describeFieldError, element, invalid, type FieldError } from "../../../machinery/field-error.ts";
+import { child, describeFieldError, element, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
 import { isObject, itemsOf, type JsonSchema, propertiesOf } from "./json-schema.ts";
 import { asResource, coerceMetadata, MetadataError, validateMetadata } from "./metadata.ts";
 import { pruneUnknownFields, RESOURCE_MEMBERS } from "./prune.ts";
+import { invalidValue } from "./shown-value.ts";
 import { validateValue } from "./validate-value.ts";
 
 export interface DefaultRules {
@@ -45,7 +46,7 @@ function* validateWithin(schema: JsonSchema, at: string, rules: DefaultRules, in
 }
 
 function* validateDefault(schema: JsonSchema, value: Json, at: string, { requirePruned }: DefaultRules): Iterable<FieldError> {
-  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalid(at, value, "must not have unknown fields");
+  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalidValue(at, value, "must not have unknown fields");
   const { errors, coerced } = checkMetadata(value, schema, at);
   yield* errors.length > 0 ? errors : validateValue(coerced, schema, { at, of: "default" });
 }
@@ -53,7 +54,7 @@ function* validateDefault(schema: JsonSchema, value: Json, at: string, { require
 function* validateInMeta(schema: JsonSchema, value: Json, at: string, { resource, objectWith }: Surroundings): Iterable<FieldError> {
   const { errors } = checkMetadata(objectWith(value), resource, "");
   if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default" });
-  else yield invalid(at, value, `must result in valid metadata: ${aggregate(errors)}`);
+  else yield invalidValue(at, value, `must result in valid metadata: ${aggregate(errors)}`);
 }
 
 function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly errors: readonly FieldError[]; readonly coerced: Json } {

@@ -23,7 +23,7 @@ import { formatCheck, isSupportedFormat } from "./formats.ts";
 import { additionalPropertiesOf, isObject, itemsOf, type JsonSchema, memberOf, propertiesOf, propertyOf } from "./json-schema.ts";
 import { validateNumber } from "./validate-number.ts";
 import { isInt64, isNearlyWhole, isNumber } from "./numbers.ts";
-import { stableText } from "./stable-text.ts";
+import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 
 export interface ValueRules {
   /** Where the value stands. Default: it is the whole object. */
@@ -147,7 +147,7 @@ class ValueValidator {
   /** Of length and pattern only the first that is wrong is reported. */
   #judgeText(verdict: Verdict, value: string, schema: JsonSchema, path: string): void {
     const { maxLength, minLength, pattern = "" } = schema;
-    const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length;
+    const length = maxLength === undefined && minLength === undefined ? 0 : lengthOf(value);
     verdict.matches++;
     if (maxLength !== undefined && length > maxLength) verdict.add(tooLongAt(path, maxLength));
     else if (minLength !== undefined && length < minLength) {
@@ -174,7 +174,7 @@ class ValueValidator {
       verdict.add(invalidAt(path, `should have at least ${minItems} items`, list.length));
     }
     if (maxItems !== undefined && list.length > maxItems) verdict.add(tooManyAt(path, "items", { actual: list.length, max: maxItems }));
-    if (uniqueItems === true && new Set(list.map(stableText)).size < list.length) {
+    if (uniqueItems === true && new Set(list.map(writeStableJson)).size < list.length) {
       verdict.add(invalidAt(path, "shouldn't contain duplicates", ""));
     }
     verdict.matches += 2;
@@ -223,7 +223,12 @@ function forbiddenProperty(path: string, name: string): Failure {
 /** As upstream compares them: a value that is not whole is cut before it is compared with one that is. Null is no word. */
 function isSameWord(value: Json, word: Json): boolean {
   if (isNumber(value) && isNumber(word)) return Number(isInt64(word) ? Math.trunc(Number(value)) : value) === Number(word);
-  return value !== null && stableText(value) === stableText(word);
+  return value !== null && writeStableJson(value) === writeStableJson(word);
+}
+
+/** In characters, of which one may be two units of a JavaScript string. */
+function lengthOf(text: string): number {
+  return Array.from(text).length;
 }
 
 interface TypeRules {

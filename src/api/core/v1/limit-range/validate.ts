@@ -40,7 +40,7 @@ function* validateType(type: string, at: string): Iterable<FieldError> {
 
 function* validateNames(item: LimitRangeItem, at: string): Iterable<FieldError> {
   const validate = item.type === "Pod" || item.type === "Container" ? validateContainerResourceName : validateResourceName;
-  const validateList = function* (list: keyof LimitRangeItem & keyof Lists): Iterable<FieldError> {
+  const validateList = function* (list: keyof Lists): Iterable<FieldError> {
     for (const name of Object.keys(item[list] ?? {})) yield* validate(name, element(child(at, list), name));
   };
   yield* validateList("max");

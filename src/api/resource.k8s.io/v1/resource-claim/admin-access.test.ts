@@ -17,6 +17,7 @@ test("admin access is asked for in namespaces that are labelled for it", () => {
 
   assert.deepEqual(problems(validateAdminAccess(requests, LABELLED)), []);
   assert.deepEqual(problems(validateAdminAccess(requests.slice(0, 1), {})), []);
+  assert.deepEqual(problems(validateAdminAccess(requests.slice(1), {})), [`spec.devices.requests[0].adminAccess: ${WHY}`]);
   assert.deepEqual(problems(validateAdminAccess(requests, { "resource.kubernetes.io/admin-access": "yes" })), [
     `spec.devices.requests[1].adminAccess: ${WHY}`,
   ]);
@@ -28,5 +29,8 @@ test("admin access is granted in namespaces that are labelled for it, and stays 
   assert.deepEqual(problems(validateAdminAccessOfStatus(next, {}, LABELLED)), []);
   assert.deepEqual(problems(validateAdminAccessOfStatus(next, next, {})), []);
   assert.deepEqual(problems(validateAdminAccessOfStatus(statusWith(false), {}, {})), []);
+  assert.deepEqual(problems(validateAdminAccessOfStatus(statusWith(true), {}, {})), [
+    `status.allocation.devices.results[0].adminAccess: ${WHY}`,
+  ]);
   assert.deepEqual(problems(validateAdminAccessOfStatus(next, {}, {})), [`status.allocation.devices.results[1].adminAccess: ${WHY}`]);
 });

@@ -28,7 +28,7 @@ export function validateRequestReferences(
   at: string,
 ): Iterable<FieldError> {
   const validate = (reference: string, here: string): Iterable<FieldError> => validateRequestReference(reference, names, here);
-  return validateSet(references, REQUESTS_MAX, validate, (reference) => reference, at);
+  return validateSet(references, { max: REQUESTS_MAX, validate, keyOf: (reference) => reference }, at);
 }
 
 export function* validateRequestReference(reference: string, names: RequestNames, at: string): Iterable<FieldError> {

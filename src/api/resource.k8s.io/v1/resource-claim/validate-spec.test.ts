@@ -66,11 +66,12 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
     ["requests[0].firstAvailable: Too many: 9: must have at most 8 items"],
   ],
   [
-    "classes that cannot be called so",
-    { requests: [exactly({ deviceClassName: "" }), exactly({ deviceClassName: "A" }, "a"), either({ name: "a", deviceClassName: "" })] },
+    "classes and alternatives that cannot be called so",
+    { requests: [exactly({ deviceClassName: "" }), exactly({ deviceClassName: "A" }, "a"), either({ name: "A", deviceClassName: "" })] },
     [
       "requests[0].exactly.deviceClassName: Required value",
       `requests[1].exactly.deviceClassName: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
+      `requests[2].firstAvailable[0].name: Invalid value: "A": ${NOT_A_LABEL}`,
       "requests[2].firstAvailable[0].deviceClassName: Required value",
     ],
   ],
@@ -128,13 +129,13 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
   ],
   [
     "references to requests that are not there",
-    { requests: TWO, constraints: [{ requests: ["R", "s/b", "r/a", "a/b/c", "r", "r"], matchAttribute: "a/b" }] },
+    { requests: TWO, constraints: [{ requests: ["R", "s/b", "r/a", "a/B/c", "r", "r"], matchAttribute: "a/b" }] },
     [
       `constraints[0].requests[0]: Invalid value: "R": ${NOT_A_LABEL}`,
       `constraints[0].requests[0]: Invalid value: "R": ${NOT_A_REQUEST}`,
       `constraints[0].requests[1]: Invalid value: "s/b": ${NOT_A_REQUEST}`,
       `constraints[0].requests[2]: Invalid value: "r/a": ${NOT_A_REQUEST}`,
-      `constraints[0].requests[3]: Invalid value: "a/b/c": ${NOT_A_REQUEST}`,
+      `constraints[0].requests[3]: Invalid value: "a/B/c": ${NOT_A_REQUEST}`,
       'constraints[0].requests[5]: Duplicate value: "r"',
     ],
   ],

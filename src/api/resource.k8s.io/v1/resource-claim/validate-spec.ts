@@ -13,7 +13,7 @@ import { invalid, notSupported, required, type FieldError } from "../../../machi
 import { validateConfiguration, validateSelectors } from "../device-configuration.ts";
 import { validateFullyQualifiedName } from "../device-names.ts";
 import { validateTolerations } from "../device-taints.ts";
-import { validateList, validateSet } from "../limited-lists.ts";
+import { validateList, validateSet, type SetRules } from "../limited-lists.ts";
 import { REQUESTS_MAX, requestNamesOf, validateRequestReferences, type RequestNames } from "./request-names.ts";
 
 const ALTERNATIVES_MAX = 8;
@@ -28,9 +28,12 @@ export function validateClaimSpec({ devices = {} }: ResourceClaimSpec, at: strin
 
 function* validateDeviceClaim(claim: DeviceClaim, at: string): Iterable<FieldError> {
   const names = requestNamesOf(claim);
-  yield* validateSet(claim.requests, REQUESTS_MAX, validateRequest, ({ name }) => name, `${at}.requests`);
-  yield* validateList(claim.constraints, CONSTRAINTS_MAX, (item, here) => validateConstraint(item, names, here), `${at}.constraints`);
-  yield* validateList(claim.config, CONFIGURATIONS_MAX, (item, here) => validateClaimConfiguration(item, names, here), `${at}.config`);
+  const ofConstraint = (item: DeviceConstraint, here: string): Iterable<FieldError> => validateConstraint(item, names, here);
+  const ofConfiguration = (item: DeviceClaimConfiguration, here: string): Iterable<FieldError> =>
+    validateClaimConfiguration(item, names, here);
+  yield* validateSet(claim.requests, { max: REQUESTS_MAX, validate: validateRequest, keyOf: ({ name }) => name }, `${at}.requests`);
+  yield* validateList(claim.constraints, { max: CONSTRAINTS_MAX, validate: ofConstraint }, `${at}.constraints`);
+  yield* validateList(claim.config, { max: CONFIGURATIONS_MAX, validate: ofConfiguration }, `${at}.config`);
 }
 
 function* validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest, at: string): Iterable<FieldError> {
@@ -39,13 +42,15 @@ function* validateRequest({ name, exactly, firstAvailable = [] }: DeviceRequest,
   if (hasAlternatives && exactly !== undefined) {
     yield invalid(at, null, `${ONE_KIND_OF_REQUEST}, but multiple fields are set`);
   } else if (hasAlternatives) {
-    yield* validateSet(firstAvailable, ALTERNATIVES_MAX, validateAlternative, (item) => item.name, `${at}.firstAvailable`);
+    yield* validateSet(firstAvailable, ALTERNATIVES, `${at}.firstAvailable`);
   } else if (exactly !== undefined) {
     yield* validateWanted(exactly, `${at}.exactly`);
   } else {
     yield required(at, ONE_KIND_OF_REQUEST);
   }
 }
+
+const ALTERNATIVES: SetRules<DeviceSubRequest> = { max: ALTERNATIVES_MAX, validate: validateAlternative, keyOf: ({ name }) => name };
 
 function* validateAlternative(alternative: DeviceSubRequest, at: string): Iterable<FieldError> {
   yield* dnsLabel(alternative.name, `${at}.name`);

@@ -60,7 +60,12 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
       },
       reservedFor: [CONSUMER],
       devices: [
-        device({ shareID: UUID, conditions: [READY], data: { a: 1 }, networkData: { interfaceName: "eth0", ips: ["10.0.0.1/8"] } }),
+        device({
+          shareID: UUID,
+          conditions: times(8, (index) => ({ ...READY, type: `T${index}` })),
+          data: { a: 1 },
+          networkData: { interfaceName: "eth0", ips: ["10.0.0.1/8"] },
+        }),
         device({ device: "f", data: null }),
       ],
     },

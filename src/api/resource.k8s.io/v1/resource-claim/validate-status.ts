@@ -39,6 +39,8 @@ import { CONFIGURATIONS_MAX } from "./validate-spec.ts";
 
 const CONSUMERS_MAX = 256;
 const RESULTS_MAX = 32;
+/** Those of the classes and those of the claim. */
+const ALLOCATED_CONFIGURATIONS_MAX = 2 * CONFIGURATIONS_MAX;
 const CONDITIONS_MAX = 8;
 const DATA_LENGTH_MAX_BYTES = 10 * 1024;
 const INTERFACE_NAME_LENGTH_MAX_BYTES = 256;
@@ -51,7 +53,7 @@ const ALLOCATION_AT = "status.allocation";
 
 export function* validateClaimStatus(next: ResourceClaim, previous: ResourceClaim): Iterable<FieldError> {
   const { status = {} } = next;
-  yield* validateSet(status.reservedFor, CONSUMERS_MAX, validateConsumer, ({ uid }) => uid, RESERVED_FOR_AT);
+  yield* validateSet(status.reservedFor, { max: CONSUMERS_MAX, validate: validateConsumer, keyOf: ({ uid }) => uid }, RESERVED_FOR_AT);
   yield* validateDevices(status);
   yield* validateReservation(next, previous);
   if (status.allocation === undefined) return;
@@ -72,7 +74,7 @@ function* validateConsumer({ resource, name, uid }: ResourceClaimConsumerReferen
 function* validateDevices({ allocation, devices }: ResourceClaimStatus): Iterable<FieldError> {
   const allocated = new Set((allocation?.devices?.results ?? []).map(sharedDeviceKey));
   const validate = (device: AllocatedDeviceStatus, at: string): Iterable<FieldError> => validateDevice(device, allocated, at);
-  yield* validateSet(devices, Number.POSITIVE_INFINITY, validate, sharedDeviceKey, "status.devices", sharedDeviceForm);
+  yield* validateSet(devices, { validate, keyOf: sharedDeviceKey, show: sharedDeviceForm }, "status.devices");
 }
 
 /** Only what is allocated can be used, and nobody new may use what is going. */
@@ -93,11 +95,10 @@ function consumerKey({ apiGroup = "", resource, name, uid }: ResourceClaimConsum
 }
 
 function* validateAllocation({ devices = {}, nodeSelector }: AllocationResult, names: RequestNames, at: string): Iterable<FieldError> {
-  yield* validateList(devices.results, RESULTS_MAX, (item, here) => validateResult(item, names, here), `${at}.devices.results`);
-  // Those of the classes and those of the claim.
-  const configurationsMax = 2 * CONFIGURATIONS_MAX;
-  const validate = (item: DeviceAllocationConfiguration, here: string): Iterable<FieldError> => validateAllocated(item, names, here);
-  yield* validateList(devices.config, configurationsMax, validate, `${at}.devices.config`);
+  const ofResult = (item: DeviceRequestAllocationResult, here: string): Iterable<FieldError> => validateResult(item, names, here);
+  yield* validateList(devices.results, { max: RESULTS_MAX, validate: ofResult }, `${at}.devices.results`);
+  const ofConfiguration = (item: DeviceAllocationConfiguration, here: string): Iterable<FieldError> => validateAllocated(item, names, here);
+  yield* validateList(devices.config, { max: ALLOCATED_CONFIGURATIONS_MAX, validate: ofConfiguration }, `${at}.devices.config`);
   if (nodeSelector !== undefined) yield* validateNodeSelector(nodeSelector, `${at}.nodeSelector`);
 }
 
@@ -138,7 +139,7 @@ function* validateNetworkData({ interfaceName = "", ips, hardwareAddress = "" }:
   if (isLongerThan(hardwareAddress, HARDWARE_ADDRESS_LENGTH_MAX_BYTES)) {
     yield tooLong(`${at}.hardwareAddress`, HARDWARE_ADDRESS_LENGTH_MAX_BYTES);
   }
-  yield* validateSet(ips, ADDRESSES_MAX, validateAddress, (address) => address, `${at}.ips`);
+  yield* validateSet(ips, { max: ADDRESSES_MAX, validate: validateAddress, keyOf: (address) => address }, `${at}.ips`);
 }
 
 function* validateAddress(address: string, at: string): Iterable<FieldError> {

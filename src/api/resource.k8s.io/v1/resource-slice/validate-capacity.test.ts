@@ -15,6 +15,7 @@ const ROWS: readonly [title: string, policy: JsonObject, problems: readonly stri
   ["any amounts", {}, []],
   ["a usual amount", { default: "1Gi" }, []],
   ["certain amounts", { default: "2Gi", validValues: ["1Gi", "2Gi"] }, []],
+  ["as many amounts as there may be", { default: "1", validValues: Array.from({ length: 10 }, (_, index) => String(index + 1)) }, []],
   ["a range in steps", { default: "3Gi", validRange: { min: "1Gi", max: "9Gi", step: "2Gi" } }, []],
   [
     "certain amounts and a range",

@@ -54,7 +54,7 @@ function* validateValues(texts: readonly string[], { standard, capacity }: Amoun
     if (!isMore(value, capacity)) return;
     yield invalid(here, formatQuantity(value), `option is larger than capacity value: ${formatQuantity(capacity)}`);
   };
-  yield* validateSet(values, VALID_VALUES_MAX, validate, (value) => scaledValue(value, 0).toString(), at);
+  yield* validateSet(values, { max: VALID_VALUES_MAX, validate, keyOf: (value) => scaledValue(value, 0).toString() }, at);
   const isListed = values.length <= VALID_VALUES_MAX && values.some((value) => compareQuantities(value, standard) === 0);
   if (!isListed) yield invalid(at, formatQuantity(standard), "default value is not valid according to the requestPolicy");
 }

@@ -33,9 +33,23 @@ const ROWS: readonly Row[] = [
     [],
   ],
   [
+    "as much of everything as there may be",
+    {
+      attributes: mapOf(20, (index) => [`a${index}`, { int: 1 }]),
+      capacity: mapOf(12, (index) => [`c${index}`, { value: "1" }]),
+      consumesCounters: [{ counterSet: "s", counters: mapOf(32, (index) => [`c${index}`, { value: "1" }]) }],
+    },
+    [],
+  ],
+  [
     "more attributes and capacities than there may be",
     { attributes: mapOf(20, (index) => [`a${index}`, { int: 1 }]), capacity: mapOf(13, (index) => [`c${index}`, { value: "1" }]) },
     [": Invalid value: 33: the total number of attributes and capacities must not exceed 32"],
+  ],
+  [
+    "as many values of attributes as there may be, which are too many attributes",
+    { attributes: mapOf(48, (index) => [`a${index}`, { int: 1 }]) },
+    [": Invalid value: 48: the total number of attributes and capacities must not exceed 32"],
   ],
   [
     "more values of attributes than there may be",
@@ -73,6 +87,11 @@ const ROWS: readonly Row[] = [
       ".attributes: Too long: may not be more than 32 bytes",
       `.attributes[${"y".repeat(47)}...${"z".repeat(46)}].version: Too long: may not be more than 64 bytes`,
     ],
+  ],
+  [
+    "an attribute without a value whose name is as long as it may be",
+    { attributes: { [`${"y".repeat(63)}/${"z".repeat(32)}`]: {} } },
+    [`.attributes[${"y".repeat(63)}/${"z".repeat(32)}]: Invalid value: "": exactly one value must be specified`],
   ],
   [
     "capacities that cannot be called so",

@@ -8,7 +8,7 @@ import { DNS_LABEL_LENGTH_MAX, isLongerThan } from "../../../machinery/names.ts"
 import { QUALIFIED_NAME_LENGTH_MAX_BYTES, validateQualifiedName } from "../device-names.ts";
 import { validateBindingConditions, validateTaint } from "../device-taints.ts";
 import { internalForm } from "../internal-form.ts";
-import { validateList, validateMap, validateSet } from "../limited-lists.ts";
+import { validateList, validateMap, validateSet, type SetRules } from "../limited-lists.ts";
 import { validateCapacity } from "./validate-capacity.ts";
 
 const ATTRIBUTES_AND_CAPACITIES_MAX = 32;
@@ -34,10 +34,9 @@ export function* validateDevice(device: Device, { previous, perDeviceNodeSelecti
   yield* dnsLabel(device.name, `${at}.name`);
   yield* validateDescription(device, at);
   if (previous === undefined || !deepEqual(device.taints, previous.taints)) {
-    yield* validateList(device.taints, TAINTS_MAX, validateTaint, `${at}.taints`);
+    yield* validateList(device.taints, { max: TAINTS_MAX, validate: validateTaint }, `${at}.taints`);
   }
-  const consumedAt = `${at}.consumesCounters`;
-  yield* validateSet(device.consumesCounters, CONSUMED_COUNTER_SETS_MAX, validateConsumption, ({ counterSet }) => counterSet, consumedAt);
+  yield* validateSet(device.consumesCounters, CONSUMPTION, `${at}.consumesCounters`);
   if (perDeviceNodeSelection) yield* validatePlace(device, at);
   else if (device.nodeName !== undefined || device.nodeSelector !== undefined || device.allNodes !== undefined) {
     const condition = "can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
@@ -79,6 +78,12 @@ function* validateAttribute(attribute: DeviceAttribute, at: string): Iterable<Fi
 function* validateLength(text: string, at: string): Iterable<FieldError> {
   if (isLongerThan(text, ATTRIBUTE_LENGTH_MAX_BYTES)) yield tooLong(at, ATTRIBUTE_LENGTH_MAX_BYTES);
 }
+
+const CONSUMPTION: SetRules<DeviceCounterConsumption> = {
+  max: CONSUMED_COUNTER_SETS_MAX,
+  validate: validateConsumption,
+  keyOf: ({ counterSet }) => counterSet,
+};
 
 function* validateConsumption({ counterSet, counters }: DeviceCounterConsumption, at: string): Iterable<FieldError> {
   if (counterSet === "") yield required(`${at}.counterSet`);

@@ -29,7 +29,8 @@ export function* validateSliceSpec(spec: ResourceSliceSpec, previous?: ResourceS
     yield invalid(AT, "", "only one of `sharedCounters` or `devices` is allowed");
   }
   yield* validateDevices(spec, previous);
-  yield* validateSet(spec.sharedCounters, COUNTER_SETS_MAX, validateCounterSet, ({ name }) => name, `${AT}.sharedCounters`);
+  const counterSets = { max: COUNTER_SETS_MAX, validate: validateCounterSet, keyOf: ({ name }: CounterSet) => name };
+  yield* validateSet(spec.sharedCounters, counterSets, `${AT}.sharedCounters`);
 }
 
 function* validatePool({ name, resourceSliceCount, generation }: ResourcePool, at: string): Iterable<FieldError> {
@@ -79,7 +80,8 @@ function* validateDevices({ devices = [], perDeviceNodeSelection }: ResourceSlic
   const before = new Map((previous?.devices ?? []).toReversed().map((device) => [device.name, device]));
   const validate = (device: Device, at: string): Iterable<FieldError> =>
     validateDevice(device, { previous: before.get(device.name), perDeviceNodeSelection: perDeviceNodeSelection === true }, at);
-  yield* validateSet(devices, isLarge ? LARGE_DEVICES_MAX : DEVICES_MAX, validate, ({ name }) => name, `${AT}.devices`);
+  const max = isLarge ? LARGE_DEVICES_MAX : DEVICES_MAX;
+  yield* validateSet(devices, { max, validate, keyOf: ({ name }) => name }, `${AT}.devices`);
 }
 
 function* validateCounterSet({ name, counters }: CounterSet, at: string): Iterable<FieldError> {

@@ -35,14 +35,16 @@ export function foldingCase(set: Characters): Characters {
 
 /** The other cases of a character that are one character too. "ß" has none: its upper case is two. */
 function variants(text: string): readonly number[] {
-  const others = [text.toLowerCase(), text.toUpperCase(), text.toUpperCase().toLowerCase()];
+  const lower = text.toLowerCase();
+  const upper = text.toUpperCase();
+  const others = [lower, upper, upper.toLowerCase(), lower.toUpperCase()];
   // The Kelvin sign and the long s are further cases of letters of ASCII that the functions above do not lead to.
-  const further = { k: "\u212a", s: "\u017f" }[text.toLowerCase()];
+  const further = { k: "\u212a", s: "\u017f" }[lower];
   return [...others, ...(further === undefined ? [] : [further])].filter(isOneCharacter).map((other) => other.codePointAt(0) ?? 0);
 }
 
 function isOneCharacter(text: string): boolean {
-  return [...text].length === 1;
+  return text !== "" && text.length === String.fromCodePoint(text.codePointAt(0) ?? 0).length;
 }
 
 const DIGITS = "0-9";
@@ -88,9 +90,14 @@ export function posixCharacters(name: string): Characters | undefined {
 
 /** A general category ("L", "Lu") or a script ("Greek"). */
 export function unicodeCharacters(name: string): Characters | undefined {
-  if (name === "Any") return anyCharacter;
-  if (!/^[A-Za-z_]+$/.test(name)) return undefined;
-  const expression = unicodeExpression(/^[A-Z][a-z]?$/.test(name) ? name : `Script=${name}`);
+  // Go takes any case, and spaces and dashes for the lines between words.
+  const words = name.split(/[_ -]/).map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1).toLowerCase()}`);
+  const property = words.join("_");
+  if (property === "Any") return anyCharacter;
+  if (property === "Ascii") return range(0, 127);
+  if (property === "Assigned") return negated(unicodeCharacters("Cn") ?? anyCharacter);
+  if (!/^[A-Za-z_]+$/.test(property)) return undefined;
+  const expression = unicodeExpression(`gc=${property === "Lc" ? "LC" : property}`) ?? unicodeExpression(`sc=${property}`);
   return expression && ((point) => expression.test(String.fromCodePoint(point)));
 }
 

@@ -43,6 +43,7 @@ interface Flags {
 /** Go's, as are the limits below: what upstream refuses is refused here. */
 const REPEAT_MAX = 1_000;
 const NESTING_MAX = 1_000;
+const POINT_MAX = 0x10_ffff;
 
 const FLAGS: ReadonlyMap<string, keyof Flags | undefined> = new Map([
   ["i", "foldCase"],
@@ -268,7 +269,7 @@ class Parser {
     for (const [form, read] of ESCAPES) {
       const [written, digits = ""] = form.exec(rest) ?? [];
       const point = written === undefined ? undefined : read(digits);
-      if (written === undefined || point === undefined || point > 0x10_ffff) continue;
+      if (written === undefined || point === undefined || point > POINT_MAX) continue;
       this.#at += written.length;
       return point;
     }
@@ -323,8 +324,10 @@ const ESCAPES: readonly (readonly [RegExp, (digits: string) => number | undefine
 
 /** How much of a wrong escape Go has read when it sees that it is wrong. */
 function escapeLength(rest: string): number {
-  const hexadecimal = /^x(\{[0-9a-fA-F]*.?|.?.?)/u.exec(rest)?.[0];
-  return hexadecimal?.length ?? String.fromCodePoint(rest.codePointAt(0) ?? 0).length;
+  const digits = /^x\{([0-9a-fA-F]*)/.exec(rest)?.[1];
+  if (digits === undefined) return (/^x.?.?/su.exec(rest)?.[0] ?? String.fromCodePoint(rest.codePointAt(0) ?? 0)).length;
+  const tooLarge = Array.from(digits, (_, index) => index + 1).find((length) => Number.parseInt(digits.slice(0, length), 16) > POINT_MAX);
+  return tooLarge === undefined ? (/^x\{[0-9a-fA-F]*.?/su.exec(rest)?.[0].length ?? 0) : "x{".length + tooLarge;
 }
 
 /** Whether repetitions within repetitions make at most `copies` of what is innermost. */

@@ -1,8 +1,9 @@
 /** Pods for tests: each names only what its case is about. What is given may be wrong in any way, so it is plain JSON. */
 import type { Pod } from "../../../../generated/core/v1.ts";
-import { describeFieldError, type FieldError } from "../../../../machinery/field-error.ts";
+import type { FieldError } from "../../../../machinery/field-error.ts";
 import { validateDnsLabel, validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../../../../machinery/names.ts";
 import type { JsonObject } from "../../../../machinery/object.ts";
+import { problems } from "../../../../testing/kind.ts";
 import { defaultPod } from "../defaults.ts";
 import { preparePodForCreate } from "../prepare.ts";
 import { validatePod } from "../validate-pod.ts";
@@ -38,7 +39,7 @@ export function mistakesOf(parts: PodParts): readonly string[] {
 }
 
 export function linesOf(errors: Iterable<FieldError>): readonly string[] {
-  return [...errors].map(describeFieldError);
+  return problems(errors, "Pod");
 }
 
 /** The long sentences that names.ts is tested for. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startServer, type StartedServer } from "./testing/server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 

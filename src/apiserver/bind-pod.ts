@@ -1,20 +1,20 @@
 /** `pods/binding`: the scheduler's word that a Pod belongs to a node. Once said it stays. */
-import type { Binding, Pod, PodCondition } from "../../../api/generated/core/v1.ts";
-import { describeFieldError, notSupported, required, type FieldError } from "../../../api/machinery/field-error.ts";
-import type { KubeObject } from "../../../api/machinery/object.ts";
-import { badRequest, conflict, StatusError, type ResourceName } from "../../../api/machinery/status-error.ts";
-import { formatTime } from "../../../api/machinery/time.ts";
-import type { ServerContext } from "../../server-context.ts";
-import type { StoredObject } from "../../storage/stored-object.ts";
-import { checkUid } from "../../write/metadata.ts";
-import { updateObject } from "../../write/update.ts";
-import type { ActionCall } from "../../extension.ts";
-import { success, type Outcome } from "../../outcome.ts";
-import { UNCHECKED } from "./unchecked.ts";
+import type { Binding, Pod, PodCondition } from "../api/generated/core/v1.ts";
+import { describeFieldError, notSupported, required, type FieldError } from "../api/machinery/field-error.ts";
+import type { KubeObject } from "../api/machinery/object.ts";
+import { badRequest, conflict, StatusError, type ResourceName } from "../api/machinery/status-error.ts";
+import { formatTime } from "../api/machinery/time.ts";
+import type { ServerContext } from "./server-context.ts";
+import type { StoredObject } from "./storage/stored-object.ts";
+import { checkUid } from "./write/metadata.ts";
+import { updateObject } from "./write/update.ts";
+import type { ActionCall } from "./extension.ts";
+import { success, type Outcome } from "./outcome.ts";
+import { UNCHECKED } from "./write/unchecked.ts";
 
 const PODS_BINDING = { group: "", plural: "pods/binding" };
 
-export async function bind(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
+export async function bindPod(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
   const binding = object as unknown as Binding;
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
   const errors = [...bindingErrors(binding)].map(describeFieldError);

@@ -1,0 +1,17 @@
+/**
+ * core/v1 Binding: "this Pod belongs to that node", the scheduler's word. Never stored: it is carried out.
+ * Not here: who does it, and checks it (apiserver/bind-pod.ts).
+ */
+import type { Binding } from "../../generated/core/v1.ts";
+import { defineResource } from "../../machinery/resource.ts";
+
+export const bindings = defineResource<Binding>({
+  kind: "Binding",
+  plural: "bindings",
+  singular: "binding",
+  scope: "Namespaced",
+  served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Binding" }],
+  stored: false,
+  verbs: ["create"],
+  columns: [],
+});

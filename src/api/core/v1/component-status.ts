@@ -1,0 +1,38 @@
+/**
+ * core/v1 ComponentStatus: whether a part of the control plane answers. Read and never stored; upstream has given it up, and so whoever
+ * asks is told.
+ * Not here: which parts there are (apiserver/resources/component-status).
+ */
+import type { ComponentStatus } from "../../generated/core/v1.ts";
+import { nameColumn, textColumn } from "../../machinery/columns.ts";
+import { findCondition } from "../../machinery/conditions.ts";
+import { defineResource } from "../../machinery/resource.ts";
+
+export const componentStatuses = defineResource<ComponentStatus>({
+  kind: "ComponentStatus",
+  plural: "componentstatuses",
+  singular: "componentstatus",
+  shortNames: ["cs"],
+  scope: "Cluster",
+  served: [
+    { group: "", version: "v1", schema: "io.k8s.api.core.v1.ComponentStatus", deprecation: "v1 ComponentStatus is deprecated in v1.19+" },
+  ],
+  stored: false,
+  verbs: ["get", "list"],
+
+  columns: [
+    nameColumn,
+    textColumn("Status", "Whether it is healthy", (status) => healthText(healthOf(status)?.status)),
+    textColumn("Message", "What it says of its health", (status) => healthOf(status)?.message ?? ""),
+    textColumn("Error", "Why it cannot be asked", (status) => healthOf(status)?.error ?? ""),
+  ],
+});
+
+function healthOf({ conditions }: ComponentStatus) {
+  return findCondition(conditions, "Healthy");
+}
+
+function healthText(status: string | undefined): string {
+  if (status === undefined) return "Unknown";
+  return status === "True" ? "Healthy" : "Unhealthy";
+}

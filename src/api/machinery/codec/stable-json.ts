@@ -1,0 +1,26 @@
+/**
+ * JSON as Go's encoder writes values that have no type: the members of objects sorted, and what could end a script in a page escaped.
+ * Equal values have equal texts, so equal ones can be found without comparing each with each.
+ */
+import type { Json, JsonObject } from "../object.ts";
+
+export function writeStableJson(value: Json): string {
+  return escapeForPages(writeSorted(value));
+}
+
+/** JSON with the same meaning, and without what could end a script in a page. */
+export function escapeForPages(json: string): string {
+  return json.replaceAll(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function writeSorted(value: Json): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${(value as readonly Json[]).map(writeSorted).join(",")}]`;
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .filter((name) => object[name] !== undefined)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${writeSorted(object[name] ?? null)}`);
+  return `{${members.join(",")}}`;
+}

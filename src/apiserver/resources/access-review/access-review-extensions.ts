@@ -1,0 +1,79 @@
+/**
+ * Would somebody be allowed to? In four forms: anybody, anybody in a namespace, whoever asks, and everything that whoever asks may do.
+ * The answer is that of the authorizer which every request asks.
+ */
+import type {
+  LocalSubjectAccessReview,
+  NonResourceAttributes,
+  ResourceAttributes,
+  SelfSubjectAccessReview,
+  SelfSubjectRulesReview,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+} from "../../../api/generated/authorization.k8s.io/v1.ts";
+import { badRequest } from "../../../api/machinery/status-error.ts";
+import type { AccessAttributes, Authorizer } from "../../authorization.ts";
+import type { ExtensionFactory } from "../../extension.ts";
+import { answered } from "../../outcome.ts";
+import type { User } from "../../request.ts";
+
+const GROUP = "authorization.k8s.io";
+
+export const subjectAccessReviewExtension: ExtensionFactory = ({ authorizer }) => ({
+  group: GROUP,
+  plural: "subjectaccessreviews",
+  answer({ endpoint, object }) {
+    const review = object as unknown as SubjectAccessReview;
+    return answered(endpoint, { ...review, status: statusOf(authorizer, userOf(review.spec), review.spec) });
+  },
+});
+
+export const localSubjectAccessReviewExtension: ExtensionFactory = ({ authorizer }) => ({
+  group: GROUP,
+  plural: "localsubjectaccessreviews",
+  answer({ endpoint, object }) {
+    const review = object as unknown as LocalSubjectAccessReview;
+    return answered(endpoint, { ...review, status: statusOf(authorizer, userOf(review.spec), review.spec) });
+  },
+});
+
+export const selfSubjectAccessReviewExtension: ExtensionFactory = ({ authorizer }) => ({
+  group: GROUP,
+  plural: "selfsubjectaccessreviews",
+  answer({ endpoint, object, request }) {
+    const review = object as unknown as SelfSubjectAccessReview;
+    return answered(endpoint, { ...review, status: statusOf(authorizer, request.context.user, review.spec) });
+  },
+});
+
+export const selfSubjectRulesReviewExtension: ExtensionFactory = ({ authorizer }) => ({
+  group: GROUP,
+  plural: "selfsubjectrulesreviews",
+  answer({ endpoint, object, request }) {
+    const { apiVersion, kind, spec } = object as unknown as SelfSubjectRulesReview;
+    const { namespace = "" } = spec;
+    if (namespace === "") throw badRequest("no namespace on request");
+    // As upstream: the answer does not repeat the question.
+    return answered(endpoint, { kind, apiVersion, metadata: {}, spec: {}, status: authorizer.rulesFor(request.context.user, namespace) });
+  },
+});
+
+interface Question {
+  readonly resourceAttributes?: ResourceAttributes;
+  readonly nonResourceAttributes?: NonResourceAttributes;
+}
+
+function statusOf(authorizer: Authorizer, user: User, question: Question): object {
+  const { allowed, denied, reason } = authorizer.authorize(attributesOf(user, question));
+  return { allowed, ...(denied === true ? { denied } : {}), ...(reason === undefined ? {} : { reason }) };
+}
+
+function userOf({ user = "", groups = [], uid, extra }: SubjectAccessReviewSpec): User {
+  return { name: user, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) };
+}
+
+function attributesOf(user: User, { resourceAttributes, nonResourceAttributes }: Question): AccessAttributes {
+  if (resourceAttributes === undefined) return { user, verb: nonResourceAttributes?.verb ?? "", path: nonResourceAttributes?.path ?? "" };
+  const { verb = "", group = "", version = "*", resource = "", subresource = "", namespace = "", name = "" } = resourceAttributes;
+  return { user, verb, path: "", resource: { group, version, plural: resource, subresource, namespace, name } };
+}

@@ -1,0 +1,15 @@
+/** SelfSubjectReview: who am I? `kubectl auth whoami` asks it. */
+import type { ExtensionFactory } from "../../extension.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import { answered } from "../../outcome.ts";
+import { userInfo } from "../../user-info.ts";
+
+export const selfSubjectReviewExtension: ExtensionFactory = ({ clock }) => ({
+  group: "authentication.k8s.io",
+  plural: "selfsubjectreviews",
+  answer({ endpoint, object, request }) {
+    const { apiVersion, kind } = object;
+    const metadata = { creationTimestamp: formatTime(clock.now()) };
+    return answered(endpoint, { kind, apiVersion, metadata, status: { userInfo: userInfo(request.context.user) } });
+  },
+});

@@ -1,0 +1,28 @@
+/** Reading a kind that is not stored: its extension says what there is at the moment, and everything else is as for all others. */
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import { notFound, noSuchPath } from "../../api/machinery/status-error.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+import { StoredObject } from "../storage/stored-object.ts";
+import { selectionOf } from "../watch/selection.ts";
+
+export async function getUnstored(server: ServerContext, endpoint: Endpoint, { name }: ApiRequest): Promise<Outcome> {
+  const object = (await objectsOf(server, endpoint)).find((candidate) => candidate.object.metadata.name === name);
+  // Upstream names it in the singular here.
+  if (object === undefined) throw notFound({ group: endpoint.name.group, plural: endpoint.resource.singular }, name);
+  return { is: "object", code: 200, endpoint, object };
+}
+
+export async function listUnstored(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
+  const selection = selectionOf(endpoint, request);
+  const objects = (await objectsOf(server, endpoint)).filter((object) => selection.matches(object));
+  return { is: "list", endpoint, list: { objects, revision: 0 } };
+}
+
+async function objectsOf(server: ServerContext, { name, storage }: Endpoint): Promise<readonly StoredObject[]> {
+  const objects = await server.extension(name.group, name.plural)?.objects?.();
+  if (objects === undefined) throw noSuchPath();
+  return objects.map((object) => StoredObject.fromObject(storage.family, object, ManagedFields.none));
+}

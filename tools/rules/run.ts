@@ -1,0 +1,55 @@
+/**
+ * `node out/tools/rules/run.js [--kind KIND]`: prints, per kind, the validation rules of upstream that no test of src/api has yielded an
+ * error of. Fails if one of them is not explained, and if an explanation explains nothing any more. A list to work through, not a test:
+ * the tables were made by a machine that reads code, and may name what nobody can reach (explained.ts says so then).
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { packageDirectory } from "../../src/testing/package-directory.ts";
+import { runProcess } from "../test/run-process.ts";
+import { findTestFiles, writeEntry } from "../test/test-files.ts";
+import { explanations } from "./explained.ts";
+import { reportOf } from "./report.ts";
+import { readRules, shownRules, type Yielded } from "./rules.ts";
+
+/** All tests of the kinds together take seconds. */
+const TESTS_TIMEOUT_MS = 300_000;
+
+const compiledRoot = dirname(dirname(import.meta.dirname));
+const tables = join(packageDirectory(compiledRoot), "tools", "rules", "tables");
+
+async function main(): Promise<number> {
+  const { kind } = parseArgs({ options: { kind: { type: "string" } } }).values;
+  const rules = readRules(tables);
+  if (kind !== undefined && !rules.some(({ kinds }) => kinds.includes(kind))) {
+    console.error(`Cannot list the rules of "${kind}": the tables do not have this kind`);
+    return 2;
+  }
+  const { lines, ok } = reportOf(rules, shownRules(rules, await yieldedByTests()), explanations, { kind });
+  console.log(lines.join("\n"));
+  return ok ? 0 : 1;
+}
+
+/** Runs the pure tests of src/api in one process, with the recorder in front of them. */
+async function yieldedByTests(): Promise<readonly Yielded[]> {
+  const directory = mkdtempSync(join(tmpdir(), "k8ts-rules-"));
+  try {
+    const files = findTestFiles(compiledRoot, ["src/api/"]).filter(({ kind }) => kind === "shared");
+    const tests = join(directory, "tests.mjs");
+    const entry = join(directory, "entry.mjs");
+    const file = join(directory, "yielded.json");
+    writeEntry(tests, files);
+    writeFileSync(entry, `import ${JSON.stringify(new URL("./recorder.js", import.meta.url).href)};\nawait import("./tests.mjs");\n`);
+    const environment = { ...process.env, K8TS_RULES_FILE: file };
+    const { lines } = await runProcess({ file: entry, timeoutMs: TESTS_TIMEOUT_MS, environment, signal: new AbortController().signal });
+    const failed = lines.filter((line) => line.type === "closes" && !line.isSuite && line.failed !== undefined).length;
+    if (failed > 0) console.log(`${failed} tests failed: what they would have shown is missing below`);
+    return JSON.parse(readFileSync(file, "utf8")) as readonly Yielded[];
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+process.exitCode = await main();
