@@ -7,7 +7,32 @@ import { schemaOf } from "./schemas.ts";
 test("the groups first occur in the order in which discovery lists them", () => {
   const groups = new Set(all.flatMap(({ served }) => served.map(({ group }) => group)));
 
-  assert.deepEqual([...groups], ["", "apps", "events.k8s.io", "authorization.k8s.io", "autoscaling", "coordination.k8s.io"]);
+  assert.deepEqual(
+    [...groups],
+    [
+      "",
+      "apiregistration.k8s.io",
+      "apps",
+      "events.k8s.io",
+      "authentication.k8s.io",
+      "authorization.k8s.io",
+      "autoscaling",
+      "batch",
+      "certificates.k8s.io",
+      "networking.k8s.io",
+      "policy",
+      "rbac.authorization.k8s.io",
+      "storage.k8s.io",
+      "admissionregistration.k8s.io",
+      "apiextensions.k8s.io",
+      "scheduling.k8s.io",
+      "coordination.k8s.io",
+      "node.k8s.io",
+      "discovery.k8s.io",
+      "resource.k8s.io",
+      "flowcontrol.apiserver.k8s.io",
+    ],
+  );
 });
 
 test("no two kinds are served under the same name", () => {

@@ -14,6 +14,11 @@ export function defined<T extends object>(members: { readonly [Name in keyof T]:
  */
 export const absentList: never = null as never;
 
+/** Of those lists, one that is empty is shown as one that is absent. */
+export function listOrAbsent<Item>(list: readonly Item[] | undefined): readonly Item[] {
+  return list === undefined || list === null || list.length === 0 ? absentList : list;
+}
+
 /** The object without one member that may be missing; itself if it has none of that name. */
 export function without<T extends object, Name extends OptionalName<T>>(object: T, name: Name): T {
   if (!Object.hasOwn(object, name)) return object;

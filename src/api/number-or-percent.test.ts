@@ -9,9 +9,27 @@ const ROWS: readonly [value: NumberOrPercent, amount: number, problems: readonly
   [-1, -1, ["f: Invalid value: -1: must be greater than or equal to 0"]],
   ["100%", 100, []],
   ["101%", 101, ['f: Invalid value: "101%": must not be greater than 100%']],
-  ["7", 7, ["f: Invalid value: \"7\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"]],
-  ["-7", -7, ["f: Invalid value: \"-7\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"]],
-  ["x%", 0, ["f: Invalid value: \"x%\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"]],
+  [
+    "7",
+    7,
+    [
+      "f: Invalid value: \"7\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+    ],
+  ],
+  [
+    "-7",
+    -7,
+    [
+      "f: Invalid value: \"-7\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+    ],
+  ],
+  [
+    "x%",
+    0,
+    [
+      "f: Invalid value: \"x%\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+    ],
+  ],
 ];
 
 for (const [value, amount, problems] of ROWS) {

@@ -9,13 +9,7 @@ const URLS: readonly [url: string, problems: readonly string[]][] = [
   ["https://x.y/z", []],
   ["HTTPS://[::1]:443/a%20b", []],
   ["http://x", [`url: Invalid value: "http": 'https' is the only allowed URL scheme${FORM}`]],
-  [
-    "",
-    [
-      `url: Invalid value: "": 'https' is the only allowed URL scheme${FORM}`,
-      `url: Invalid value: "": host must be specified${FORM}`,
-    ],
-  ],
+  ["", [`url: Invalid value: "": 'https' is the only allowed URL scheme${FORM}`, `url: Invalid value: "": host must be specified${FORM}`]],
   [
     "https://u:p%40@x?q=1#f%20",
     [
@@ -41,7 +35,7 @@ const PATHS: readonly [path: string, problems: readonly string[]][] = [
   ["/", []],
   ["/a/b/", []],
   ["//", ['service.path: Invalid value: "//": segment[0] may not be empty']],
-  ["a", ['service.path: Invalid value: "a": must start with a \'/\'', 'service.path: Invalid value: "a": segment[0] may not be empty']],
+  ["a", ["service.path: Invalid value: \"a\": must start with a '/'", 'service.path: Invalid value: "a": segment[0] may not be empty']],
   ["/a//b", ['service.path: Invalid value: "/a//b": segment[1] may not be empty']],
   ["/A", [`service.path: Invalid value: "/A": segment[0]: ${SEGMENT}`]],
 ];

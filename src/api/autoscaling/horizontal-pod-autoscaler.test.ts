@@ -232,7 +232,7 @@ test("the object's path keeps the status, and the status's path keeps the spec",
   const previous = newObject(autoscalers, { spec: SPEC, status: { desiredReplicas: 9 } });
   const sent = { spec: { ...SPEC, maxReplicas: 9 }, status: { currentReplicas: -1, desiredReplicas: -2 } };
 
-  assert.deepEqual(previous.status, { desiredReplicas: 0 });
+  assert.deepEqual(previous.status, { desiredReplicas: 0, currentMetrics: null });
   assert.equal(changedObject(autoscalers, previous, sent).status, previous.status);
   assert.equal(changedObject(autoscalers, previous, sent, "status").spec, previous.spec);
   assert.deepEqual(problemsOfChange(autoscalers, previous, sent, "status"), [

@@ -62,6 +62,10 @@ export interface Resource<T extends KubeObject = KubeObject> {
   // ── validation; metadata is checked by the machine ──
   /** Finalizers without a domain may be called anything (custom resources, and a few kinds that upstream checks less). Default: only the standard ones. */
   readonly allowsPlainFinalizers?: boolean;
+  /** How a name is made of `generateName`. Default: with five random characters behind it. */
+  generatedName?(generateName: string): string;
+  /** Why this object may not be deleted by name; undefined if it may. */
+  refusesDeletion?(object: T): string | undefined;
   /** What a name must look like, as sentences of what is wrong. Default: a DNS subdomain. */
   validateName?(name: string): readonly string[];
   /** What must be true of every object. On update `previous` is given, for rules that only bind what changed. */
@@ -78,6 +82,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly indexedFields?: readonly string[];
   /** All of them, in order: Name and Age too (machinery/columns.ts has those that many kinds share). */
   readonly columns: readonly Column<T>[];
+  /** In which order a list's table shows its rows. Default: that of the list. */
+  tableOrder?(a: T, b: T): number;
   /** What a table row says beyond its cells (Pod: Completed). */
   rowConditions?(
     object: T,
@@ -126,6 +132,8 @@ export type Subresource<T extends KubeObject = KubeObject> =
       readonly ignoredFields?: IgnoredFields;
       /** Called instead of the resource's `validate` and `validateUpdate`. */
       validateUpdate?(next: T, previous: T): Iterable<FieldError>;
+      /** Called instead of the resource's `warnings`. */
+      warnings?(next: T, previous: T): Iterable<string>;
     }
   /** autoscaling/v1 Scale: how many there should be. The paths are for field ownership. */
   | {

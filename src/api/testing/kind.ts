@@ -40,7 +40,7 @@ export function problemsOfChange<T extends KubeObject>(
   const next = changedObject(resource, previous, sent, subresource);
   if (subresource !== undefined)
     return problems(objectSubresource(resource, subresource).validateUpdate?.(next, previous) ?? [], resource.kind);
-  return problems([...(resource.validateUpdate?.(next, previous) ?? []), ...(resource.validate?.(next, previous) ?? [])], resource.kind);
+  return problems([...(resource.validate?.(next, previous) ?? []), ...(resource.validateUpdate?.(next, previous) ?? [])], resource.kind);
 }
 
 /** One line each. `kind` is left out of checks that are not of one kind. */
@@ -53,6 +53,17 @@ export function problems(errors: Iterable<FieldError>, kind?: string): readonly 
 /** How tools/rules learns which errors the tests have seen. */
 interface Recording {
   readonly k8tsOnFieldErrors?: (errors: readonly FieldError[], kind?: string) => void;
+}
+
+/** Of a write by the object's own path, or by that of a subresource. */
+export function warningsOfChange<T extends KubeObject>(
+  resource: Resource<T>,
+  previous: T,
+  sent: Sent,
+  subresource?: string,
+): readonly string[] {
+  const next = changedObject(resource, previous, sent, subresource);
+  return [...((subresource === undefined ? resource : objectSubresource(resource, subresource)).warnings?.(next, previous) ?? [])];
 }
 
 export function warningsOfNew<T extends KubeObject>(resource: Resource<T>, sent: Sent): readonly string[] {

@@ -132,7 +132,9 @@ export class Encoder {
     const metadata = listMetaOf(list);
     if (form.as === "Table") {
       const options = { ...this.#tableOptions(endpoint), list: metadata };
-      const rows = list.objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
+      const { tableOrder } = endpoint.resource;
+      const objects = tableOrder === undefined ? list.objects : list.objects.toSorted((a, b) => tableOrder(a.object, b.object));
+      const rows = objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
       return { ...tableHead(undefined, options), rows } as unknown as JsonObject;
     }
     const objects = list.objects.map((object) => withManagedFields(endpoint, object));

@@ -1,10 +1,11 @@
 /** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query; never from both. */
 import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
-import { internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
+import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ObjectList, Outcome } from "../outcome.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
+import type { ObjectName } from "../storage/object-key.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { decodeOptions } from "../write/decode-body.ts";
 import { deleteObject, type DeleteResult } from "../write/delete.ts";
@@ -20,12 +21,20 @@ const COLLECTION_WORKERS = 16;
 export async function deleteOne(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const options = deleteOptionsOf(server, endpoint, request);
   const name = { namespace: request.namespace, name: request.name };
+  await checkRefusal(endpoint, name);
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
     const isAccepted = !result.gone && options.orphanDependents === false;
     return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
   }
   return { is: "value", code: 200, schema: STATUS_SCHEMA, value: successOf(endpoint, result) as unknown as JsonObject };
+}
+
+async function checkRefusal({ resource, storage, name: resourceName }: Endpoint, name: ObjectName): Promise<void> {
+  if (resource.refusesDeletion === undefined) return;
+  const found = await storage.get(name);
+  const why = found === undefined ? undefined : resource.refusesDeletion(found.object);
+  if (why !== undefined) throw forbiddenError(resourceName, name.name, why);
 }
 
 function successOf({ name }: Endpoint, { object }: DeleteResult): Status {

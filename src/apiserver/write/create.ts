@@ -5,6 +5,7 @@
  */
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../admission.ts";
@@ -145,12 +146,14 @@ function claimFields(
 }
 
 function prepare(server: ServerContext, { resource }: Endpoint, object: KubeObject, user: User): KubeObject {
-  const name = (object.metadata.name ?? "") !== "" ? object.metadata.name : nameFor(server, object);
+  const name = (object.metadata.name ?? "") !== "" ? object.metadata.name : nameFor(server, resource, object);
   const hasGeneration = resource.changesGeneration !== undefined;
   const withMetadata = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
   return resource.prepareForCreate?.(withMetadata, { user, nowMs: server.clock.now() }) ?? withMetadata;
 }
 
-function nameFor({ random }: ServerContext, { metadata }: KubeObject): string {
-  return (metadata.generateName ?? "") === "" ? "" : generateName(metadata.generateName as string, random);
+function nameFor({ random }: ServerContext, resource: Resource, { metadata }: KubeObject): string {
+  const { generateName: base = "" } = metadata;
+  if (base === "") return "";
+  return resource.generatedName?.(base) ?? generateName(base, random);
 }

@@ -45,8 +45,7 @@ export function validateUpdate(
         : [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []];
   const errors = collect([metadata, ...rules]);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
-  if (subresource !== undefined) return;
-  warn(resource.warnings?.(next, previous) ?? [], context);
+  warn((subresource ?? resource).warnings?.(next, previous) ?? [], context);
 }
 
 function warn(sentences: Iterable<string>, context: RequestContext): void {

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
+import type { Resource } from "../../machinery/resource.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfNew, received, warningsOfNew } from "../../testing/kind.ts";
 import { mutatingAdmissionPolicyBindings } from "./mutating-admission-policy-binding.ts";
+import type { BindingSpec } from "./policy-binding.ts";
 import { validatingAdmissionPolicyBindings } from "./validating-admission-policy-binding.ts";
 
 const SPEC: JsonObject = { policyName: "p", validationActions: ["Deny"] };
-const KINDS = [validatingAdmissionPolicyBindings, mutatingAdmissionPolicyBindings] as const;
+const KINDS: readonly Resource[] = [validatingAdmissionPolicyBindings, mutatingAdmissionPolicyBindings];
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
 
 test("what a binding says of requests gets its defaults once", () => {
@@ -14,7 +16,7 @@ test("what a binding says of requests gets its defaults once", () => {
     const binding = received(resource, { spec: { ...SPEC, matchResources: { resourceRules: [RULE], excludeResourceRules: [RULE] } } });
     const rules = [{ ...RULE, scope: "*" }];
 
-    assert.deepEqual(binding.spec?.matchResources, {
+    assert.deepEqual((binding as unknown as { readonly spec: BindingSpec }).spec.matchResources, {
       resourceRules: rules,
       excludeResourceRules: rules,
       matchPolicy: "Equivalent",
@@ -38,10 +40,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
   [
     "empty parameters",
     { ...SPEC, paramRef: {} },
-    [
-      "spec.paramRef: Required value: one of name or selector must be specified",
-      "spec.paramRef.parameterNotFoundAction: Required value",
-    ],
+    ["spec.paramRef: Required value: one of name or selector must be specified", "spec.paramRef.parameterNotFoundAction: Required value"],
   ],
   [
     "parameters by name and selector, neither of which is one",

@@ -11,15 +11,11 @@ const ROWS: readonly [title: string, rule: JsonObject, problems: readonly string
   ["a scope", { ...RULE, scope: "Namespaced" }, []],
   ["stars for everything", { operations: ["*"], apiGroups: ["*"], apiVersions: ["*"], resources: ["*/*"], scope: "*" }, []],
   ["everything and the subresources of one", { ...RULE, resources: ["*", "pods/status"] }, []],
-  [
-    "nothing",
-    {},
-    ["operations: Required value", "apiGroups: Required value", "apiVersions: Required value", "resources: Required value"],
-  ],
+  ["nothing", {}, ["operations: Required value", "apiGroups: Required value", "apiVersions: Required value", "resources: Required value"]],
   [
     "an operation beside all",
     { ...RULE, operations: ["*", "CREATE"] },
-    ["operations: Invalid value: [\"*\",\"CREATE\"]: if '*' is present, must not specify other operations"],
+    ['operations: Invalid value: ["*","CREATE"]: if \'*\' is present, must not specify other operations'],
   ],
   [
     "an operation that there is not",
@@ -29,15 +25,12 @@ const ROWS: readonly [title: string, rule: JsonObject, problems: readonly string
   [
     "a group beside all",
     { ...RULE, apiGroups: ["*", "a"] },
-    ["apiGroups: Invalid value: [\"*\",\"a\"]: if '*' is present, must not specify other API groups"],
+    ['apiGroups: Invalid value: ["*","a"]: if \'*\' is present, must not specify other API groups'],
   ],
   [
     "a version beside all, and an empty one",
     { ...RULE, apiVersions: ["*", ""] },
-    [
-      "apiVersions: Invalid value: [\"*\",\"\"]: if '*' is present, must not specify other API versions",
-      "apiVersions[1]: Required value",
-    ],
+    ['apiVersions: Invalid value: ["*",""]: if \'*\' is present, must not specify other API versions', "apiVersions[1]: Required value"],
   ],
   ["an empty resource", { ...RULE, resources: [""] }, ["resources[0]: Required value"]],
   [
@@ -53,12 +46,12 @@ const ROWS: readonly [title: string, rule: JsonObject, problems: readonly string
   [
     "a resource beside everything",
     { ...RULE, resources: ["*/*", "pods"] },
-    ["resources: Invalid value: [\"*/*\",\"pods\"]: if '*/*' is present, must not specify other resources"],
+    ['resources: Invalid value: ["*/*","pods"]: if \'*/*\' is present, must not specify other resources'],
   ],
   [
     "a resource beside all resources",
     { ...RULE, resources: ["*", "pods"] },
-    ["resources: Invalid value: [\"*\",\"pods\"]: if '*' is present, must not specify other resources without subresources"],
+    ['resources: Invalid value: ["*","pods"]: if \'*\' is present, must not specify other resources without subresources'],
   ],
   ["all resources after one, which upstream does not see", { ...RULE, resources: ["pods", "*"] }, []],
   [
@@ -93,9 +86,12 @@ test("what surrounds the rules is checked as well", () => {
     objectSelector: { matchExpressions: [{ key: "a", operator: "Exists", values: ["x"] }] },
   };
 
-  assert.deepEqual(problemsOfNew(validatingAdmissionPolicyBindings, { spec: { policyName: "p", validationActions: ["Deny"], matchResources } }), [
-    'spec.matchResources.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"',
-    "spec.matchResources.namespaceSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-    "spec.matchResources.objectSelector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-  ]);
+  assert.deepEqual(
+    problemsOfNew(validatingAdmissionPolicyBindings, { spec: { policyName: "p", validationActions: ["Deny"], matchResources } }),
+    [
+      'spec.matchResources.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"',
+      "spec.matchResources.namespaceSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+      "spec.matchResources.objectSelector.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+    ],
+  );
 });

@@ -45,7 +45,11 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
       "spec.matchConstraints.resourceRules: Required value",
     ],
   ],
-  ["no kind of parameters", { ...SPEC, paramKind: {} }, ["spec.paramKind.apiVersion: Required value", "spec.paramKind.kind: Required value"]],
+  [
+    "no kind of parameters",
+    { ...SPEC, paramKind: {} },
+    ["spec.paramKind.apiVersion: Required value", "spec.paramKind.kind: Required value"],
+  ],
   [
     "a version of too many parts",
     { ...SPEC, paramKind: { apiVersion: "a/b/c", kind: "K" } },

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
-import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received, warningsOfNew } from "../../testing/kind.ts";
+import type { Resource } from "../../machinery/resource.ts";
+import {
+  cellsOf,
+  changedObject,
+  columnNames,
+  newObject,
+  problemsOfChange,
+  problemsOfNew,
+  received,
+  warningsOfNew,
+} from "../../testing/kind.ts";
 import { mutatingWebhookConfigurations } from "./mutating-webhook-configuration.ts";
 import { validatingWebhookConfigurations } from "./validating-webhook-configuration.ts";
 
@@ -13,7 +23,7 @@ const HOOK: JsonObject = {
   sideEffects: "None",
   admissionReviewVersions: ["v1"],
 };
-const KINDS = [validatingWebhookConfigurations, mutatingWebhookConfigurations] as const;
+const KINDS: readonly Resource[] = [validatingWebhookConfigurations, mutatingWebhookConfigurations];
 
 function configuration(...webhooks: readonly JsonObject[]) {
   return { webhooks };

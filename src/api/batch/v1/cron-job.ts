@@ -99,14 +99,15 @@ function* validateSpec(spec: CronJobSpec, previous?: CronJobSpec): Iterable<Fiel
   yield* nonNegative(spec.failedJobsHistoryLimit, "spec.failedJobsHistoryLimit");
 }
 
-function* validateSchedule({ schedule = "", timeZone }: CronJobSpec, previous?: CronJobSpec): Iterable<FieldError> {
+/** A client may leave out anything. */
+function* validateSchedule({ schedule, timeZone }: Partial<CronJobSpec>, previous?: CronJobSpec): Iterable<FieldError> {
   const at = "spec.schedule";
-  if (schedule === "") return yield required(at);
+  if (!schedule) return yield required(at);
   const problem = scheduleProblem(schedule);
   if (problem !== undefined) yield invalid(at, schedule, problem);
   if (!schedule.includes("TZ")) return;
   // Those that had a zone in their schedule before there was a field may keep it.
-  if (previous?.schedule?.includes("TZ") !== true) {
+  if (previous?.schedule.includes("TZ") !== true) {
     yield invalid(at, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
   } else if (timeZone !== undefined) {
     yield invalid(at, schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule");

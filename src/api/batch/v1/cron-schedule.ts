@@ -64,6 +64,7 @@ const DIGITS_MAX = 40;
 
 /** Throws CronError. */
 export function parseCronSchedule(text: string): CronSchedule {
+  if (text === "") throw new CronError("empty spec string");
   const spec = withoutTimeZone(text);
   if (spec.startsWith("@")) return parseDescriptor(spec);
   const fields = spec.split(SPACE).filter((field) => field !== "");

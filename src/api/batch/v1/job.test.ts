@@ -12,7 +12,11 @@ const METADATA: JsonObject = { name: "x", uid: "u" };
 const DEFAULTS: readonly [title: string, sent: JsonObject, kept: JsonObject][] = [
   ["nothing", {}, { completions: 1, parallelism: 1, backoffLimit: 6, podReplacementPolicy: "TerminatingOrFailed" }],
   ["how many run at a time", { parallelism: 3 }, { parallelism: 3, backoffLimit: 6, podReplacementPolicy: "TerminatingOrFailed" }],
-  ["how many must succeed", { completions: 3 }, { completions: 3, parallelism: 1, backoffLimit: 6, podReplacementPolicy: "TerminatingOrFailed" }],
+  [
+    "how many must succeed",
+    { completions: 3 },
+    { completions: 3, parallelism: 1, backoffLimit: 6, podReplacementPolicy: "TerminatingOrFailed" },
+  ],
   [
     "how often each index may fail",
     { backoffLimitPerIndex: 1 },
@@ -42,7 +46,12 @@ for (const [title, sent, kept] of DEFAULTS) {
   });
 }
 
-const GENERATED = { "job-name": "x", "batch.kubernetes.io/job-name": "x", "controller-uid": "u", "batch.kubernetes.io/controller-uid": "u" };
+const GENERATED = {
+  "job-name": "x",
+  "batch.kubernetes.io/job-name": "x",
+  "controller-uid": "u",
+  "batch.kubernetes.io/controller-uid": "u",
+};
 
 test("a Job finds its Pods by its uid, and is labelled as they are", () => {
   const { metadata, spec } = newObject(jobs, { metadata: METADATA, spec: SPEC });
@@ -72,21 +81,64 @@ test("a Job that selects by hand is left alone", () => {
 
 const SELECTORS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
   ["none", {}, []],
-  ["its own, by hand", { manualSelector: true, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: POD } }, []],
-  ["none, by hand", { manualSelector: true }, ["spec.selector: Required value", "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"]],
-  ["one that misses its template, by hand", { manualSelector: true, selector: { matchLabels: { a: "b" } } }, ["spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"]],
-  ["one that makes no sense, by hand", { manualSelector: true, selector: { matchExpressions: [{ key: "a", operator: "Foo" }] } }, ['spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator']],
-  ["its own, though it is generated", { selector: { matchLabels: { a: "b" } } }, ['spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated', 'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"x","controller-uid":"u","job-name":"x"}: `selector` does not match template `labels`']],
-  ["another Job's uid", { selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "v" } } }, ['spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"v"}}: `selector` not auto-generated', 'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"x","controller-uid":"u","job-name":"x"}: `selector` does not match template `labels`']],
+  [
+    "its own, by hand",
+    { manualSelector: true, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: POD } },
+    [],
+  ],
+  [
+    "none, by hand",
+    { manualSelector: true },
+    ["spec.selector: Required value", "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"],
+  ],
+  [
+    "one that misses its template, by hand",
+    { manualSelector: true, selector: { matchLabels: { a: "b" } } },
+    ["spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"],
+  ],
+  [
+    "one that makes no sense, by hand",
+    { manualSelector: true, selector: { matchExpressions: [{ key: "a", operator: "Foo" }] } },
+    ['spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator'],
+  ],
+  [
+    "its own, though it is generated",
+    { selector: { matchLabels: { a: "b" } } },
+    [
+      'spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":"u"}}: `selector` not auto-generated',
+      'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"x","controller-uid":"u","job-name":"x"}: `selector` does not match template `labels`',
+    ],
+  ],
+  [
+    "another Job's uid",
+    { selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "v" } } },
+    [
+      'spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"v"}}: `selector` not auto-generated',
+      'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"x","controller-uid":"u","job-name":"x"}: `selector` does not match template `labels`',
+    ],
+  ],
   [
     "labels of another Job's Pods",
     {
       template: {
-        metadata: { labels: { "job-name": "y", "batch.kubernetes.io/job-name": "y", "controller-uid": "v", "batch.kubernetes.io/controller-uid": "v" } },
+        metadata: {
+          labels: {
+            "job-name": "y",
+            "batch.kubernetes.io/job-name": "y",
+            "controller-uid": "v",
+            "batch.kubernetes.io/controller-uid": "v",
+          },
+        },
         spec: POD,
       },
     },
-    ["spec.template.metadata.labels[controller-uid]: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"v\",\"batch.kubernetes.io/job-name\":\"y\",\"controller-uid\":\"v\",\"job-name\":\"y\"}: must be 'u'", "spec.template.metadata.labels[job-name]: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"v\",\"batch.kubernetes.io/job-name\":\"y\",\"controller-uid\":\"v\",\"job-name\":\"y\"}: must be 'x'", "spec.template.metadata.labels[batch.kubernetes.io/controller-uid]: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"v\",\"batch.kubernetes.io/job-name\":\"y\",\"controller-uid\":\"v\",\"job-name\":\"y\"}: must be 'u'", "spec.template.metadata.labels[batch.kubernetes.io/job-name]: Invalid value: {\"batch.kubernetes.io/controller-uid\":\"v\",\"batch.kubernetes.io/job-name\":\"y\",\"controller-uid\":\"v\",\"job-name\":\"y\"}: must be 'x'", 'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: `selector` does not match template `labels`'],
+    [
+      'spec.template.metadata.labels[controller-uid]: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: must be \'u\'',
+      'spec.template.metadata.labels[job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: must be \'x\'',
+      'spec.template.metadata.labels[batch.kubernetes.io/controller-uid]: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: must be \'u\'',
+      'spec.template.metadata.labels[batch.kubernetes.io/job-name]: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: must be \'x\'',
+      'spec.template.metadata.labels: Invalid value: {"batch.kubernetes.io/controller-uid":"v","batch.kubernetes.io/job-name":"y","controller-uid":"v","job-name":"y"}: `selector` does not match template `labels`',
+    ],
   ],
 ];
 
@@ -116,7 +168,9 @@ test("the name of an indexed Job must leave room for its last index", () => {
     problemsOfNew(jobs, { metadata: { name, uid: "u" }, spec: { ...SPEC, completionMode: "Indexed", completions } });
 
   assert.deepEqual(problems(10), []);
-  assert.deepEqual(problems(11), [`metadata.name: Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-10`]);
+  assert.deepEqual(problems(11), [
+    `metadata.name: Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-10`,
+  ]);
 });
 
 test("the status is written without the spec, and the spec without the status", () => {
@@ -134,7 +188,11 @@ test("what is odd about a Job is warned of when it is new, and only then", () =>
   const odd = { ...many, template: { spec: { ...POD, nodeSelector: { "beta.kubernetes.io/os": "x" } } } };
   const previous = newObject(jobs, { metadata: METADATA, spec: odd });
 
-  assert.deepEqual(warningsOfNew(jobs, { metadata: { name: "a.b", uid: "u" }, spec: odd }), ["metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]", "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail", 'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead']);
+  assert.deepEqual(warningsOfNew(jobs, { metadata: { name: "a.b", uid: "u" }, spec: odd }), [
+    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
+    "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail",
+    'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+  ]);
   assert.deepEqual([...(jobs.warnings?.(previous, previous) ?? [])], []);
 });
 

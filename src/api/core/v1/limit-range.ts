@@ -7,6 +7,7 @@ import { changed, changedItems, withChanges } from "../../changes.ts";
 import type { LimitRange, LimitRangeItem } from "../../generated/core/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { defineResource } from "../../machinery/resource.ts";
+import { listOrAbsent } from "../../members.ts";
 import { validateLimits } from "./limit-range/validate.ts";
 import { filledFrom, roundedList } from "./pod/defaults-resources.ts";
 import type { ResourceList } from "./pod/resource-list.ts";
@@ -20,6 +21,7 @@ export const limitRanges = defineResource<LimitRange>({
   served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.LimitRange", defaults: defaultLimitRange }],
 
   createOnUpdate: true,
+  prepareForCreate: named,
 
   validate: ({ spec }) => validateLimits(spec?.limits ?? []),
 
@@ -27,8 +29,14 @@ export const limitRanges = defineResource<LimitRange>({
 });
 
 function defaultLimitRange(limitRange: LimitRange): LimitRange {
-  const spec = changed(limitRange.spec, (value) => withChanges(value, { limits: changedItems(value.limits, defaultItem) }));
+  const spec = changed(limitRange.spec, (value) => withChanges(value, { limits: listOrAbsent(changedItems(value.limits, defaultItem)) }));
   return withChanges(limitRange, { spec });
+}
+
+/** One without a name is called by a uid. */
+function named(limitRange: LimitRange): LimitRange {
+  const { metadata } = limitRange;
+  return metadata.name === "" ? { ...limitRange, metadata: { ...metadata, name: metadata.uid ?? "" } } : limitRange;
 }
 
 function defaultItem(item: LimitRangeItem): LimitRangeItem {

@@ -17,8 +17,18 @@ test("a PodTemplate gets the defaults of templates, once", () => {
 const ROWS: readonly [title: string, template: JsonObject, problems: readonly string[]][] = [
   ["a container", TEMPLATE, []],
   ["nothing", {}, ["template.spec.containers: Required value"]],
-  ["labels that are none", { ...TEMPLATE, metadata: { labels: { a: "b c" } } }, ["template.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"]],
-  ["an unknown policy", { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Foo" } }, ['template.spec.restartPolicy: Unsupported value: "Foo": supported values: "Always", "OnFailure", "Never"']],
+  [
+    "labels that are none",
+    { ...TEMPLATE, metadata: { labels: { a: "b c" } } },
+    [
+      "template.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+  ],
+  [
+    "an unknown policy",
+    { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Foo" } },
+    ['template.spec.restartPolicy: Unsupported value: "Foo": supported values: "Always", "OnFailure", "Never"'],
+  ],
 ];
 
 for (const [title, template, problems] of ROWS) {
@@ -32,7 +42,9 @@ test("what is odd about it is warned of when that is new, and only then", () => 
   const odd = { ...TEMPLATE, spec: { ...CONTAINERS, nodeSelector: { "beta.kubernetes.io/os": "x" } } };
   const [previous, plain] = [newObject(podTemplates, { template: odd }), newObject(podTemplates, { template: TEMPLATE })];
 
-  assert.deepEqual(warningsOfNew(podTemplates, { template: odd }), ['template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead']);
+  assert.deepEqual(warningsOfNew(podTemplates, { template: odd }), [
+    'template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+  ]);
   assert.equal(podTemplates.changesGeneration?.(previous, plain), true);
   assert.equal([...(podTemplates.warnings?.(previous, plain) ?? [])].length, 1);
   assert.deepEqual([...(podTemplates.warnings?.(previous, previous) ?? [])], []);

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
-import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received, warningsOfNew } from "../../testing/kind.ts";
+import {
+  cellsOf,
+  changedObject,
+  columnNames,
+  newObject,
+  problemsOfChange,
+  problemsOfNew,
+  received,
+  warningsOfNew,
+} from "../../testing/kind.ts";
 import { replicationControllers } from "./replication-controller.ts";
 
 const CONTAINERS: JsonObject = { containers: [{ name: "c", image: "i" }] };
@@ -25,10 +34,28 @@ test("a selector and labels that are there stay", () => {
 const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
   ["a template", SPEC, []],
   ["nothing", {}, ["spec.selector: Required value", "spec.template: Required value"]],
-  ["numbers below none", { ...SPEC, replicas: -1, minReadySeconds: -1 }, ["spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0", "spec.replicas: Invalid value: -1: must be greater than or equal to 0"]],
+  [
+    "numbers below none",
+    { ...SPEC, replicas: -1, minReadySeconds: -1 },
+    [
+      "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
+      "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+    ],
+  ],
   ["no labels to select by", { template: { spec: CONTAINERS } }, ["spec.selector: Required value"]],
-  ["a selector that misses its template", { ...SPEC, selector: { a: "c" } }, ['spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`']],
-  ["Pods that end", { template: { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Never", activeDeadlineSeconds: 5 } } }, ['spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"', "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported"]],
+  [
+    "a selector that misses its template",
+    { ...SPEC, selector: { a: "c" } },
+    ['spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`'],
+  ],
+  [
+    "Pods that end",
+    { template: { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Never", activeDeadlineSeconds: 5 } } },
+    [
+      'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+      "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported",
+    ],
+  ],
 ];
 
 for (const [title, spec, problems] of ROWS) {
@@ -59,8 +86,19 @@ test("the numbers of a status must fit each other", () => {
   const negative = Object.fromEntries(names.map((name) => [name, -1]));
   const many = { replicas: 1, fullyLabeledReplicas: 2, readyReplicas: 3, availableReplicas: 4 };
 
-  assert.deepEqual(problemsOfChange(replicationControllers, previous, { spec: SPEC, status: negative }, "status"), ["status.replicas: Invalid value: -1: must be greater than or equal to 0", "status.fullyLabeledReplicas: Invalid value: -1: must be greater than or equal to 0", "status.readyReplicas: Invalid value: -1: must be greater than or equal to 0", "status.availableReplicas: Invalid value: -1: must be greater than or equal to 0", "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0"]);
-  assert.deepEqual(problemsOfChange(replicationControllers, previous, { spec: SPEC, status: many }, "status"), ["status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas", "status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas", "status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas", "status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas"]);
+  assert.deepEqual(problemsOfChange(replicationControllers, previous, { spec: SPEC, status: negative }, "status"), [
+    "status.replicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.fullyLabeledReplicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.readyReplicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.availableReplicas: Invalid value: -1: must be greater than or equal to 0",
+    "status.observedGeneration: Invalid value: -1: must be greater than or equal to 0",
+  ]);
+  assert.deepEqual(problemsOfChange(replicationControllers, previous, { spec: SPEC, status: many }, "status"), [
+    "status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas",
+    "status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas",
+    "status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas",
+    "status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas",
+  ]);
 });
 
 test("the status is written without the spec, and the spec without the status", () => {
@@ -77,8 +115,14 @@ test("what is odd is warned of when it is new, and on a change what was odd befo
   const odd = { template: { ...TEMPLATE, spec: { ...CONTAINERS, nodeSelector: { "beta.kubernetes.io/os": "x" } } } };
   const [plain, previous] = [newObject(replicationControllers, { spec: SPEC }), newObject(replicationControllers, { spec: odd })];
 
-  assert.deepEqual(warningsOfNew(replicationControllers, { metadata: { name: "a.b" }, spec: odd }), ["metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]", 'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead']);
-  assert.deepEqual([...(replicationControllers.warnings?.(plain, previous) ?? [])], ['spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead']);
+  assert.deepEqual(warningsOfNew(replicationControllers, { metadata: { name: "a.b" }, spec: odd }), [
+    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
+    'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+  ]);
+  assert.deepEqual(
+    [...(replicationControllers.warnings?.(plain, previous) ?? [])],
+    ['spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead'],
+  );
   assert.deepEqual([...(replicationControllers.warnings?.(previous, plain) ?? [])], []);
   assert.deepEqual([...(replicationControllers.warnings?.(previous, previous) ?? [])], []);
 });
@@ -101,6 +145,15 @@ test("its Pods outlive it if one does not say otherwise", () => {
 test("a table shows how many Pods there are", () => {
   const controller = { ...newObject(replicationControllers, { spec: SPEC }), status: { replicas: 3, readyReplicas: 2 } };
 
-  assert.deepEqual(columnNames(replicationControllers), ["Name", "Desired", "Current", "Ready", "Age", "Containers*", "Images*", "Selector*"]);
+  assert.deepEqual(columnNames(replicationControllers), [
+    "Name",
+    "Desired",
+    "Current",
+    "Ready",
+    "Age",
+    "Containers*",
+    "Images*",
+    "Selector*",
+  ]);
   assert.deepEqual(Object.values(cellsOf(replicationControllers, controller)), ["x", 1, 3, 2, "<unknown>", "c", "i", "a=b"]);
 });

@@ -12,7 +12,7 @@ import { ageColumn, formatFirst, nameColumn, textColumn, UNSET } from "../../mac
 import { child, element } from "../../machinery/field-error.ts";
 import { ipWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { without } from "../../members.ts";
+import { listOrAbsent, without } from "../../members.ts";
 import { validateEndpointSlice } from "./endpoint-slice/validate.ts";
 
 const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
@@ -45,14 +45,17 @@ export const endpointSlices = defineResource<EndpointSlice>({
   columns: [
     nameColumn,
     textColumn("AddressType", "What kind of addresses they are", ({ addressType }) => addressType),
-    textColumn("Ports", "The ports of all endpoints", ({ ports = [] }) => formatFirst(ports.map(portText)) || UNSET),
-    textColumn("Endpoints", "The addresses", ({ endpoints = [] }) => formatFirst(endpoints.flatMap(addressesOf)) || UNSET),
+    textColumn("Ports", "The ports of all endpoints", ({ ports }) => formatFirst((ports ?? []).map(portText)) || UNSET),
+    textColumn("Endpoints", "The addresses", ({ endpoints }) => formatFirst((endpoints ?? []).flatMap(addressesOf)) || UNSET),
     ageColumn,
   ],
 });
 
 function defaultSlice(slice: EndpointSlice): EndpointSlice {
-  return withChanges(slice, { ports: changedItems(slice.ports, defaultPort) });
+  return withChanges(slice, {
+    endpoints: listOrAbsent(slice.endpoints),
+    ports: listOrAbsent(changedItems(slice.ports, defaultPort)),
+  });
 }
 
 function defaultPort(port: EndpointPort): EndpointPort {
@@ -61,7 +64,9 @@ function defaultPort(port: EndpointPort): EndpointPort {
 
 /** A field of v1beta1 that can only be read in v1; nothing here was ever written in v1beta1. */
 function withoutTopology(slice: EndpointSlice): EndpointSlice {
-  return withChanges(slice, { endpoints: changedItems(slice.endpoints, (endpoint) => without(endpoint, "deprecatedTopology")) });
+  return withChanges(slice, {
+    endpoints: changedItems(slice.endpoints ?? undefined, (endpoint) => without(endpoint, "deprecatedTopology")),
+  });
 }
 
 /** The type says that there are some; a client may have left them out. */

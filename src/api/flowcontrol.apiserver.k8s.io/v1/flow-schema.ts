@@ -41,6 +41,9 @@ export const flowSchemas = defineResource<FlowSchema>({
     },
   },
 
+  // As they are matched: the first that fits counts.
+  tableOrder: (a, b) =>
+    (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0) || (a.metadata.name < b.metadata.name ? -1 : 1),
   columns: [
     nameColumn,
     textColumn("PriorityLevel", "The level that its requests are of", ({ spec = NO_SPEC }) => spec.priorityLevelConfiguration.name),

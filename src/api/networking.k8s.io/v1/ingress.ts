@@ -9,6 +9,7 @@ import { withMembersOf } from "../../changes.ts";
 import { ingressAddresses } from "../../core/v1/service.ts";
 import type { Ingress, IngressRule } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, NONE, SHOWN_MAX, textColumn } from "../../machinery/columns.ts";
+import { ipWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { CLASS_ANNOTATION, validateIngress, validateIngressStatus } from "./ingress/validate.ts";
 
@@ -38,6 +39,11 @@ export const ingresses = defineResource<Ingress>({
       verbs: ["get", "patch", "update"],
       prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec"),
       validateUpdate: validateIngressStatus,
+      *warnings({ status }) {
+        for (const [index, { ip = "" }] of (status?.loadBalancer?.ingress ?? []).entries()) {
+          if (ip !== "") yield* ipWarnings(ip, `status.loadBalancer.ingress[${index}]`);
+        }
+      },
     },
   },
 

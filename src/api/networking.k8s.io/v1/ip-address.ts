@@ -24,6 +24,8 @@ export const ipAddresses = defineResource<IPAddress>({
   scope: "Cluster",
   served: [{ group: "networking.k8s.io", version: "v1", schema: "io.k8s.api.networking.v1.IPAddress" }],
 
+  // A name with something behind it would be no address.
+  generatedName: (generateName) => generateName,
   validateName: validateIp,
   *validate(address, previous) {
     const parent = parentOf(address);

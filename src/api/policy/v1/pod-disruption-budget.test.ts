@@ -10,16 +10,56 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
   ["nothing", {}, []],
   ["a number that must stay", { minAvailable: 1, selector: SELECTOR }, []],
   ["a share that may be missing", { maxUnavailable: "100%", unhealthyPodEvictionPolicy: "AlwaysAllow" }, []],
-  ["both", { minAvailable: 1, maxUnavailable: "5%", selector: SELECTOR, unhealthyPodEvictionPolicy: "IfHealthyBudget" }, ['spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"b"}},"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":"IfHealthyBudget"}: minAvailable and maxUnavailable cannot be both set']],
-  ["both, and nothing else", { minAvailable: "1%", maxUnavailable: 5 }, ['spec: Invalid value: {"MinAvailable":"1%","Selector":null,"MaxUnavailable":5,"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set']],
+  [
+    "both",
+    { minAvailable: 1, maxUnavailable: "5%", selector: SELECTOR, unhealthyPodEvictionPolicy: "IfHealthyBudget" },
+    [
+      'spec: Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{"a":"b"}},"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":"IfHealthyBudget"}: minAvailable and maxUnavailable cannot be both set',
+    ],
+  ],
+  [
+    "both, and nothing else",
+    { minAvailable: "1%", maxUnavailable: 5 },
+    [
+      'spec: Invalid value: {"MinAvailable":"1%","Selector":null,"MaxUnavailable":5,"UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+    ],
+  ],
   ["fewer than none that must stay", { minAvailable: -1 }, ["spec.minAvailable: Invalid value: -1: must be greater than or equal to 0"]],
-  ["fewer than none that may be missing", { maxUnavailable: -1 }, ["spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"]],
+  [
+    "fewer than none that may be missing",
+    { maxUnavailable: -1 },
+    ["spec.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"],
+  ],
   ["more than all that must stay", { minAvailable: "101%" }, ['spec.minAvailable: Invalid value: "101%": must not be greater than 100%']],
-  ["more than all that may be missing", { maxUnavailable: "101%" }, ['spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%']],
-  ["a text that is no share that must stay", { minAvailable: "1" }, ["spec.minAvailable: Invalid value: \"1\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"]],
-  ["a text that is no share that may be missing", { maxUnavailable: "x" }, ["spec.maxUnavailable: Invalid value: \"x\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"]],
-  ["a selector that makes no sense", { selector: { matchExpressions: [{ key: "a", operator: "In" }] } }, ["spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"]],
-  ["an unknown policy", { unhealthyPodEvictionPolicy: "Foo" }, ['spec.unhealthyPodEvictionPolicy: Unsupported value: "Foo": supported values: "AlwaysAllow", "IfHealthyBudget"']],
+  [
+    "more than all that may be missing",
+    { maxUnavailable: "101%" },
+    ['spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+  ],
+  [
+    "a text that is no share that must stay",
+    { minAvailable: "1" },
+    [
+      "spec.minAvailable: Invalid value: \"1\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+    ],
+  ],
+  [
+    "a text that is no share that may be missing",
+    { maxUnavailable: "x" },
+    [
+      "spec.maxUnavailable: Invalid value: \"x\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+    ],
+  ],
+  [
+    "a selector that makes no sense",
+    { selector: { matchExpressions: [{ key: "a", operator: "In" }] } },
+    ["spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"],
+  ],
+  [
+    "an unknown policy",
+    { unhealthyPodEvictionPolicy: "Foo" },
+    ['spec.unhealthyPodEvictionPolicy: Unsupported value: "Foo": supported values: "AlwaysAllow", "IfHealthyBudget"'],
+  ],
 ];
 
 for (const [title, spec, problems] of ROWS) {
@@ -32,9 +72,22 @@ for (const [title, spec, problems] of ROWS) {
 const OLD_LABEL = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match";
 
 const SELECTORS: readonly [title: string, sent: JsonObject, kept: JsonObject][] = [
-  ["alone, as what selects nothing", { matchExpressions: [{ key: OLD_LABEL, operator: "Exists" }] }, { matchExpressions: [{ key: OLD_LABEL, operator: "Exists" }] }],
+  [
+    "alone, as what selects nothing",
+    { matchExpressions: [{ key: OLD_LABEL, operator: "Exists" }] },
+    { matchExpressions: [{ key: OLD_LABEL, operator: "Exists" }] },
+  ],
   ["alone, as anything else", { matchExpressions: [{ key: OLD_LABEL, operator: "DoesNotExist" }] }, {}],
-  ["beside others", { matchExpressions: [{ key: OLD_LABEL, operator: "Exists" }, { key: "a", operator: "Exists" }] }, { matchExpressions: [{ key: "a", operator: "Exists" }] }],
+  [
+    "beside others",
+    {
+      matchExpressions: [
+        { key: OLD_LABEL, operator: "Exists" },
+        { key: "a", operator: "Exists" },
+      ],
+    },
+    { matchExpressions: [{ key: "a", operator: "Exists" }] },
+  ],
   ["not at all", SELECTOR, SELECTOR],
 ];
 
@@ -50,7 +103,15 @@ test("a status has numbers that are not below none, and conditions that are comp
   const negative: JsonObject = Object.fromEntries(names.map((name) => [name, -1]));
   const status = { ...negative, conditions: [{ type: "A" }] };
 
-  assert.deepEqual(problemsOfChange(podDisruptionBudgets, previous, { status }, "status"), ['status.conditions[0].status: Unsupported value: "": supported values: "False", "True", "Unknown"', "status.conditions[0].lastTransitionTime: Required value", "status.conditions[0].reason: Required value", "status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0", "status.currentHealthy: Invalid value: -1: must be greater than or equal to 0", "status.desiredHealthy: Invalid value: -1: must be greater than or equal to 0", "status.expectedPods: Invalid value: -1: must be greater than or equal to 0"]);
+  assert.deepEqual(problemsOfChange(podDisruptionBudgets, previous, { status }, "status"), [
+    'status.conditions[0].status: Unsupported value: "": supported values: "False", "True", "Unknown"',
+    "status.conditions[0].lastTransitionTime: Required value",
+    "status.conditions[0].reason: Required value",
+    "status.disruptionsAllowed: Invalid value: -1: must be greater than or equal to 0",
+    "status.currentHealthy: Invalid value: -1: must be greater than or equal to 0",
+    "status.desiredHealthy: Invalid value: -1: must be greater than or equal to 0",
+    "status.expectedPods: Invalid value: -1: must be greater than or equal to 0",
+  ]);
 });
 
 test("the status is written without the spec, and the spec without the status", () => {

@@ -12,7 +12,7 @@ import { SelectorError } from "../../machinery/label-requirement.ts";
 import { labelSelectorFromObject, validateLabelSelectorObject } from "../../machinery/label-selector.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { validatePolicyRules } from "./policy-rule.ts";
+import { validatePolicyRules, withRules } from "./policy-rule.ts";
 
 const SELECTORS = "aggregationRule.clusterRoleSelectors";
 
@@ -21,7 +21,7 @@ export const clusterRoles = defineResource<ClusterRole>({
   plural: "clusterroles",
   singular: "clusterrole",
   scope: "Cluster",
-  served: [{ group: "rbac.authorization.k8s.io", version: "v1", schema: "io.k8s.api.rbac.v1.ClusterRole" }],
+  served: [{ group: "rbac.authorization.k8s.io", version: "v1", schema: "io.k8s.api.rbac.v1.ClusterRole", defaults: withRules }],
 
   createOnUpdate: true,
 

@@ -3,7 +3,8 @@
  * Any verb and any name is allowed, because extensions bring their own.
  * Not here: whether who writes a role may give away what is in it (the authorizer's business).
  */
-import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import type { ClusterRole, PolicyRule, Role } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import { listOrAbsent } from "../../members.ts";
 import { child, element, invalid, required, type FieldError } from "../../machinery/field-error.ts";
 
 export interface PolicyRuleOptions {
@@ -29,4 +30,10 @@ function* validatePolicyRule(rule: Partial<PolicyRule>, at: string, { namespaced
   }
   if (apiGroups.length === 0) yield required(child(at, "apiGroups"), "resource rules must supply at least one api group");
   if (resources.length === 0) yield required(child(at, "resources"), "resource rules must supply at least one resource");
+}
+
+/** That there are none is said, too. */
+export function withRules<T extends Role | ClusterRole>(role: T): T {
+  const rules = listOrAbsent(role.rules);
+  return rules === role.rules ? role : { ...role, rules };
 }

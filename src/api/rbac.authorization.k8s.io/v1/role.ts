@@ -7,14 +7,14 @@ import type { Role } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { validatePolicyRules } from "./policy-rule.ts";
+import { validatePolicyRules, withRules } from "./policy-rule.ts";
 
 export const roles = defineResource<Role>({
   kind: "Role",
   plural: "roles",
   singular: "role",
   scope: "Namespaced",
-  served: [{ group: "rbac.authorization.k8s.io", version: "v1", schema: "io.k8s.api.rbac.v1.Role" }],
+  served: [{ group: "rbac.authorization.k8s.io", version: "v1", schema: "io.k8s.api.rbac.v1.Role", defaults: withRules }],
 
   createOnUpdate: true,
 

@@ -43,6 +43,11 @@ export const priorityClasses = defineResource<PriorityClass>({
     if (next.preemptionPolicy !== previous.preemptionPolicy) yield immutable("preemptionPolicy", next.preemptionPolicy);
   },
 
+  refusesDeletion: ({ metadata }) =>
+    builtInPriorityClasses.some(({ metadata: { name } }) => name === metadata.name)
+      ? "this is a system priority class and cannot be deleted"
+      : undefined,
+
   columns: [
     nameColumn,
     textColumn("Value", "The priority", ({ value }) => value ?? 0, { type: "integer" }),

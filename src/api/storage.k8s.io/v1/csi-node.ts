@@ -3,6 +3,7 @@
  * it when a driver registers or goes.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { changedItems, withChanges } from "../../changes.ts";
 import { qualifiedName } from "../../core/v1/pod/checks.ts";
 import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
 import type { CSINode, CSINodeDriver } from "../../generated/storage.k8s.io/v1.ts";
@@ -10,7 +11,7 @@ import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
 import { isLongerThan } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { without } from "../../members.ts";
+import { listOrAbsent, without } from "../../members.ts";
 import { nonNegative } from "../../number-validation.ts";
 
 const NODE_ID_LENGTH_MAX_BYTES = 256;
@@ -20,7 +21,7 @@ export const csiNodes = defineResource<CSINode>({
   plural: "csinodes",
   singular: "csinode",
   scope: "Cluster",
-  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.CSINode" }],
+  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.CSINode", defaults: defaultNode }],
   unconditionalUpdate: false,
   returnsDeletedObject: true,
 
@@ -37,6 +38,12 @@ export const csiNodes = defineResource<CSINode>({
   ],
 });
 
+/** That there are none is said, too. */
+function defaultNode(node: CSINode): CSINode {
+  const drivers = changedItems(node.spec.drivers, (driver) => withChanges(driver, { topologyKeys: listOrAbsent(driver.topologyKeys) }));
+  return withChanges(node, { spec: withChanges(node.spec, { drivers: listOrAbsent(drivers) }) });
+}
+
 /** The type says that there is a list; a client may have left it out. */
 function driversOf({ spec }: CSINode): readonly CSINodeDriver[] {
   return spec.drivers ?? [];
@@ -44,7 +51,8 @@ function driversOf({ spec }: CSINode): readonly CSINodeDriver[] {
 
 /** `names` are those of the drivers before it. */
 function* validateDriver(driver: CSINodeDriver, at: string, names: Set<string>): Iterable<FieldError> {
-  const { name, nodeID, allocatable, topologyKeys = [] } = driver;
+  const { name, nodeID, allocatable } = driver;
+  const topologyKeys = driver.topologyKeys ?? [];
   yield* validateDriverName(name, `${at}.name`);
   if (nodeID === "") yield required(`${at}.nodeID`);
   if (isLongerThan(nodeID, NODE_ID_LENGTH_MAX_BYTES)) {

@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { NOT_A_SUBDOMAIN } from "../../core/v1/pod/testing/pods.ts";
 import type { JsonObject } from "../../machinery/object.ts";
-import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, type Sent } from "../../testing/kind.ts";
+import {
+  cellsOf,
+  changedObject,
+  columnNames,
+  newObject,
+  problemsOfChange,
+  problemsOfNew,
+  received,
+  type Sent,
+} from "../../testing/kind.ts";
 import { volumeAttachments } from "./volume-attachment.ts";
 
 /** An attachment that is right but for what is given. */
@@ -131,6 +140,8 @@ const STATUSES: readonly [title: string, status: JsonObject, problems: readonly 
     { attached: true, attachmentMetadata: { a: "x".repeat(256 * 1024) } },
     ["status.attachmentMetadata: Too long: may not be more than 262144 bytes"],
   ],
+  ["what a driver remembers may be that large", { attached: true, attachmentMetadata: { a: "x".repeat(256 * 1024 - 1) } }, []],
+  ["a message may be that long", { attached: false, attachError: { message: "x".repeat(1024) } }, []],
   [
     "a message is not too long",
     { attached: false, attachError: { message: "x".repeat(1025) } },
@@ -150,6 +161,16 @@ for (const [title, status, expected] of STATUSES) {
     assert.deepEqual(problemsOfChange(volumeAttachments, previous, { ...attachment(), status }, "status"), expected);
   });
 }
+
+test("an inline volume is filled in as other volumes are, but for its policy and mode", () => {
+  const { spec } = received(volumeAttachments, inline({ hostPath: { path: "/data" }, capacity: { storage: "0.0001" } }));
+
+  assert.deepEqual(spec.source.inlineVolumeSpec, {
+    accessModes: ["ReadWriteOnce"],
+    hostPath: { path: "/data", type: "" },
+    capacity: { storage: "1m" },
+  });
+});
 
 test("a new attachment is not attached, whatever the client says", () => {
   assert.deepEqual(newObject(volumeAttachments, { ...attachment(), status: { attached: true } }).status, { attached: false });

@@ -3,7 +3,8 @@
  * does it and writes the status. To detach is to delete it, so what it asks for never changes.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { withChanges, withMembersOf } from "../../changes.ts";
+import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import { defaultInlineVolumeSpec } from "../../core/v1/persistent-volume/defaults.ts";
 import { validateInlineVolumeSpec } from "../../core/v1/persistent-volume/validate-spec.ts";
 import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
 import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
@@ -28,7 +29,7 @@ export const volumeAttachments = defineResource<VolumeAttachment>({
   plural: "volumeattachments",
   singular: "volumeattachment",
   scope: "Cluster",
-  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.VolumeAttachment" }],
+  served: [{ group: "storage.k8s.io", version: "v1", schema: "io.k8s.api.storage.v1.VolumeAttachment", defaults: defaultAttachment }],
   unconditionalUpdate: false,
   returnsDeletedObject: true,
 
@@ -57,6 +58,12 @@ export const volumeAttachments = defineResource<VolumeAttachment>({
     ageColumn,
   ],
 });
+
+function defaultAttachment(attachment: VolumeAttachment): VolumeAttachment {
+  const { spec } = attachment;
+  const inlineVolumeSpec = changed(spec.source.inlineVolumeSpec, defaultInlineVolumeSpec);
+  return withChanges(attachment, { spec: withChanges(spec, { source: withChanges(spec.source, { inlineVolumeSpec }) }) });
+}
 
 /** Who writes the status writes nothing else. */
 function withMetadataOf(next: VolumeAttachment, { metadata }: VolumeAttachment): VolumeAttachment {

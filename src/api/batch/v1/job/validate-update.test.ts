@@ -25,19 +25,66 @@ const ROWS: readonly [title: string, before: JsonObject, change: JsonObject, pro
   [
     "what may change",
     {},
-    { parallelism: 3, suspend: true, backoffLimit: 1, activeDeadlineSeconds: 5, ttlSecondsAfterFinished: 5, podReplacementPolicy: "Failed" },
+    {
+      parallelism: 3,
+      suspend: true,
+      backoffLimit: 1,
+      activeDeadlineSeconds: 5,
+      ttlSecondsAfterFinished: 5,
+      podReplacementPolicy: "Failed",
+    },
     [],
   ],
   ["how many must succeed", {}, { completions: 2 }, ["spec.completions: Invalid value: 2: field is immutable"]],
   ["that so many must succeed", {}, { completions: null }, ["spec.completions: Invalid value: null: field is immutable"]],
-  ["the number of indexes alone", INDEXED, { completions: 4 }, ["spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"]],
+  [
+    "the number of indexes alone",
+    INDEXED,
+    { completions: 4 },
+    ["spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"],
+  ],
   ["the number of indexes, all at a time", INDEXED, { completions: 4, parallelism: 4 }, []],
-  ["the selector", {}, { selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "u" }, matchExpressions: [] }, completionMode: "Indexed" }, ['spec.completionMode: Invalid value: "Indexed": field is immutable']],
-  ["how failures are taken", {}, { podFailurePolicy: { rules: [{ action: "Count", onExitCodes: { operator: "In", values: [1] } }] }, podReplacementPolicy: "Failed" }, ['spec.podFailurePolicy: Invalid value: {"Rules":[{"Action":"Count","OnExitCodes":{"ContainerName":null,"Operator":"In","Values":[1]},"OnPodConditions":null}]}: field is immutable']],
-  ["that conditions are taken", { podFailurePolicy: { rules: [{ action: "Count", onPodConditions: [{ type: "A" }] }] } }, { podFailurePolicy: null }, ["spec.podFailurePolicy: Invalid value: null: field is immutable"]],
-  ["the limit of each index, and who runs it", INDEXED, { backoffLimitPerIndex: 1, managedBy: "a.b/c" }, ["spec.backoffLimitPerIndex: Invalid value: 1: field is immutable", 'spec.managedBy: Invalid value: "a.b/c": field is immutable']],
-  ["what success is", INDEXED, { successPolicy: { rules: [{ succeededIndexes: "0" }] } }, ['spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":"0","SucceededCount":null}]}: field is immutable']],
-  ["to what is wrong, which is said twice", {}, { backoffLimit: -1 }, ["spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0", "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0"]],
+  [
+    "the selector",
+    {},
+    { selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "u" }, matchExpressions: [] }, completionMode: "Indexed" },
+    ['spec.completionMode: Invalid value: "Indexed": field is immutable'],
+  ],
+  [
+    "how failures are taken",
+    {},
+    { podFailurePolicy: { rules: [{ action: "Count", onExitCodes: { operator: "In", values: [1] } }] }, podReplacementPolicy: "Failed" },
+    [
+      'spec.podFailurePolicy: Invalid value: {"Rules":[{"Action":"Count","OnExitCodes":{"ContainerName":null,"Operator":"In","Values":[1]},"OnPodConditions":null}]}: field is immutable',
+    ],
+  ],
+  [
+    "that conditions are taken",
+    { podFailurePolicy: { rules: [{ action: "Count", onPodConditions: [{ type: "A" }] }] } },
+    { podFailurePolicy: null },
+    ["spec.podFailurePolicy: Invalid value: null: field is immutable"],
+  ],
+  [
+    "the limit of each index, and who runs it",
+    INDEXED,
+    { backoffLimitPerIndex: 1, managedBy: "a.b/c" },
+    ["spec.backoffLimitPerIndex: Invalid value: 1: field is immutable", 'spec.managedBy: Invalid value: "a.b/c": field is immutable'],
+  ],
+  [
+    "what success is",
+    INDEXED,
+    { successPolicy: { rules: [{ succeededIndexes: "0" }] } },
+    ['spec.successPolicy: Invalid value: {"Rules":[{"SucceededIndexes":"0","SucceededCount":null}]}: field is immutable'],
+  ],
+  [
+    "to what is wrong, which is said twice",
+    {},
+    { backoffLimit: -1 },
+    [
+      "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0",
+      "spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0",
+    ],
+  ],
 ];
 
 for (const [title, before, change, problems] of ROWS) {
@@ -48,7 +95,9 @@ for (const [title, before, change, problems] of ROWS) {
 
 const AT_REST: Job["status"] = { conditions: [{ type: "Suspended", status: "True" }] };
 const NODES: JsonObject = {
-  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "Exists" }] }] } },
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "Exists" }] }] },
+  },
 };
 const PODS: JsonObject = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "k", labelSelector: {} }] } };
 
@@ -85,7 +134,14 @@ test("while a suspended Job rests, labels and annotations of its Pods may change
   const labels = previous.spec?.template.metadata?.labels;
 
   assert.deepEqual(fieldsOf(previous, POD, { annotations: { a: "b" }, labels: { ...labels, a: "b" } }), []);
-  assert.deepEqual(problemsOf(previous, { template: { metadata: {}, spec: POD } }), ["spec.template.metadata.labels[controller-uid]: Required value: must be 'u'", "spec.template.metadata.labels[job-name]: Required value: must be 'x'", "spec.template.metadata.labels[batch.kubernetes.io/controller-uid]: Required value: must be 'u'", "spec.template.metadata.labels[batch.kubernetes.io/job-name]: Required value: must be 'x'", "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`", "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`"]);
+  assert.deepEqual(problemsOf(previous, { template: { metadata: {}, spec: POD } }), [
+    "spec.template.metadata.labels[controller-uid]: Required value: must be 'u'",
+    "spec.template.metadata.labels[job-name]: Required value: must be 'x'",
+    "spec.template.metadata.labels[batch.kubernetes.io/controller-uid]: Required value: must be 'u'",
+    "spec.template.metadata.labels[batch.kubernetes.io/job-name]: Required value: must be 'x'",
+    "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+    "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`",
+  ]);
 });
 
 const NOT_AT_REST: readonly [title: string, suspend: boolean, status: Job["status"]][] = [

@@ -13,10 +13,14 @@ export function defaultVolume(volume: PersistentVolume): PersistentVolume {
 }
 
 function defaultSpec(spec: PersistentVolumeSpec): PersistentVolumeSpec {
-  // Sources are filled in where they stand, and everything else is left alone.
-  return withChanges(defaultStorageSources(spec) as PersistentVolumeSpec, {
+  return withChanges(defaultInlineVolumeSpec(spec), {
     persistentVolumeReclaimPolicy: spec.persistentVolumeReclaimPolicy || "Retain",
     volumeMode: spec.volumeMode ?? "Filesystem",
-    capacity: changed(spec.capacity, roundedList),
   });
+}
+
+/** Of one that is no object of its own but a part of a VolumeAttachment, too. */
+export function defaultInlineVolumeSpec(spec: PersistentVolumeSpec): PersistentVolumeSpec {
+  // Sources are filled in where they stand, and everything else is left alone.
+  return withChanges(defaultStorageSources(spec) as PersistentVolumeSpec, { capacity: changed(spec.capacity, roundedList) });
 }

@@ -206,6 +206,16 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     ],
   ],
   [
+    "nodes cannot be left out of an affinity",
+    volume({ ...HOST_PATH, ...affinityTo("zone") }),
+    volume({ ...HOST_PATH, nodeAffinity: { required: {} } }),
+    [
+      "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term",
+      'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":null}}: field is immutable, except for updating from beta label to GA',
+      "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term",
+    ],
+  ],
+  [
     "a label may be called by its newer name",
     volume({ ...HOST_PATH, ...affinityTo("failure-domain.beta.kubernetes.io/zone") }),
     volume({ ...HOST_PATH, ...affinityTo("topology.kubernetes.io/zone") }),

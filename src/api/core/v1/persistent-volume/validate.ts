@@ -3,7 +3,7 @@
  * controller decides: the claim, the size, the policy.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import { changed, changedItems, withChanges } from "../../../changes.ts";
+import { changed, withChanges } from "../../../changes.ts";
 import type {
   NodeSelectorTerm,
   NodeSelectorRequirement,
@@ -90,47 +90,37 @@ const STABLE_LABELS: ReadonlyMap<string, string> = new Map([
 
 /** Whether the same nodes are meant; a label may be called by its newer name. */
 function isSameAffinity(next: VolumeNodeAffinity | undefined, previous: VolumeNodeAffinity): boolean {
-  return next !== undefined && deepEqual(next, renamedAs(previous, next));
+  return isSameList(termsOf(next) ?? [], termsOf(previous) ?? [], isSameTerm);
 }
 
-/** The affinity with the labels called as they are in `model`, where that is their newer name. */
-function renamedAs(affinity: VolumeNodeAffinity, model: VolumeNodeAffinity): VolumeNodeAffinity {
-  const modelTerms = model.required?.nodeSelectorTerms ?? [];
-  return withChanges(affinity, {
-    required: changed(affinity.required, (selector) => {
-      const nodeSelectorTerms = selector.nodeSelectorTerms.map((term, index) => renamedTerm(term, modelTerms[index] ?? {}));
-      return withChanges(selector, { nodeSelectorTerms });
-    }),
-  });
+/** The type says that there are terms; a client may have left them out. */
+function termsOf(affinity: VolumeNodeAffinity | undefined): readonly NodeSelectorTerm[] | undefined {
+  return affinity?.required?.nodeSelectorTerms;
 }
 
-function renamedTerm(term: NodeSelectorTerm, model: NodeSelectorTerm): NodeSelectorTerm {
-  return withChanges(term, {
-    matchExpressions: renamedRequirements(term.matchExpressions, model.matchExpressions),
-    matchFields: renamedRequirements(term.matchFields, model.matchFields),
-  });
+function isSameTerm(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean {
+  return (
+    isSameList(next.matchExpressions ?? [], previous.matchExpressions ?? [], isSameRequirement) &&
+    isSameList(next.matchFields ?? [], previous.matchFields ?? [], isSameRequirement)
+  );
 }
 
-function renamedRequirements(
-  requirements: readonly NodeSelectorRequirement[] | undefined,
-  model: readonly NodeSelectorRequirement[] = [],
-): readonly NodeSelectorRequirement[] | undefined {
-  const keys = model.map(({ key }) => key);
-  let index = 0;
-  return changedItems(requirements, (requirement) => {
-    const key = keys[index++];
-    return key !== undefined && STABLE_LABELS.get(requirement.key) === key ? withChanges(requirement, { key }) : requirement;
-  });
+function isSameRequirement(next: NodeSelectorRequirement, previous: NodeSelectorRequirement): boolean {
+  return deepEqual(next, previous) || deepEqual(next, withChanges(previous, { key: STABLE_LABELS.get(previous.key) }));
+}
+
+function isSameList<T>(next: readonly T[], previous: readonly T[], isSame: (next: T, previous: T) => boolean): boolean {
+  return next.length === previous.length && next.every((item, index) => isSame(item, previous[index] as T));
 }
 
 /** As upstream prints it: by the names of its internal types, with all members. */
 function shownAffinity(affinity: VolumeNodeAffinity | undefined): unknown {
   if (affinity === undefined) return undefined;
-  const terms = affinity.required?.nodeSelectorTerms.map(({ matchExpressions, matchFields }) => ({
+  const terms = termsOf(affinity)?.map(({ matchExpressions, matchFields }) => ({
     MatchExpressions: shownRequirements(matchExpressions),
     MatchFields: shownRequirements(matchFields),
   }));
-  return { Required: terms === undefined ? null : { NodeSelectorTerms: terms } };
+  return { Required: affinity.required === undefined ? null : { NodeSelectorTerms: terms ?? null } };
 }
 
 function shownRequirements(requirements: readonly NodeSelectorRequirement[] | undefined): unknown {

@@ -36,7 +36,8 @@ const ADDRESSES_MAX = 100;
 const HINTS_MAX = 8;
 
 export function* validateEndpointSlice(slice: EndpointSlice, previous?: EndpointSlice): Iterable<FieldError> {
-  const { addressType, ports = [], endpoints = [] } = slice;
+  const { addressType } = slice;
+  const [ports, endpoints] = [slice.ports ?? [], slice.endpoints ?? []];
   yield* validateChoice(addressType, "addressType", ADDRESS_TYPES);
   yield* validatePorts(ports);
   if (previous === undefined || !deepEqual(endpoints, previous.endpoints ?? [])) yield* validateEndpoints(endpoints, addressType);
