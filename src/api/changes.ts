@@ -2,6 +2,7 @@
  * Changing by copying, where what stays the same keeps its identity: the machine skips comparing, validating and writing it.
  * Defaults run twice on every write, the second time over an object that has them all, so the case without a change must be cheap.
  */
+import type { KubeObject } from "./machinery/object.ts";
 
 /**
  * The value with the members of `patch` that differ; itself if none does. Members of the patch that are undefined are left alone.
@@ -46,4 +47,11 @@ export function withMembersOf<T extends object>(value: T, source: T, ...names: r
   const copy: T = Object.assign({}, value, members);
   for (const name of names) if (copy[name] === undefined) delete copy[name];
   return copy;
+}
+
+/** What a path that writes one part of an object (its status) leaves of its metadata as it was; what is not here, the server keeps anyway. */
+const KEPT_METADATA = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"] as const;
+
+export function withMetadataOf<T extends KubeObject>(next: T, previous: T): T {
+  return withChanges<KubeObject>(next, { metadata: withMembersOf(next.metadata, previous.metadata, ...KEPT_METADATA) }) as T;
 }

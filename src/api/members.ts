@@ -19,6 +19,11 @@ export function listOrAbsent<Item>(list: readonly Item[] | undefined): readonly 
   return list === undefined || list === null || list.length === 0 ? absentList : list;
 }
 
+/** The members in the order of their names: how upstream's messages show maps. */
+export function sortedMembers<Value>(map: Readonly<Record<string, Value>> | undefined): Readonly<Record<string, Value>> | undefined {
+  return map && Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** The object without one member that may be missing; itself if it has none of that name. */
 export function without<T extends object, Name extends OptionalName<T>>(object: T, name: Name): T {
   if (!Object.hasOwn(object, name)) return object;

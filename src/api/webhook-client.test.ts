@@ -1,7 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { problems } from "./testing/kind.ts";
+import { mutatingWebhookConfigurations } from "./admissionregistration.k8s.io/v1/mutating-webhook-configuration.ts";
+import { validatingWebhookConfigurations } from "./admissionregistration.k8s.io/v1/validating-webhook-configuration.ts";
+import type { JsonObject } from "./machinery/object.ts";
+import type { Resource } from "./machinery/resource.ts";
+import { problems, problemsOfNew } from "./testing/kind.ts";
 import { validateWebhookService, validateWebhookUrl } from "./webhook-client.ts";
+
+const KINDS: readonly Resource[] = [validatingWebhookConfigurations, mutatingWebhookConfigurations];
+
+function webhookAt(clientConfig: JsonObject) {
+  return { webhooks: [{ name: "a.example.com", clientConfig, sideEffects: "None", admissionReviewVersions: ["v1"] }] };
+}
+
+/** Where a problem stands in the first webhook of a configuration. */
+function inWebhook(problem: string): string {
+  return `webhooks[0].clientConfig.${problem}`;
+}
 
 const FORM = "; desired format: https://host[/path]";
 
@@ -24,6 +39,7 @@ const URLS: readonly [url: string, problems: readonly string[]][] = [
 for (const [url, expected] of URLS) {
   test(`a webhook ${expected.length === 0 ? "can" : "cannot"} be at ${JSON.stringify(url)}`, () => {
     assert.deepEqual(problems(validateWebhookUrl(url, "url")), expected);
+    for (const kind of KINDS) assert.deepEqual(problemsOfNew(kind, webhookAt({ url })), expected.map(inWebhook));
   });
 }
 
@@ -42,7 +58,10 @@ const PATHS: readonly [path: string, problems: readonly string[]][] = [
 
 for (const [path, expected] of PATHS) {
   test(`a webhook ${expected.length === 0 ? "can" : "cannot"} be at ${JSON.stringify(path)} of its service`, () => {
-    assert.deepEqual(problems(validateWebhookService({ namespace: "a", name: "b", path, port: 443 }, "service")), expected);
+    const service = { namespace: "a", name: "b", path, port: 443 };
+
+    assert.deepEqual(problems(validateWebhookService(service, "service")), expected);
+    for (const kind of KINDS) assert.deepEqual(problemsOfNew(kind, webhookAt({ service })), expected.map(inWebhook));
   });
 }
 

@@ -13,9 +13,9 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** "" if the server will make it from generateName, and for a collection. */
   readonly name: string;
-  /** In the version of the request. Absent for DELETE. */
+  /** In the version of the request. Absent for DELETE. For CONNECT: the options (PodExecOptions), which have no metadata. */
   readonly object?: KubeObject;
-  /** What is there now, in the version of the request. Absent for CREATE. */
+  /** What is there now, in the version of the request. Absent for CREATE and CONNECT. */
   readonly oldObject?: KubeObject;
   readonly dryRun: boolean;
   readonly context: RequestContext;

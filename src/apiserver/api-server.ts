@@ -15,6 +15,7 @@ import { all as admissionPlugins } from "./admission/all.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import { mastersOnly } from "./authorization.ts";
+import type { NodeConnector } from "./connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
@@ -45,6 +46,8 @@ export interface ApiServerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly authenticator: Authenticator;
+  /** The way to what runs on the nodes. */
+  readonly connector?: NodeConnector;
   readonly loadDescriptions: () => Promise<Descriptions>;
   readonly config?: Partial<ApiServerConfig>;
 }
@@ -107,7 +110,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
 }
 
 function contextOf(options: ApiServerOptions): ServerContext {
-  const { store, schemas, clock, random, log, authenticator } = options;
+  const { store, schemas, clock, random, log, authenticator, connector } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
   const extensions = new Map<string, ResourceExtension>();
@@ -118,6 +121,7 @@ function contextOf(options: ApiServerOptions): ServerContext {
     admission: new AdmissionChain(admissionPlugins.map((make) => make({ endpoints }))),
     authenticator,
     authorizer: mastersOnly,
+    ...(connector === undefined ? {} : { connector }),
     config,
     clock,
     random,

@@ -13,6 +13,8 @@ export interface ExchangeRequest {
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
+  /** Of all headers that were sent, lower case: for what is handed on. */
+  headerNames(): readonly string[];
   /** The whole body. Rejects with StatusError RequestEntityTooLarge over the limit, and with the signal's reason if the client went away. */
   body(): Promise<Uint8Array>;
   /** Aborted when the client has gone away or `cancel` was called. Made when it is first asked for, so reading requests do not ask. */
@@ -29,7 +31,13 @@ export interface Peer {
   readonly certificate?: string;
 }
 
-export type ExchangeAnswer = WholeAnswer | StreamedAnswer;
+/** A client that asks for a WebSocket. Any answer but an UpgradedAnswer refuses it; a stream becomes one of messages to the client. */
+export interface UpgradeOffer {
+  /** The subprotocols that the client speaks, best first. */
+  readonly protocols: readonly string[];
+}
+
+export type ExchangeAnswer = WholeAnswer | StreamedAnswer | UpgradedAnswer;
 
 /** Header names are lower case. Content-Length, Date, compression and the connection's own headers are the HTTP room's. */
 export interface WholeAnswer {
@@ -45,6 +53,31 @@ export interface StreamedAnswer {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Called once, when the head has been sent. */
   stream(sink: Sink): void;
+}
+
+/** The connection becomes a WebSocket. Only for a request that offered one; if the client goes before, the request's signal tells. */
+export interface UpgradedAnswer {
+  /** One of those offered; absent: none. */
+  readonly protocol?: string;
+  /** Called once, when the connection is there. */
+  run(socket: MessageSocket): void;
+}
+
+/** Messages both ways. */
+export interface MessageSocket {
+  /** Returns how many bytes wait in this process because the client reads too slowly, these included. */
+  send(message: Uint8Array, options: { readonly binary: boolean }): number;
+  /** Messages that came before the call are kept until then. */
+  onMessage(listener: (message: Uint8Array, options: { readonly binary: boolean }) => void): void;
+  /** Stops and starts taking messages, so that a fast client can be held up. */
+  pause(): void;
+  resume(): void;
+  /** Says goodbye after what was sent. 1000 is the normal code. */
+  close(code?: number, reason?: string): void;
+  /** Ends it now. */
+  abort(): void;
+  onClosed(listener: () => void): void;
+  onDrained(listener: () => void): void;
 }
 
 /**
@@ -74,4 +107,4 @@ export interface Sink {
 }
 
 /** Never rejects: what went wrong is an answer, too. */
-export type Exchange = (request: ExchangeRequest) => Promise<ExchangeAnswer>;
+export type Exchange = (request: ExchangeRequest, offer?: UpgradeOffer) => Promise<ExchangeAnswer>;

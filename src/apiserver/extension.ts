@@ -3,6 +3,7 @@
  * subresources that make something happen. One folder per kind, strangers to each other; all.ts lists them. The rest of the API server
  * knows no kind by name.
  */
+import type { FieldError } from "../api/machinery/field-error.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Operation } from "../store/store.ts";
 import type { Endpoint } from "./endpoints.ts";
@@ -13,6 +14,8 @@ import type { ServerContext } from "./server-context.ts";
 export interface ResourceExtension {
   readonly group: string;
   readonly plural: string;
+  /** What is wrong with a write that the object alone cannot show. Told with what the kind's own rules find, before it. */
+  validate?(write: CheckedWrite): Promise<Iterable<FieldError>>;
   /** Called for each create and update, after the kind's own rules, of an object that is valid. In the storage version. */
   allocate?(write: AllocatedWrite): Promise<Allocation> | Allocation;
   /** What goes along with an object that goes. */
@@ -23,6 +26,14 @@ export interface ResourceExtension {
   objects?(): Promise<readonly KubeObject[]>;
   /** Subresources of: "action", by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
+}
+
+export interface CheckedWrite {
+  readonly object: KubeObject;
+  /** Absent: it is a create. */
+  readonly previous?: KubeObject;
+  /** "" if the object itself is written. */
+  readonly subresource: string;
 }
 
 export interface AllocatedWrite {

@@ -85,6 +85,8 @@ function responseOf(outcome: Outcome, warnings: readonly string[]): TransportRes
       return { is: "value", value: outcome.value, warnings };
     case "watch":
       throw badRequest("a watch is started with watch()");
+    case "connection":
+      throw badRequest("connections are for HTTP");
   }
 }
 

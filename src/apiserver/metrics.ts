@@ -28,7 +28,7 @@ export class Metrics {
   /** By group, version and resource. */
   readonly watchEvents = new Map<string, number>();
   readonly inFlight = { readOnly: 0, mutating: 0 };
-  /** Running watches by group, version and resource. */
+  /** Running watches and connections by verb, group, version, resource and subresource. */
   readonly longRunning = new Map<string, number>();
   /** Requests that were refused because too many were under way. */
   rejected = 0;
@@ -40,11 +40,19 @@ export class Metrics {
   }
 
   watchStarted({ served, resource }: Endpoint): void {
-    add(this.longRunning, `${served.group}\t${served.version}\t${resource.plural}`, 1);
+    add(this.longRunning, `WATCH\t${served.group}\t${served.version}\t${resource.plural}\t`, 1);
   }
 
   watchEnded({ served, resource }: Endpoint): void {
-    add(this.longRunning, `${served.group}\t${served.version}\t${resource.plural}`, -1);
+    add(this.longRunning, `WATCH\t${served.group}\t${served.version}\t${resource.plural}\t`, -1);
+  }
+
+  connectionStarted({ group, version, plural, subresource }: ApiRequest): void {
+    add(this.longRunning, `${CONNECT}\t${group}\t${version}\t${plural}\t${subresource}`, 1);
+  }
+
+  connectionEnded({ group, version, plural, subresource }: ApiRequest): void {
+    add(this.longRunning, `${CONNECT}\t${group}\t${version}\t${plural}\t${subresource}`, -1);
   }
 
   watchEvent({ served, resource }: Endpoint): void {
@@ -52,9 +60,12 @@ export class Metrics {
   }
 }
 
-function labelsOf({ verb, group, version, plural, subresource, name, namespace }: ApiRequest): string {
+/** By whatever method a connection is asked for. */
+const CONNECT = "CONNECT";
+
+function labelsOf({ verb, group, version, plural, subresource, name, namespace, connection }: ApiRequest): string {
   const scope = name !== "" ? "resource" : namespace !== "" ? "namespace" : "cluster";
-  return `${verb.toUpperCase()}\t${group}\t${version}\t${plural}\t${subresource}\t${scope}`;
+  return `${connection === undefined ? verb.toUpperCase() : CONNECT}\t${group}\t${version}\t${plural}\t${subresource}\t${scope}`;
 }
 
 function add(series: Map<string, number>, labels: string, amount: number): void {

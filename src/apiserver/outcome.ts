@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../api/machinery/object.ts";
 import type { Endpoint } from "./endpoints.ts";
+import type { ExchangeAnswer } from "./exchange.ts";
 import type { StoredObject } from "./storage/stored-object.ts";
 import type { WatchStart } from "./watch/watch-start.ts";
 
@@ -11,6 +12,8 @@ export type Outcome =
   | { readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject }
   | { readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList }
   | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
+  /** Bytes from somewhere else, or a WebSocket to there. */
+  | { readonly is: "connection"; readonly answer: ExchangeAnswer }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
   | { readonly is: "value"; readonly code: 200 | 201; readonly schema: string; readonly value: JsonObject };
 

@@ -4,11 +4,12 @@
  * Later parts of the server fill these seams; none goes around them.
  */
 import { onAbort } from "../base/abort.ts";
-import { forbiddenError, isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
-import { groupResourceOf } from "../api/machinery/object.ts";
+import { isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
+import type { ExchangeAnswer } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
-import type { ApiRequest, User } from "./request.ts";
+import { refusal } from "./refusal.ts";
+import type { ApiRequest } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Verbs } from "./verbs/verbs.ts";
 
@@ -39,8 +40,8 @@ export class Pipeline {
       this.#authorize(request);
       step = "verb";
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(request));
-      this.#count(request, "code" in outcome ? outcome.code : 200, started);
-      return outcome;
+      this.#count(request, codeOf(outcome), started);
+      return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
       this.#count(request, status.code, started);
@@ -58,7 +59,20 @@ export class Pipeline {
     this.#metrics.request(counted, code, clock.monotonic() - startedMs);
   }
 
-  #takeRoom({ verb }: ApiRequest): { leave(): void } {
+  /** A connection counts as running from its beginning, which may never come, to its end. */
+  #watched(request: ApiRequest, answer: ExchangeAnswer): ExchangeAnswer {
+    const begun = (end: { onClosed(listener: () => void): void }): void => {
+      this.#metrics.connectionStarted(request);
+      end.onClosed(() => this.#metrics.connectionEnded(request));
+    };
+    if ("run" in answer) return { ...answer, run: (socket) => (begun(socket), answer.run(socket)) };
+    if ("stream" in answer) return { ...answer, stream: (sink) => (begun(sink), answer.stream(sink)) };
+    return answer;
+  }
+
+  /** Connections go on for as long as they like, and need no room. */
+  #takeRoom({ verb, connection }: ApiRequest): { leave(): void } | undefined {
+    if (connection !== undefined) return undefined;
     const { config } = this.#server;
     const kind = verb === "get" || verb === "list" || verb === "watch" ? "readOnly" : "mutating";
     const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;
@@ -73,14 +87,15 @@ export class Pipeline {
 
   #authorize(request: ApiRequest): void {
     const { user } = request.context;
-    const { group, version, plural, subresource, namespace, name, verb } = request;
+    const { group, version, plural, subresource, namespace, name } = request;
+    const verb = accessVerb(request);
     const decision = this.#server.authorizer.authorize({
       user,
       verb,
       resource: { group, version, plural, subresource, namespace, name },
       path: "",
     });
-    if (!decision.allowed) throw refusal(request, decision.reason ?? "");
+    if (!decision.allowed) throw refusal(request, verb, decision.reason ?? "");
   }
 
   #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {
@@ -117,15 +132,14 @@ function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promis
   });
 }
 
-export function describeUser({ name }: User): string {
-  return JSON.stringify(name);
+/** Upstream has a verb for every method but OPTIONS, which only a proxy takes: whoever may do everything may do that. */
+function accessVerb({ verb, connection }: ApiRequest): string {
+  return connection?.exchange.method === "OPTIONS" ? "" : verb;
 }
 
-/** Upstream's sentence, which kubectl shows. */
-function refusal(request: ApiRequest, reason: string): StatusError {
-  const { verb, group, plural, subresource, namespace, name, context } = request;
-  const what = subresource === "" ? plural : `${plural}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
-  const why = `User ${describeUser(context.user)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
-  return forbiddenError({ group, plural: groupResourceOf("", plural) }, name, reason === "" ? why : `${why}: ${reason}`);
+function codeOf(outcome: Outcome): number {
+  if (outcome.is !== "connection") return "code" in outcome ? outcome.code : 200;
+  return "code" in outcome.answer ? outcome.answer.code : SWITCHING_PROTOCOLS;
 }
+
+const SWITCHING_PROTOCOLS = 101;

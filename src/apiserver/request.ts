@@ -2,6 +2,7 @@
  * One request for an object or a list of them, as plain values: what is left of an HTTP request once its path and query are
  * understood, and what an in-process client hands over as it is. Everything after this point is the same for both.
  */
+import type { ConnectionRequest } from "./connection.ts";
 import type { Json, JsonObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import type { PatchType, RequestOptions } from "../api/machinery/transport.ts";
@@ -34,6 +35,8 @@ export interface ApiRequest {
   readonly name: string;
   readonly options: RequestOptions;
   readonly body?: RequestBody;
+  /** Of subresources that are connections: how the request came. */
+  readonly connection?: ConnectionRequest;
   readonly context: RequestContext;
 }
 

@@ -8,6 +8,7 @@ import type { AdmissionChain } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
+import type { NodeConnector } from "./connection.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
 import type { TokenIssuer } from "./token-issuer.ts";
@@ -19,6 +20,8 @@ export interface ServerContext {
   readonly admission: AdmissionChain;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
+  /** Absent: no node is connected, so nothing leads to what runs there. */
+  readonly connector?: NodeConnector;
   /** Absent: nobody signs tokens. */
   readonly tokens?: TokenIssuer;
   readonly config: ApiServerConfig;

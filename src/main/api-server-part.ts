@@ -5,7 +5,6 @@
 import { addToIp, formatIp, networkOf, parseCidr } from "../api/machinery/ip-address.ts";
 import type { Exchange } from "../apiserver/exchange.ts";
 import { startHttpApi } from "../apiserver/http/http-api.ts";
-import type { UpgradeHandler } from "../apiserver/http/upgrade.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
@@ -21,7 +20,6 @@ import { kubeconfigText } from "./kubeconfig.ts";
 /** What answers the requests. */
 export interface ApiServerCore {
   readonly exchange: Exchange;
-  readonly upgrade?: UpgradeHandler;
   /** Tells the cluster where it is reached. */
   advertise?(self: { readonly address: string; readonly port: number }): Promise<void>;
   /** Ends all streams; what runs comes to its end. A second call waits for the same. */
@@ -116,7 +114,6 @@ async function listen(serving: ServingConfig, tls: ServingCertificate, core: Api
   try {
     return await startHttpApi({
       exchange: core.exchange,
-      ...(core.upgrade === undefined ? {} : { upgrade: core.upgrade }),
       host: serving.bindAddress,
       port: serving.securePort,
       tls: { certificate: tls.certificate, key: tls.key },

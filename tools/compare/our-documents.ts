@@ -40,12 +40,14 @@ async function readJson(exchange: Exchange, path: string): Promise<unknown> {
     path,
     query: "",
     header: () => undefined,
+    headerNames: () => [],
     body: () => Promise.resolve(new Uint8Array()),
     signal: new AbortController().signal,
     cancel: () => {},
     peer: { address: "127.0.0.1", isLoopback: true },
   });
+  if (!("body" in answer)) throw new Error(`Cannot read ${path}: the server answers with a stream`);
   if (answer.code === 404) return undefined;
-  if (answer.code !== 200 || !("body" in answer)) throw new Error(`Cannot read ${path}: the server answers ${answer.code}`);
+  if (answer.code !== 200) throw new Error(`Cannot read ${path}: the server answers ${answer.code}`);
   return JSON.parse(Buffer.concat(answer.body).toString());
 }

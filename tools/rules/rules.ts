@@ -45,13 +45,17 @@ export function parseTable(text: string): readonly Rule[] {
     if (kinds === undefined || type === undefined || field === undefined || detail === undefined || upstream === undefined) {
       throw new Error(`Cannot read a rule: five columns should be in "${line}"`);
     }
-    return { kinds: kinds.split(","), type, fields: field.split(OR), details: detail.split(OR), upstream };
+    return { kinds: kinds.split(","), type, fields: field.split(OR), details: detail.split(OR).map(unescape), upstream };
   });
+}
+
+function unescape(cell: string): string {
+  return cell.replaceAll(String.raw`\n`, "\n").replaceAll(String.raw`\t`, "\t");
 }
 
 /** "FieldValueRequired spec.name: must be given (ValidateSpec)"; explained.ts refers to it. */
 export function describeRule({ type, fields, details, upstream }: Rule): string {
-  const words = details.join(OR);
+  const words = details.join(OR).replaceAll("\n", String.raw`\n`);
   return `${type} ${fields.join(OR)}${words === "" ? "" : `: ${words}`} (${upstream})`;
 }
 
@@ -63,7 +67,7 @@ export function shownRules(rules: readonly Rule[], yielded: readonly Yielded[]):
 }
 
 function showsAny(rule: Rule, yielded: readonly Yielded[]): boolean {
-  const words = rule.details.map(pattern);
+  const words = rule.details.map((detail) => pattern(detail, rule.type));
   return yielded.some((error) => {
     if (error.kind !== undefined && !rule.kinds.includes(error.kind)) return false;
     const path = withoutKeys(error.field);
@@ -80,9 +84,10 @@ function endsWithNames(path: string, names: string): boolean {
   return names === "" || path === names || path.endsWith(`.${names}`);
 }
 
-/** A body is "Invalid value: 1: must be …" with the detail at its end. Some have none, and then the value is all that follows. */
-function pattern(detail: string): RegExp {
-  if (detail === "") return /^/;
+/** A body is "Invalid value: 1: must be …" with the detail at its end. */
+function pattern(detail: string, type: string): RegExp {
+  // Without a detail and a value, the type's own words are all; with a value, one cannot see where it ends.
+  if (detail === "") return type === "FieldValueRequired" || type === "FieldValueForbidden" ? /^(Required value|Forbidden)$/ : /^/;
   const words = detail.split(ANYTHING).map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`));
   return new RegExp(`(^|: )${words.join("[^]*")}$`);
 }

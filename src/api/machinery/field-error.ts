@@ -2,6 +2,8 @@
  * What is wrong with one field of one object, in upstream's words, since kubectl prints them and tools match them.
  * Validation yields as many as there are; status-error.ts puts them into one answer.
  */
+import { quoteGo } from "./codec/go-text.ts";
+import { writeJson } from "./codec/json.ts";
 
 /** The `reason` of a cause in a Status. */
 export type FieldErrorType =
@@ -85,7 +87,15 @@ function withDetail(text: string, detail: string): string {
   return detail === "" ? text : `${text}: ${detail}`;
 }
 
-/** As upstream shows a value: text and objects as JSON, `null` for what is absent. */
+/** As upstream shows a value: text as Go quotes it, objects as JSON, `null` for what is absent. */
 function quote(value: unknown): string {
-  return typeof value === "bigint" ? value.toString() : (JSON.stringify(value) ?? "null");
+  if (typeof value === "string") return quoteGo(value);
+  return writeJson(value ?? null).replaceAll(HTML, escape);
+}
+
+/** Inside objects Go writes these as escapes. */
+const HTML = /[<>&]/g;
+
+function escape(character: string): string {
+  return `\\u00${character.charCodeAt(0).toString(16)}`;
 }

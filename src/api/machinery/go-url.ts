@@ -43,8 +43,8 @@ function named<T>(text: string, parse: () => T): T {
 const SCHEME = /^([a-zA-Z][a-zA-Z0-9+.-]*):/;
 
 function parseWithoutFragment(text: string): GoUrl {
-  // eslint-disable-next-line no-control-regex -- These are the characters that are looked for.
-  if (/[\u0000-\u001f\u007f]/.test(text)) throw new UrlError("net/url: invalid control character in URL");
+  if (Array.from(text).some((character) => character < " " || character === "\u007f"))
+    throw new UrlError("net/url: invalid control character in URL");
   if (text.startsWith(":")) throw new UrlError("missing protocol scheme");
   const scheme = SCHEME.exec(text)?.[1] ?? "";
   const afterScheme = scheme === "" ? text : text.slice(scheme.length + 1);

@@ -9,7 +9,7 @@
  */
 import type { IgnoredFields } from "./apply/ignored-fields.ts";
 import type { FieldError } from "./field-error.ts";
-import type { GroupVersion, GroupVersionKind, KubeObject } from "./object.ts";
+import type { GroupVersion, GroupVersionKind, JsonObject, KubeObject } from "./object.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
@@ -52,6 +52,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly deletion?: { begin(object: T): T; isPending(object: T): boolean };
   /** Set on objects of this kind that are written: they expire this long after their last write (Event). */
   readonly secondsToLive?: number;
+  /** What nobody comes to own by writing the object itself. Default: `status`, if it has a path of its own. */
+  readonly ignoredFields?: IgnoredFields;
   /** Called before everything else of a create: drops what clients may not set (status), puts in what every new object has. */
   prepareForCreate?(object: T, write: WriteContext): T;
   /** For a write of the object itself: puts back what this path may not change (status). */
@@ -144,7 +146,22 @@ export type Subresource<T extends KubeObject = KubeObject> =
       write(object: T, replicas: number): T;
     }
   /** An object of another kind is sent here to make something happen (Binding, Eviction): apiserver/resources/<kind> does it. */
-  | { readonly of: "action"; readonly verbs: readonly Verb[]; readonly takes: GroupVersionKind & { readonly schema: string } };
+  | { readonly of: "action"; readonly verbs: readonly Verb[]; readonly takes: GroupVersionKind & { readonly schema: string } }
+  /** A way to where the object runs (log, exec, attach, portforward, proxy): apiserver/connections says where that is. */
+  | {
+      readonly of: "connection";
+      /** What one may be allowed to do here; each is a method (get: GET, create: POST, …). */
+      readonly verbs: readonly Verb[];
+      /** What the query of a request says, as a type: one parameter per field. */
+      readonly options: GroupVersionKind & { readonly schema: string };
+      validateOptions?(options: JsonObject): Iterable<FieldError>;
+      /** Hands requests on to an HTTP server: with any method, and with whatever path stands behind. */
+      readonly forwards?: true;
+      /** Answers with text (log). Documents show it as a way to read the object itself. */
+      readonly answersText?: true;
+      /** By whatever method one comes, this must be allowed, too: a WebSocket begins with a GET, but what it does is no reading. */
+      readonly alsoNeeds?: Verb;
+    };
 
 export type CellValue = string | number | boolean | null;
 

@@ -1,7 +1,7 @@
 /**
  * The API server's door: an Exchange served over HTTPS. It moves bytes and keeps limits; what a client can see of a request's meaning
  * is decided behind the Exchange. The machine's part is host/http; here is what is particular to the API: the sentence for a body that
- * is too large, which answers are compressed, and watches over WebSockets.
+ * is too large, which answers are compressed, and what becomes of a WebSocket: a watch or log, or whatever the Exchange makes of it.
  */
 import { tooLarge } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -10,16 +10,13 @@ import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
 import type { Exchange, ExchangeAnswer, WholeAnswer } from "../exchange.ts";
 import { isToBeCompressed, withVary } from "./compression.ts";
-import type { UpgradeHandler, UpgradeVerdict } from "./upgrade.ts";
-import { protocolOf, streamToWebSocket } from "./watch-web-socket.ts";
+import { protocolsOf, streamToWebSocket } from "./watch-web-socket.ts";
 
 /** A request's body: upstream's limit, twice what a store takes for one object. */
 export const BODY_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface HttpApiOptions {
   readonly exchange: Exchange;
-  /** Without: WebSockets are for watches only. */
-  readonly upgrade?: UpgradeHandler;
   /** An address of this machine. */
   readonly host: string;
   /** 0: any that is free. */
@@ -29,8 +26,8 @@ export interface HttpApiOptions {
   readonly log: Logger;
 }
 
-export function startHttpApi({ exchange, upgrade = passAll, log, ...options }: HttpApiOptions): Promise<HttpsServer> {
-  const api = new HttpApi(exchange, upgrade, log);
+export function startHttpApi({ exchange, log, ...options }: HttpApiOptions): Promise<HttpsServer> {
+  const api = new HttpApi(exchange, log);
   return startHttpsServer({
     host: options.host,
     port: options.port,
@@ -42,16 +39,12 @@ export function startHttpApi({ exchange, upgrade = passAll, log, ...options }: H
   });
 }
 
-const passAll: UpgradeHandler = () => Promise.resolve({ kind: "pass" });
-
 class HttpApi {
   readonly #exchange: Exchange;
-  readonly #upgrade: UpgradeHandler;
   readonly #log: Logger;
 
-  constructor(exchange: Exchange, upgrade: UpgradeHandler, log: Logger) {
+  constructor(exchange: Exchange, log: Logger) {
     this.#exchange = exchange;
-    this.#upgrade = upgrade;
     this.#log = log;
   }
 
@@ -64,18 +57,12 @@ class HttpApi {
   }
 
   async #serveUpgrade(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer): Promise<void> {
-    const verdict: UpgradeVerdict = await this.#upgrade(request, offer.protocols);
-    switch (verdict.kind) {
-      case "accept":
-        return verdict.run(await offer.accept(verdict.protocol));
-      case "refuse":
-        return give(request, reply, verdict.answer);
-      case "pass": {
-        const answer = await this.#exchange(request);
-        if (!("stream" in answer)) return give(request, reply, answer);
-        return streamToWebSocket(answer, await offer.accept(protocolOf(offer.protocols)));
-      }
-    }
+    const protocols = protocolsOf(offer);
+    const answer = await this.#exchange(request, { protocols });
+    if ("run" in answer) return answer.run(await offer.accept(answer.protocol));
+    if ("body" in answer) return giveWhole(request, reply, answer);
+    // The client's first choice: the bytes are the same under any name.
+    return streamToWebSocket(answer, await offer.accept(protocols[0]));
   }
 
   /** Neither the exchange nor a header it gives should ever fail. If one does, this client alone is to feel it. */
@@ -87,6 +74,7 @@ class HttpApi {
 }
 
 function give(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
+  if ("run" in answer) throw new Error("Cannot answer with a WebSocket: the client did not ask for one");
   if ("stream" in answer) answer.stream(reply.stream(answer));
   else giveWhole(request, reply, answer);
 }

@@ -2,15 +2,14 @@
  * A watch over a WebSocket: each event is one message, a text if the answer is JSON and binary otherwise, as upstream does it. What the
  * client sends is not looked at.
  */
-import type { WebSocketConnection } from "../../host/http/contract.ts";
+import type { WebSocketConnection, WebSocketOffer } from "../../host/http/contract.ts";
 import type { Sink, StreamedAnswer } from "../exchange.ts";
 
 /** Browsers cannot set headers on a WebSocket, so they send their token among the subprotocols. It must not be sent back. */
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
-/** The client's first choice: the events are the same under any name. */
-export function protocolOf(offered: readonly string[]): string | undefined {
-  return offered.find((protocol) => !protocol.startsWith(BEARER_PROTOCOL));
+export function protocolsOf({ protocols }: WebSocketOffer): readonly string[] {
+  return protocols.filter((protocol) => !protocol.startsWith(BEARER_PROTOCOL));
 }
 
 export function streamToWebSocket(answer: StreamedAnswer, connection: WebSocketConnection): void {

@@ -1,8 +1,7 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { Sink } from "../exchange.ts";
-import type { WebSocketConnection } from "../../host/http/contract.ts";
+import type { MessageSocket, Sink } from "../exchange.ts";
 import { webSocketClient } from "../../host/testing/web-socket-client.ts";
 import { chunk, deferred, rawConnection, readUntil, disposable, serve, text, watchAnswer, type Served } from "./testing/served.ts";
 
@@ -89,11 +88,9 @@ test("what asks for an upgrade to something else, or a bad WebSocket, is a reque
   }
 });
 
-test("an upgrade handler may take the connection, with a subprotocol, and talk both ways", async () => {
-  const accepted = deferred<WebSocketConnection>();
-  await using served = await serve(async () => text("not asked"), {
-    upgrade: async (_, offered) => ({ kind: "accept", protocol: offered[1] ?? "", run: accepted.resolve }),
-  });
+test("an answer may take the connection, with a subprotocol, and talk both ways", async () => {
+  const accepted = deferred<MessageSocket>();
+  await using served = await serve(async (_, offer) => ({ protocol: offer?.protocols[1] ?? "", run: accepted.resolve }));
   using client = connect(served, ["v4.channel.k8s.io", "v5.channel.k8s.io"]);
   await once(client, "open");
   equal(client.protocol, "v5.channel.k8s.io");
@@ -106,11 +103,17 @@ test("an upgrade handler may take the connection, with a subprotocol, and talk b
   await closed;
 });
 
-test("an upgrade handler may refuse", async () => {
-  await using served = await serve(async () => text("not asked"), {
-    upgrade: async () => ({ kind: "refuse", answer: text("no", { code: 400 }) }),
-  });
-  using client = connect(served);
-  const [, response] = (await once(client, "unexpected-response")) as [unknown, { statusCode: number }];
-  equal(response.statusCode, 400);
+test("a client that did not ask for a WebSocket and gets one is cut off", async () => {
+  await using served = await serve(async () => ({ run: () => {} }));
+  using client = disposable(await rawConnection(served));
+  client.socket.write("GET /x HTTP/1.1\r\nhost: a\r\n\r\n");
+  await rejects(readUntil(client.socket, /never/), /ended after ""/);
+});
+
+test("a token among the subprotocols is not offered to whoever answers", async () => {
+  const offered = deferred<readonly string[] | undefined>();
+  await using served = await serve(async (_, offer) => (offered.resolve(offer?.protocols), text("no", { code: 400 })));
+  using client = connect(served, ["base64url.bearer.authorization.k8s.io.dG9rZW4", "v5.channel.k8s.io"]);
+  await once(client, "unexpected-response");
+  deepEqual(await offered.promise, ["v5.channel.k8s.io"]);
 });

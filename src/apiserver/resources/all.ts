@@ -9,6 +9,7 @@ import {
 import { bindingExtension } from "./binding/binding-extension.ts";
 import { componentStatusExtension } from "./component-status/component-status-extension.ts";
 import { podExtension } from "./pod/pod-extension.ts";
+import { resourceClaimExtension, resourceClaimTemplateExtension } from "./resource-claim/resource-claim-extensions.ts";
 import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-review-extension.ts";
 import { serviceAccountExtension } from "./service-account/service-account-extension.ts";
 import { serviceExtension } from "./service/service-extension.ts";
@@ -19,6 +20,8 @@ export const all: readonly ExtensionFactory[] = [
   componentStatusExtension,
   localSubjectAccessReviewExtension,
   podExtension,
+  resourceClaimExtension,
+  resourceClaimTemplateExtension,
   selfSubjectAccessReviewExtension,
   selfSubjectReviewExtension,
   selfSubjectRulesReviewExtension,

@@ -9,13 +9,14 @@ import { readIncludeObject, type IncludeObject } from "../../api/machinery/table
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { ANONYMOUS, type Authenticator } from "../authentication.ts";
 import type { Document } from "../document.ts";
-import type { Exchange, ExchangeAnswer, ExchangeRequest, WholeAnswer } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { ApiRequest, RequestBody, User } from "../request.ts";
+import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
 import { newUid } from "../write/identifiers.ts";
+import { connectionAt, connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AskedFor } from "./negotiation.ts";
@@ -39,9 +40,9 @@ type Headers = Record<string, string | readonly string[]>;
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
 export function restExchange(dependencies: RestDependencies): Exchange {
-  return async (request) => {
+  return async (request, offer) => {
     try {
-      return await answer(dependencies, request);
+      return await answer(dependencies, request, offer);
     } catch (error) {
       const status = isStatusError(error) ? error : internalError(error);
       if (status.reason === "InternalError" && !isStatusError(error)) {
@@ -52,10 +53,14 @@ export function restExchange(dependencies: RestDependencies): Exchange {
   };
 }
 
-async function answer(dependencies: RestDependencies, request: ExchangeRequest): Promise<ExchangeAnswer> {
+async function answer(dependencies: RestDependencies, request: ExchangeRequest, offer: UpgradeOffer | undefined): Promise<ExchangeAnswer> {
   const user = authenticate(dependencies, request);
   const path = parsePath(request.path);
-  return path.is === "document" ? answerDocument(dependencies, request, user, path) : answerResource(dependencies, request, user, path);
+  if (path.is === "document") return answerDocument(dependencies, request, user, path);
+  const connection = connectionAt(dependencies.server, path);
+  return connection === undefined
+    ? answerResource(dependencies, request, user, path)
+    : answerConnection(dependencies, { request, user, path, connection, offer });
 }
 
 /** Who shows nothing is nobody in particular; who shows something that is not known is refused. */
@@ -100,6 +105,7 @@ async function answerResource(
   if (verb === undefined && user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   if (verb === undefined)
     throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
+  if (path.rest.length > 0) throw noSuchPath();
   const resource = { group: path.group, version: path.version, plural: path.plural, subresource: path.subresource };
   const place = { ...resource, namespace: path.namespace, name: path.name };
   // Nobody in particular may read what is public; everything else begins with saying who one is.
@@ -123,14 +129,7 @@ async function answerResource(
       name: path.name,
       options: query.options,
       ...(body === undefined ? {} : { body }),
-      context: {
-        user,
-        ...(deadline === undefined ? {} : { signal: request.signal }),
-        userAgent: request.header("user-agent") ?? "",
-        ...carried(request, "traceparent", "traceparent"),
-        ...carried(request, "k8ts-cause", "cause"),
-        warn: (sentence) => void warnings.push(sentence),
-      },
+      context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
     const outcome = await pipeline.run(api);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
@@ -142,6 +141,60 @@ async function answerResource(
   } finally {
     deadline?.clear();
   }
+}
+
+interface AskedConnection {
+  readonly request: ExchangeRequest;
+  readonly user: User;
+  readonly path: ResourcePath;
+  readonly connection: Connection;
+  readonly offer: UpgradeOffer | undefined;
+}
+
+/** It may take as long as it likes: there is no deadline. */
+async function answerConnection(
+  { server, pipeline }: RestDependencies,
+  { request, user, path, connection, offer }: AskedConnection,
+): Promise<ExchangeAnswer> {
+  if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
+  const verb = connectionVerb(request.method, connection);
+  if (verb === undefined) throw methodNotAllowed();
+  // Text goes out as it is, but upstream asks first, as for every read.
+  if (connection.answersText === true) answerForm(request.header("accept"), "object");
+  const warnings: string[] = [];
+  const { group, version, plural, subresource, namespace, name } = path;
+  const outcome = await pipeline.run({
+    verb,
+    group,
+    version,
+    plural,
+    subresource,
+    namespace,
+    name,
+    options: {},
+    connection: { exchange: request, path: pathBehind(path, request.path), ...(offer === undefined ? {} : { offer }) },
+    context: contextOf(request, user, { signal: request.signal, warnings }),
+  });
+  if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: it was answered as something else`);
+  const { answer: connected } = outcome;
+  if ("run" in connected) return connected;
+  return { ...connected, headers: { ...commonHeaders(server, request), ...connected.headers, ...warningHeaders(warnings) } };
+}
+
+interface ContextOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly warnings: string[];
+}
+
+function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: ContextOptions): RequestContext {
+  return {
+    user,
+    ...(signal === undefined ? {} : { signal }),
+    userAgent: request.header("user-agent") ?? "",
+    ...carried(request, "traceparent", "traceparent"),
+    ...carried(request, "k8ts-cause", "cause"),
+    warn: (sentence) => void warnings.push(sentence),
+  };
 }
 
 /** Reading from a store of our own is reading from memory; a signal for each would cost more than the answer. */
@@ -197,6 +250,8 @@ function present(
       return { code: 200, headers, body: encoder.list(outcome.endpoint, outcome.list) };
     case "value":
       return { code: outcome.code, headers, body: encoder.value(outcome.value, outcome.schema) };
+    case "connection":
+      return outcome.answer;
     case "watch":
       return {
         code: 200,

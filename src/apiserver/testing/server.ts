@@ -45,6 +45,8 @@ export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisp
   ): Promise<CallAnswer>;
   /** A watch, whose events so far are in `events`. */
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<WatchCall>;
+  /** A request that asks for a WebSocket. */
+  upgrade(method: string, path: string, protocols: readonly string[]): Promise<ExchangeAnswer>;
   /** A transport of the administrator's. */
   transport(): Transport;
 }
@@ -97,6 +99,10 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     async watch(path, headers = {}) {
       return watchCall(await server.exchange(requestOf("GET", path, undefined, headers, new AbortController())));
     },
+    upgrade(method, path, protocols) {
+      const headers = { connection: "Upgrade", upgrade: "websocket" };
+      return server.exchange(requestOf(method, path, undefined, headers, new AbortController()), { protocols });
+    },
     async [Symbol.asyncDispose]() {
       await server.close();
       await store.close();
@@ -118,6 +124,7 @@ function requestOf(
     path,
     query: query.join("?"),
     header: (name) => all[name],
+    headerNames: () => Object.keys(all),
     body: () => Promise.resolve(bytesOf(body)),
     signal: controller.signal,
     cancel: (reason) => controller.abort(reason),
@@ -152,6 +159,7 @@ function callAnswer({ code, headers, body }: Extract<ExchangeAnswer, { readonly 
 
 function watchCall(answer: ExchangeAnswer): WatchCall {
   if ("body" in answer) throw new Error(`The watch was refused: ${new TextDecoder().decode(answer.body[0])}`);
+  if ("run" in answer) throw new Error("The watch became a WebSocket: use upgrade");
   const sink = new TestSink();
   answer.stream(sink);
   return Object.assign(sink, { code: answer.code, headers: answer.headers });
@@ -163,7 +171,7 @@ class TestSink implements Sink {
   isEnded = false;
   isAborted = false;
   #waitingBytes = 0;
-  #onClosed: () => void = () => {};
+  readonly #onClosed: (() => void)[] = [];
   #onDrained: () => void = () => {};
 
   get events(): { type: string; object: unknown }[] {
@@ -179,7 +187,7 @@ class TestSink implements Sink {
   end(): void {
     if (this.isEnded) return;
     this.isEnded = true;
-    this.#onClosed();
+    for (const listener of this.#onClosed) listener();
   }
 
   abort(): void {
@@ -201,8 +209,8 @@ class TestSink implements Sink {
   }
 
   onClosed(listener: () => void): void {
-    this.#onClosed = listener;
     if (this.isEnded) listener();
+    else this.#onClosed.push(listener);
   }
 
   onDrained(listener: () => void): void {

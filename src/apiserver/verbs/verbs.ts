@@ -18,6 +18,7 @@ import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { validateCreate } from "../write/validation.ts";
+import { connect } from "./connect.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import { listObjects } from "./list.ts";
 import { getObject } from "./get.ts";
@@ -124,6 +125,8 @@ export class Verbs {
         return handleScale(this.#server, { endpoint, request, subresource });
       case "action":
         return this.#act(endpoint, request, subresource);
+      case "connection":
+        return connect(this.#server, { endpoint, request, subresource });
       case "object":
         if (request.verb === "get") return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
         return request.verb === "patch" ? this.#patch(endpoint, request, subresource) : this.#update(endpoint, request, subresource);

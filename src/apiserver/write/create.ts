@@ -66,9 +66,10 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
 
   const stored = served.toStorage?.(admitted) ?? admitted;
   const prepared = prepare(server, endpoint, stored, request.context.user);
-  validateCreate(endpoint, prepared, request.context);
-  const dryRun = isDryRun(request.options);
   const extension = server.extension(resource.storage.group, resource.plural);
+  const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];
+  validateCreate(endpoint, prepared, request.context, others);
+  const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
   let written = false;
   try {

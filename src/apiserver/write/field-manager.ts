@@ -28,6 +28,7 @@ const NOTHING: IgnoredFields = [];
 
 /** The object's own path cannot write the status, and the status path cannot write the spec; so neither claims it. */
 export function ignoredFields({ resource }: Endpoint, subresource: string): IgnoredFields {
+  if (subresource === "" && resource.ignoredFields !== undefined) return resource.ignoredFields;
   const path = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;
   if (path?.of === "object" && path.ignoredFields !== undefined) return path.ignoredFields;
   if (subresource === "status") return NOT_STATUS;

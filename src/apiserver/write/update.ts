@@ -108,8 +108,9 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const writing = { user: request.context.user, nowMs: server.clock.now() };
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
-  validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context);
   const extension = server.extension(resource.storage.group, resource.plural);
+  const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource })) ?? [];
+  validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
   let written = false;

@@ -20,11 +20,12 @@ const CAUSES_LENGTH_MAX = 1024 * 1024;
 /** Warnings of one write: of them 4 KiB are shown, and pairs of things that meet are more than anybody could send. */
 const WARNINGS_MAX = 1_000;
 
-export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext): void {
+/** `others`: what the object alone does not show. */
+export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext, others: Iterable<FieldError> = []): void {
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
-  const errors = collect([resource.stored ? metadataErrors(resource, object) : [], rules]);
+  const errors = collect([others, resource.stored ? metadataErrors(resource, object) : [], rules]);
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   warn(resource.warnings?.(object) ?? [], context);
 }
@@ -33,6 +34,7 @@ export function validateUpdate(
   endpoint: Endpoint,
   { next, previous, subresource }: { readonly next: KubeObject; readonly previous: KubeObject; readonly subresource?: ObjectSubresource },
   context: RequestContext,
+  others: Iterable<FieldError> = [],
 ): void {
   const { resource, served } = endpoint;
   const metadata = next.metadata === previous.metadata ? [] : metadataUpdateErrors(resource, next, previous);
@@ -43,7 +45,7 @@ export function validateUpdate(
       : ofVersion !== undefined
         ? [ofVersion]
         : [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []];
-  const errors = collect([metadata, ...rules]);
+  const errors = collect([others, metadata, ...rules]);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   warn((subresource ?? resource).warnings?.(next, previous) ?? [], context);
 }

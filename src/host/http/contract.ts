@@ -19,6 +19,8 @@ export interface HttpRequest {
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
+  /** Of all headers that were sent, lower case. */
+  headerNames(): readonly string[];
   /** The whole body; a second call gives the same. Rejects over the limit, and with the signal's reason if the client went away. */
   body(): Promise<Uint8Array>;
   /** Aborted when the client has gone away before it had its answer, or the server gives up on it. Made on first use. */

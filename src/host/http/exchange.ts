@@ -55,6 +55,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   }
 
   abstract header(name: string): string | undefined;
+  abstract headerNames(): readonly string[];
   /** Where the answer goes. */
   protected abstract readonly out: Writable;
   /** Where the body comes from. */

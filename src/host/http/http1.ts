@@ -36,6 +36,10 @@ export class Http1Exchange extends NodeExchange {
     return Array.isArray(value) ? value.join(", ") : undefined;
   }
 
+  headerNames(): readonly string[] {
+    return Object.keys(this.source.headers);
+  }
+
   protected askForBody(): void {
     if (this.#clientWaits) this.out.writeContinue();
     this.#clientWaits = false;

@@ -28,6 +28,10 @@ export class Http2Exchange extends NodeExchange {
     return typeof value === "string" ? value : value?.join(", ");
   }
 
+  headerNames(): readonly string[] {
+    return Object.keys(this.#headers).filter((name) => !name.startsWith(":"));
+  }
+
   protected askForBody(): void {
     if (this.#headers.expect === "100-continue") this.out.additionalHeaders({ ":status": 100 });
   }

@@ -78,7 +78,8 @@ function cellsOf({ columnDefinitions, rows }: Table): { readonly table: Record<s
   return { table: ofPriority(false), ...(Object.keys(wide).length === 0 ? {} : { wide }) };
 }
 
-function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cluster"): JsonObject {
+/** The object without its namespace and what the server makes up, in the form of a golden file. */
+export function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cluster"): JsonObject {
   const { uid: _uid, creationTimestamp: _time, resourceVersion: _version, managedFields: _managed, ...metadata } = metadataOf(object);
   const { namespace: _namespace, ...rest } = metadata;
   return JSON.parse(

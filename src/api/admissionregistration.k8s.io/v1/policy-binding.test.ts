@@ -53,6 +53,14 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
       'spec.paramRef.parameterNotFoundAction: Unsupported value: "x": supported values: "Deny", "Allow"',
     ],
   ],
+  [
+    "parameters by labels that are none",
+    { ...SPEC, paramRef: { selector: { matchLabels: { "A_/b": "b c" } }, parameterNotFoundAction: "Allow" } },
+    [
+      "spec.paramRef.selector.matchLabels: Invalid value: \"A_/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      "spec.paramRef.selector.matchLabels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+  ],
 ];
 
 for (const [title, spec, problems] of ROWS) {

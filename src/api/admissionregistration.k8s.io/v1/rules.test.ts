@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { JsonObject } from "../../machinery/object.ts";
 import { problemsOfNew } from "../../testing/kind.ts";
+import { mutatingWebhookConfigurations } from "./mutating-webhook-configuration.ts";
 import { validatingAdmissionPolicyBindings } from "./validating-admission-policy-binding.ts";
+import { validatingWebhookConfigurations } from "./validating-webhook-configuration.ts";
 
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
 
@@ -76,6 +78,22 @@ for (const [title, rule, problems] of ROWS) {
         problems.map((problem) => `spec.matchResources.${list}[0].${problem}`),
       );
     }
+  });
+}
+
+for (const [title, rule, problems] of ROWS.filter(([, { resourceNames }]) => resourceNames === undefined)) {
+  test(`a rule of a webhook with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+    const webhook = {
+      name: "a.example.com",
+      clientConfig: { url: "https://x" },
+      rules: [RULE, rule],
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+    };
+    const expected = problems.map((problem) => `webhooks[0].rules[1].${problem}`);
+
+    assert.deepEqual(problemsOfNew(validatingWebhookConfigurations, { webhooks: [webhook] }), expected);
+    assert.deepEqual(problemsOfNew(mutatingWebhookConfigurations, { webhooks: [webhook] }), expected);
   });
 }
 

@@ -29,6 +29,23 @@ test("a policy fails writes that it cannot be asked about, unless it says otherw
 const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
   ["all it needs", SPEC, []],
   [
+    "too many conditions",
+    { ...SPEC, matchConditions: Array.from({ length: 65 }, (_, index) => ({ name: `n${index}`, expression: "true" })) },
+    ["spec.matchConditions: Too many: 65: must have at most 64 items"],
+  ],
+  [
+    "constraints around its rules that are none",
+    {
+      ...SPEC,
+      matchConstraints: { resourceRules: [RULE], matchPolicy: "Roughly", namespaceSelector: { matchLabels: { "A_/b": "b c" } } },
+    },
+    [
+      'spec.matchConstraints.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"',
+      "spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: \"A_/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      "spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+  ],
+  [
     "nothing",
     {},
     [

@@ -10,7 +10,7 @@ import type {
   ValidatingAdmissionPolicySpec,
   Validation,
 } from "../../generated/admissionregistration.k8s.io/v1.ts";
-import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import { changed, withChanges, withMembersOf, withMetadataOf } from "../../changes.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { validateConditions } from "../../machinery/conditions.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
@@ -56,10 +56,7 @@ export const validatingAdmissionPolicies = defineResource<ValidatingAdmissionPol
       of: "object",
       verbs: ["get", "patch", "update"],
       ignoredFields: [["spec"], ["metadata"]],
-      prepareForUpdate: (next, previous) => ({
-        ...withMembersOf(next, previous, "spec"),
-        metadata: withMembersOf(next.metadata, previous.metadata, "labels", "annotations", "finalizers", "ownerReferences"),
-      }),
+      prepareForUpdate: (next, previous) => withMetadataOf(withMembersOf(next, previous, "spec"), previous),
       validateUpdate: validateStatus,
     },
   },

@@ -3,7 +3,7 @@
  * Not here: forwarding requests, and finding out whether the other server is there (apiserver).
  */
 import type { APIService, APIServiceSpec, APIServiceStatus, ServiceReference } from "../../generated/apiregistration.k8s.io/v1.ts";
-import { withChanges, withMembersOf } from "../../changes.ts";
+import { withChanges, withMembersOf, withMetadataOf } from "../../changes.ts";
 import { decodedLength } from "../../core/v1/secret/contents.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { findCondition } from "../../machinery/conditions.ts";
@@ -48,10 +48,7 @@ export const apiServices = defineResource<APIService>({
       of: "object",
       verbs: ["get", "patch", "update"],
       ignoredFields: [["spec"], ["metadata"]],
-      prepareForUpdate: (next, previous) => ({
-        ...withMembersOf(next, previous, "spec"),
-        metadata: withMembersOf(next.metadata, previous.metadata, "labels", "annotations", "finalizers", "ownerReferences"),
-      }),
+      prepareForUpdate: (next, previous) => withMetadataOf(withMembersOf(next, previous, "spec"), previous),
       validateUpdate: validateStatus,
     },
   },

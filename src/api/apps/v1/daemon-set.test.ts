@@ -94,8 +94,12 @@ const ROWS: readonly Row[] = [
   ],
   [
     "steps below none",
-    { updateStrategy: { rollingUpdate: { maxUnavailable: -1, maxSurge: 0 } } },
-    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"],
+    { updateStrategy: { rollingUpdate: { maxUnavailable: -1, maxSurge: -2 } } },
+    [
+      "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0",
+      "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: -2: must be greater than or equal to 0",
+      "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: -2: may not be set when maxUnavailable is non-zero",
+    ],
   ],
   [
     "steps that are neither numbers nor shares",

@@ -16,7 +16,7 @@ import type {
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { child, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
 import { formatLabelSelector, validateLabelSelectorObject } from "../../machinery/label-selector.ts";
-import { defineResource } from "../../machinery/resource.ts";
+import { defineResource, type Column } from "../../machinery/resource.ts";
 import { amountOf, validateAtMostAll, validateNumberOrPercent } from "../../number-or-percent.ts";
 import { nonNegative } from "../../number-validation.ts";
 import {
@@ -87,24 +87,19 @@ export const daemonSets = defineResource<DaemonSet>({
   ],
 });
 
-function countColumn(
-  name: string,
-  description: string,
-  count: "numberReady" | (keyof DaemonSetStatus & `${string}${"Scheduled" | "Available"}`),
-) {
+function countColumn(name: string, description: string, count: keyof Omit<DaemonSetStatus, "conditions">): Column<DaemonSet> {
   return textColumn<DaemonSet>(name, description, (daemonSet) => daemonSet.status?.[count] ?? 0, { type: "integer" });
 }
 
 function defaultDaemonSet(daemonSet: DaemonSet): DaemonSet {
-  const { spec } = daemonSet;
-  return withChanges(withReadableGeneration(daemonSet), { spec: spec === undefined ? undefined : defaultSpec(spec) });
+  return withChanges(withReadableGeneration(daemonSet), { spec: changed(daemonSet.spec, defaultSpec) });
 }
 
 function defaultSpec(spec: DaemonSetSpec): DaemonSetSpec {
   return withChanges(spec, {
     updateStrategy: defaultUpdateStrategy(spec.updateStrategy ?? {}),
     revisionHistoryLimit: spec.revisionHistoryLimit ?? REVISION_HISTORY_LIMIT,
-    template: spec.template === undefined ? undefined : defaultPodTemplate(spec.template),
+    template: changed(spec.template, defaultPodTemplate),
   });
 }
 

@@ -25,8 +25,9 @@ function defaultClaimTemplate(claim: PersistentVolumeClaim): PersistentVolumeCla
 }
 
 /** The template as the Pods will have it: the controller sets host name and subdomain, and adds the claims' volumes. */
-export function podTemplateWithClaims({ template, ...spec }: StatefulSetSpec): PodTemplateSpec {
-  const claims = claimTemplatesOf({ template, ...spec }) ?? [];
+export function podTemplateWithClaims(spec: StatefulSetSpec): PodTemplateSpec {
+  const { template } = spec;
+  const claims = claimTemplatesOf(spec) ?? [];
   const { subdomain = "", hostname = "", volumes } = template.spec ?? {};
   if (template.spec === undefined || (subdomain === "" && hostname === "" && claims.length === 0)) return template;
   const { subdomain: _subdomain, hostname: _hostname, ...kept } = template.spec;

@@ -18,10 +18,9 @@ import { statefulSets } from "./stateful-set.ts";
 const CONTAINERS: JsonObject = { containers: [{ name: "c", image: "i" }] };
 const TEMPLATE: JsonObject = { metadata: { labels: { a: "b" } }, spec: CONTAINERS };
 const SPEC: JsonObject = { selector: { matchLabels: { a: "b" } }, template: TEMPLATE, serviceName: "s" };
-const CLAIM: JsonObject = {
-  metadata: { name: "data" },
-  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-};
+const CLAIM_SPEC: JsonObject = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+const CLAIM: JsonObject = { metadata: { name: "data" }, spec: CLAIM_SPEC };
+const SOURCE: JsonObject = { kind: "PersistentVolumeClaim", name: "a" };
 
 test("a StatefulSet gets its defaults, once, down to those of its claims", () => {
   const statefulSet = received(statefulSets, { spec: { ...SPEC, volumeClaimTemplates: [CLAIM] } });
@@ -174,6 +173,24 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    "labels whose keys are none, which is said twice",
+    { template: { metadata: { labels: { a: "b", "A/b": "c" } }, spec: CONTAINERS } },
+    [
+      "spec.template.labels: Invalid value: \"A/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      "spec.template.labels: Invalid value: \"A/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    ],
+  ],
+  [
+    "a claim with two sources that differ",
+    { volumeClaimTemplates: [{ ...CLAIM, spec: { ...CLAIM_SPEC, dataSource: SOURCE, dataSourceRef: { ...SOURCE, name: "b" } } }] },
+    ["spec.volumeClaimTemplates[0].spec: Invalid value: {}: must match dataSourceRef"],
+  ],
+  [
+    "a claim with two sources, one of them elsewhere",
+    { volumeClaimTemplates: [{ ...CLAIM, spec: { ...CLAIM_SPEC, dataSource: SOURCE, dataSourceRef: { ...SOURCE, namespace: "n" } } }] },
+    ["spec.volumeClaimTemplates[0].spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified"],
+  ],
+  [
     "a claim that cannot be called so in a Pod",
     { volumeClaimTemplates: [{ ...CLAIM, metadata: { name: "a.b" } }] },
     ['spec.template.spec.volumes[0].name: Invalid value: "a.b": must not contain dots'],
@@ -206,6 +223,84 @@ const ROWS: readonly Row[] = [
 for (const [title, change, problems] of ROWS) {
   test(`a StatefulSet with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
     assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, ...change } }), problems);
+  });
+}
+
+const PROFILE = "seccomp.security.alpha.kubernetes.io/pod";
+const ARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
+const ANNOTATIONS: readonly [key: string, value: string, problems: readonly string[]][] = [
+  [
+    "kubernetes.io/config.mirror",
+    "x",
+    [
+      'spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+      'spec.template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set',
+    ],
+  ],
+  [
+    "controller.kubernetes.io/pod-deletion-cost",
+    "+1",
+    [
+      'spec.template.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+1": must be a 32bit integer',
+      'spec.template.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+1": must be a 32bit integer',
+    ],
+  ],
+  [
+    PROFILE,
+    "foo",
+    [
+      'spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "foo": must be a valid seccomp profile',
+      'spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "foo": must be a valid seccomp profile',
+    ],
+  ],
+  [
+    PROFILE,
+    "localhost//a",
+    [
+      'spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "/a": must be a relative path',
+      'spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "/a": must be a relative path',
+    ],
+  ],
+  [
+    PROFILE,
+    "localhost/../a",
+    [
+      "spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: \"../a\": must not contain '..'",
+      "spec.template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: \"../a\": must not contain '..'",
+    ],
+  ],
+  [
+    `${ARMOR}d`,
+    "unconfined",
+    [
+      'spec.template.annotations[container.apparmor.security.beta.kubernetes.io/d]: Invalid value: "d": container not found',
+      'spec.template.annotations[container.apparmor.security.beta.kubernetes.io/d]: Invalid value: "d": container not found',
+    ],
+  ],
+  [
+    `${ARMOR}c`,
+    "foo",
+    [
+      'spec.template.annotations[container.apparmor.security.beta.kubernetes.io/c]: Invalid value: "foo": invalid AppArmor profile name: "foo"',
+      'spec.template.annotations[container.apparmor.security.beta.kubernetes.io/c]: Invalid value: "foo": invalid AppArmor profile name: "foo"',
+    ],
+  ],
+  [
+    "a b",
+    "x",
+    [
+      "spec.template.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+      "spec.template.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+];
+
+for (const [key, value, problems] of ANNOTATIONS) {
+  test(`a template with the annotation ${key}: ${value} is refused, twice`, () => {
+    const template = { metadata: { labels: { a: "b" }, annotations: { [key]: value } }, spec: CONTAINERS };
+
+    assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, template } }), problems);
   });
 }
 

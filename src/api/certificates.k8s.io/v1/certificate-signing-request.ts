@@ -27,6 +27,7 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   validateName: () => [],
   validate: validateRequest,
 
+  ignoredFields: [["spec"], ["status"]],
   subresources: {
     approval: {
       of: "object",

@@ -10,6 +10,7 @@ import { element } from "../../machinery/field-error.ts";
 import { cidrWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
 import { without } from "../../members.ts";
+import { proxyConnection } from "./proxy-connection.ts";
 import { validateNode, validateNodeStatus, validateNodeUpdate } from "./node/validate.ts";
 import { withChanges } from "../../changes.ts";
 
@@ -44,6 +45,7 @@ export const nodes = defineResource<Node>({
         withChanges(previous.status?.config === undefined ? withoutStatusConfig(next) : next, { spec: previous.spec }),
       validateUpdate: validateNodeStatus,
     },
+    proxy: proxyConnection("NodeProxyOptions"),
   },
 
   selectableFields: { "spec.unschedulable": ({ spec }) => String(spec?.unschedulable ?? false) },

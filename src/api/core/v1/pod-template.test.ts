@@ -25,6 +25,24 @@ const ROWS: readonly [title: string, template: JsonObject, problems: readonly st
     ],
   ],
   [
+    "labels whose keys are none",
+    { ...TEMPLATE, metadata: { labels: { "A/b": "c", "a b": "c", "": "c" } } },
+    [
+      "template.labels: Invalid value: \"A/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+      "template.labels: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+      'template.labels: Invalid value: "": name part must be non-empty',
+      "template.labels: Invalid value: \"\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+  [
+    "a container that is only added to Pods that run",
+    { ...TEMPLATE, spec: { ...CONTAINERS, ephemeralContainers: [{ name: "e", image: " i" }] } },
+    [
+      'template.spec.ephemeralContainers[0].image: Invalid value: " i": must not have leading or trailing whitespace',
+      "template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template",
+    ],
+  ],
+  [
     "an unknown policy",
     { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Foo" } },
     ['template.spec.restartPolicy: Unsupported value: "Foo": supported values: "Always", "OnFailure", "Never"'],
@@ -35,6 +53,63 @@ for (const [title, template, problems] of ROWS) {
   test(`a PodTemplate with ${title} is ${problems.length === 0 ? "valid" : "refused"}, new or changed`, () => {
     assert.deepEqual(problemsOfNew(podTemplates, { template }), problems);
     assert.deepEqual(problemsOfChange(podTemplates, newObject(podTemplates, { template: TEMPLATE }), { template }), problems);
+  });
+}
+
+const PROFILE = "seccomp.security.alpha.kubernetes.io/pod";
+const ARMOR = "container.apparmor.security.beta.kubernetes.io/";
+
+const ANNOTATIONS: readonly [key: string, value: string, problems: readonly string[]][] = [
+  [
+    "kubernetes.io/config.mirror",
+    "x",
+    ['template.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName if mirror pod annotation is set'],
+  ],
+  [
+    "controller.kubernetes.io/pod-deletion-cost",
+    "+1",
+    ['template.annotations[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+1": must be a 32bit integer'],
+  ],
+  [
+    PROFILE,
+    "foo",
+    ['template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "foo": must be a valid seccomp profile'],
+  ],
+  [
+    PROFILE,
+    "localhost//a",
+    ['template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: "/a": must be a relative path'],
+  ],
+  [
+    PROFILE,
+    "localhost/../a",
+    ["template.annotations.seccomp.security.alpha.kubernetes.io/pod: Invalid value: \"../a\": must not contain '..'"],
+  ],
+  [
+    `${ARMOR}d`,
+    "unconfined",
+    ['template.annotations[container.apparmor.security.beta.kubernetes.io/d]: Invalid value: "d": container not found'],
+  ],
+  [
+    `${ARMOR}c`,
+    "foo",
+    ['template.annotations[container.apparmor.security.beta.kubernetes.io/c]: Invalid value: "foo": invalid AppArmor profile name: "foo"'],
+  ],
+  [
+    "a b",
+    "x",
+    [
+      "template.annotations: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+    ],
+  ],
+];
+
+for (const [key, value, problems] of ANNOTATIONS) {
+  test(`a template with the annotation ${key}: ${value} is refused`, () => {
+    assert.deepEqual(
+      problemsOfNew(podTemplates, { template: { metadata: { annotations: { [key]: value } }, spec: CONTAINERS } }),
+      problems,
+    );
   });
 }
 

@@ -1,10 +1,12 @@
 /**
  * core/v1 Pod: containers that run together on one node. What its fields are given, must say and may change to stands in pod/.
- * Not here: log, exec, attach, port-forward and proxy, which are the kubelet's, and what binding and eviction do (apiserver/resources).
+ * Not here: where log, exec, attach, port-forward and proxy lead (apiserver/connections), and what binding and eviction do
+ * (apiserver/resources).
  */
 import type { Pod } from "../../generated/core/v1.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
+import { podConnections } from "./pod/connections.ts";
 import { defaultPod } from "./pod/defaults.ts";
 import {
   gracePeriodOf,
@@ -69,6 +71,7 @@ export const pods: Resource<Pod> = defineResource<Pod>({
       verbs: ["create"],
       takes: { group: "policy", version: "v1", kind: "Eviction", schema: "io.k8s.api.policy.v1.Eviction" },
     },
+    ...podConnections,
   },
 
   selectableFields: {

@@ -6,6 +6,7 @@ import {
   changedObject,
   columnNames,
   newObject,
+  problems as textsOf,
   problemsOfChange,
   problemsOfNew,
   received,
@@ -63,6 +64,13 @@ for (const [title, spec, problems] of ROWS) {
     assert.deepEqual(problemsOfNew(replicationControllers, { spec }), problems);
   });
 }
+
+test("what defaults would have filled in must be there", () => {
+  const controller = newObject(replicationControllers, { spec: SPEC });
+  const { replicas: _, ...spec } = controller.spec ?? {};
+
+  assert.deepEqual(textsOf(replicationControllers.validate?.({ ...controller, spec }) ?? []), ["spec.replicas: Required value"]);
+});
 
 const ANNOTATIONS: readonly [key: string, problems: readonly string[]][] = [
   ["non-convertible.kubernetes.io/selector", ['spec.selector: Invalid value: {"q":"r"}: cannot update non-convertible selector']],

@@ -106,6 +106,7 @@ function* validateSpec(spec: ReplicationControllerSpec, previous?: ReplicationCo
   const { selector = {}, template } = spec;
   yield* nonNegative(spec.minReadySeconds, "spec.minReadySeconds");
   if (Object.keys(selector).length === 0) yield required("spec.selector");
+  if (spec.replicas === undefined) yield required("spec.replicas");
   yield* nonNegative(spec.replicas, "spec.replicas");
   if (template === undefined) yield required("spec.template");
   else yield* validateTemplate(template, selector, previous?.template);

@@ -10,6 +10,7 @@ import { ageColumn, formatLabels, formatList, nameColumn, NONE, textColumn, UNKN
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { withChanges } from "../../changes.ts";
+import { proxyConnection } from "./proxy-connection.ts";
 import { defaultService } from "./service/defaults.ts";
 import { specOf } from "./service/needs.ts";
 import { validateService, validateServiceStatus, validateServiceUpdate } from "./service/validate.ts";
@@ -42,6 +43,7 @@ export const services = defineResource<Service>({
       prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
       validateUpdate: validateServiceStatus,
     },
+    proxy: proxyConnection("ServiceProxyOptions"),
   },
 
   selectableFields: {

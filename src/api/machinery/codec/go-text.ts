@@ -6,6 +6,8 @@ const SHORT: Readonly<Record<number, string>> = { 7: "\\a", 8: "\\b", 9: "\\t", 
 
 /** As `%q` shows it: in double quotes, what cannot be printed escaped. */
 export function quoteGo(text: string): string {
+  // Nearly every text; a long one must not be gone through one by one.
+  if (/^[ -~]*$/.test(text)) return JSON.stringify(text);
   let quoted = "";
   for (const character of text) quoted += character === '"' ? '\\"' : escape(character.codePointAt(0) ?? 0);
   return `"${quoted}"`;

@@ -19,7 +19,6 @@ export const TAG = {
   ia5String: 0x16,
   utcTime: 0x17,
   generalizedTime: 0x18,
-  generalString: 0x1b,
   bmpString: 0x1e,
   sequence: 0x30,
   set: 0x31,

@@ -5,7 +5,7 @@
  * A range that is in use cannot become another one, so the only change that is allowed is a second family beside the first.
  * Not here: which addresses of a range are taken (IPAddress, apiserver/resources/service), and that a range in use stays (its controller).
  */
-import { withChanges, withMembersOf } from "../../changes.ts";
+import { withMembersOf, withMetadataOf } from "../../changes.ts";
 import type { ServiceCIDR } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
@@ -16,8 +16,6 @@ import { defineResource } from "../../machinery/resource.ts";
 /** One of each family. */
 const CIDRS_MAX = 2;
 const AT = "spec.cidrs";
-/** What a write of the status leaves as it was. */
-const KEPT_METADATA = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 export const serviceCidrs = defineResource<ServiceCIDR>({
   kind: "ServiceCIDR",
@@ -39,10 +37,7 @@ export const serviceCidrs = defineResource<ServiceCIDR>({
       of: "object",
       verbs: ["get", "patch", "update"],
       ignoredFields: [["metadata"], ["spec"]],
-      prepareForUpdate: (next, previous) =>
-        withChanges(withMembersOf(next, previous, "spec"), {
-          metadata: withMembersOf(next.metadata, previous.metadata, ...KEPT_METADATA),
-        }),
+      prepareForUpdate: (next, previous) => withMetadataOf(withMembersOf(next, previous, "spec"), previous),
     },
   },
 

@@ -114,6 +114,49 @@ test("a status has numbers that are not below none, and conditions that are comp
   ]);
 });
 
+const CONDITION: JsonObject = { type: "A", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z", reason: "R", message: "" };
+
+const CONDITIONS: readonly [title: string, conditions: readonly JsonObject[], problems: readonly string[]][] = [
+  ["complete", [CONDITION], []],
+  ["there twice", [CONDITION, CONDITION], ['status.conditions[1].type: Duplicate value: "A"']],
+  [
+    "of no type",
+    [{ ...CONDITION, type: "A/b" }],
+    [
+      "status.conditions[0].type: Invalid value: \"A/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+    ],
+  ],
+  [
+    "for a reason that is none",
+    [{ ...CONDITION, reason: "a b" }],
+    [
+      "status.conditions[0].reason: Invalid value: \"a b\": a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')",
+    ],
+  ],
+  [
+    "of an age below none",
+    [{ ...CONDITION, observedGeneration: -1 }],
+    ["status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero"],
+  ],
+  [
+    "too long",
+    [{ ...CONDITION, reason: "a".repeat(1025), message: "a".repeat(32_769) }],
+    [
+      "status.conditions[0].reason: Too long: may not be more than 1024 bytes",
+      "status.conditions[0].message: Too long: may not be more than 32768 bytes",
+    ],
+  ],
+];
+
+for (const [title, conditions, problems] of CONDITIONS) {
+  test(`a condition that is ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () => {
+    assert.deepEqual(
+      problemsOfChange(podDisruptionBudgets, newObject(podDisruptionBudgets, {}), { status: { conditions } }, "status"),
+      problems,
+    );
+  });
+}
+
 test("the status is written without the spec, and the spec without the status", () => {
   const previous = newObject(podDisruptionBudgets, { spec: { minAvailable: 1 } });
   const next = changedObject(podDisruptionBudgets, previous, { spec: { minAvailable: 2 }, status: { expectedPods: 2 } });

@@ -5,7 +5,7 @@
  * Not here: who allocates (scheduler), who takes back (controllers/resource-claim), and what needs the namespace (admin-access.ts).
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import { changed, withChanges, withMembersOf, withMetadataOf } from "../../changes.ts";
 import type { ResourceClaim } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { immutable } from "../../machinery/field-error.ts";
@@ -15,9 +15,6 @@ import { defaultClaimSpec, defaultClaimStatus } from "./resource-claim/defaults.
 import { withoutDeallocated } from "./resource-claim/prepare-status.ts";
 import { validateClaimSpec } from "./resource-claim/validate-spec.ts";
 import { validateClaimStatus } from "./resource-claim/validate-status.ts";
-
-/** What a write of the status leaves as it was. */
-const KEPT_METADATA = ["deletionTimestamp", "generation", "labels", "annotations", "finalizers", "ownerReferences"] as const;
 
 export const resourceClaims = defineResource<ResourceClaim>({
   kind: "ResourceClaim",
@@ -44,8 +41,7 @@ export const resourceClaims = defineResource<ResourceClaim>({
       verbs: ["get", "patch", "update"],
       ignoredFields: [["metadata"], ["spec"]],
       prepareForUpdate: (next, previous) =>
-        withChanges(withMembersOf(next, previous, "spec"), {
-          metadata: withMembersOf(next.metadata, previous.metadata, ...KEPT_METADATA),
+        withChanges(withMetadataOf(withMembersOf(next, previous, "spec"), previous), {
           status: changed(next.status, (status) => withoutDeallocated(status, previous.status ?? {})),
         }),
       validateUpdate: validateClaimStatus,

@@ -78,9 +78,9 @@ const CHANGES: readonly [title: string, sent: Sent, problems: readonly string[]]
     "each of two drivers of one name is compared",
     node({ ...DISKS, nodeID: "i-2" }, { ...DISKS, nodeID: "i-3" }),
     [
+      'spec.drivers[1].name: Duplicate value: "disks.example.com"',
       'spec.drivers: Invalid value: {"Name":"disks.example.com","NodeID":"i-2","TopologyKeys":["zone"],"Allocatable":null}: field is immutable',
       'spec.drivers: Invalid value: {"Name":"disks.example.com","NodeID":"i-3","TopologyKeys":["zone"],"Allocatable":null}: field is immutable',
-      'spec.drivers[1].name: Duplicate value: "disks.example.com"',
     ],
   ],
 ];

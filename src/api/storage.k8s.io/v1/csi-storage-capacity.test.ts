@@ -33,14 +33,17 @@ for (const [title, sent, expected] of ROWS) {
 
 test("how much there is may change, of what it is may not", () => {
   const previous = newObject(csiStorageCapacities, { storageClassName: "fast", capacity: "2Gi" });
-  const changed = { storageClassName: "slow", nodeTopology: { matchLabels: { zone: "b" } } };
+  const changed = {
+    storageClassName: "slow",
+    nodeTopology: { matchExpressions: [{ operator: "Exists", key: "rack" }], matchLabels: { zone: "b", disk: "c" } },
+  };
 
   assert.deepEqual(
     problemsOfChange(csiStorageCapacities, previous, { storageClassName: "fast", capacity: "1Gi", maximumVolumeSize: "1Mi" }),
     [],
   );
   assert.deepEqual(problemsOfChange(csiStorageCapacities, previous, changed), [
-    'nodeTopology: Invalid value: {"matchLabels":{"zone":"b"}}: field is immutable',
+    'nodeTopology: Invalid value: {"matchLabels":{"disk":"c","zone":"b"},"matchExpressions":[{"key":"rack","operator":"Exists"}]}: field is immutable',
     'storageClassName: Invalid value: "slow": field is immutable',
   ]);
 });

@@ -3,6 +3,7 @@
  * before it sends a Pod there. Which class and which nodes it speaks of cannot change, how much can.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { shownSelector } from "../../apps/v1/workload.ts";
 import { nodeLabelSelectorWarnings } from "../../core/v1/node/label-warnings.ts";
 import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
 import { readQuantity } from "../../core/v1/pod/resource-list.ts";
@@ -29,7 +30,7 @@ export const csiStorageCapacities = defineResource<CSIStorageCapacity>({
     if (signOf(amount) < 0) yield invalid("capacity", formatQuantity(amount), NOT_NEGATIVE);
   },
   *validateUpdate(next, previous) {
-    if (!deepEqual(next.nodeTopology, previous.nodeTopology)) yield immutable("nodeTopology", next.nodeTopology);
+    if (!deepEqual(next.nodeTopology, previous.nodeTopology)) yield immutable("nodeTopology", shownSelector(next.nodeTopology));
     if (next.storageClassName !== previous.storageClassName) yield immutable("storageClassName", next.storageClassName);
   },
   warnings: ({ nodeTopology }) => nodeLabelSelectorWarnings(nodeTopology, "nodeTopology"),

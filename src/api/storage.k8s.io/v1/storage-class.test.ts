@@ -131,9 +131,9 @@ const CHANGES: readonly [title: string, sent: Sent, problems: readonly string[]]
   ],
   [
     "what volumes of the class are like stays",
-    { provisioner: "q", parameters: { type: "hdd" }, reclaimPolicy: "Retain", volumeBindingMode: "WaitForFirstConsumer" },
+    { provisioner: "q", parameters: { type: "hdd", size: "s" }, reclaimPolicy: "Retain", volumeBindingMode: "WaitForFirstConsumer" },
     [
-      'parameters: Invalid value: {"type":"hdd"}: field is immutable',
+      'parameters: Invalid value: {"size":"s","type":"hdd"}: field is immutable',
       'provisioner: Invalid value: "q": field is immutable',
       'reclaimPolicy: Invalid value: "Retain": field is immutable',
       'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',

@@ -11,6 +11,7 @@ import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { immutable, notSupported, type FieldError } from "../../machinery/field-error.ts";
 import type { ObjectMeta } from "../../machinery/object.ts";
 import { defineResource } from "../../machinery/resource.ts";
+import { sortedMembers } from "../../members.ts";
 import { validateParameters, validateProvisioner } from "./parameters.ts";
 import { validateTopologies } from "./storage-class/topologies.ts";
 
@@ -60,10 +61,11 @@ function defaultStorageClass(storageClass: StorageClass): StorageClass {
   return withChanges(storageClass, { reclaimPolicy, volumeBindingMode });
 }
 
-const FIXED = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const satisfies readonly (keyof StorageClass)[];
-
 function* validateUpdate(next: StorageClass, previous: StorageClass): Iterable<FieldError> {
-  for (const field of FIXED) if (!deepEqual(next[field] ?? {}, previous[field] ?? {})) yield immutable(field, next[field]);
+  if (!deepEqual(next.parameters ?? {}, previous.parameters ?? {})) yield immutable("parameters", sortedMembers(next.parameters));
+  for (const field of ["provisioner", "reclaimPolicy", "volumeBindingMode"] as const) {
+    if (next[field] !== previous[field]) yield immutable(field, next[field]);
+  }
 }
 
 const DEFAULT_ANNOTATIONS = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];

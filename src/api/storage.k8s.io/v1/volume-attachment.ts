@@ -3,7 +3,7 @@
  * does it and writes the status. To detach is to delete it, so what it asks for never changes.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { changed, withChanges, withMembersOf } from "../../changes.ts";
+import { changed, withChanges, withMetadataOf } from "../../changes.ts";
 import { defaultInlineVolumeSpec } from "../../core/v1/persistent-volume/defaults.ts";
 import { validateInlineVolumeSpec } from "../../core/v1/persistent-volume/validate-spec.ts";
 import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
@@ -63,13 +63,6 @@ function defaultAttachment(attachment: VolumeAttachment): VolumeAttachment {
   const { spec } = attachment;
   const inlineVolumeSpec = changed(spec.source.inlineVolumeSpec, defaultInlineVolumeSpec);
   return withChanges(attachment, { spec: withChanges(spec, { source: withChanges(spec.source, { inlineVolumeSpec }) }) });
-}
-
-/** Who writes the status writes nothing else. */
-function withMetadataOf(next: VolumeAttachment, { metadata }: VolumeAttachment): VolumeAttachment {
-  return withChanges(next, {
-    metadata: withMembersOf(next.metadata, metadata, "labels", "annotations", "finalizers", "ownerReferences"),
-  });
 }
 
 function* validateAttachment({ spec, status }: VolumeAttachment): Iterable<FieldError> {

@@ -82,8 +82,14 @@ function kindOf(
     case "scale":
       return SCALE;
     case "action":
-      return { group: subresource.takes.group, version: subresource.takes.version, kind: subresource.takes.kind };
+      return kindAlone(subresource.takes);
+    case "connection":
+      return subresource.answersText === true ? { group, version, kind } : kindAlone(subresource.options);
   }
+}
+
+function kindAlone({ group, version, kind }: GroupVersionKind): GroupVersionKind {
+  return { group, version, kind };
 }
 
 export function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): readonly string[] {

@@ -73,11 +73,11 @@ function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[]
   return [
     {
       name: "apiserver_longrunning_requests",
-      help: "Watches that are running now",
+      help: "Watches and connections that are running now",
       type: "gauge",
       samples: samplesOf(longRunning, (key) => {
-        const [group = "", version = "", resource = ""] = key.split("\t");
-        return { component: "apiserver", group, resource, scope: "", subresource: "", verb: "WATCH", version };
+        const [verb = "", group = "", version = "", resource = "", subresource = ""] = key.split("\t");
+        return { component: "apiserver", group, resource, scope: "", subresource, verb, version };
       }),
     },
     {

@@ -1,7 +1,9 @@
 /** What documents of both versions of OpenAPI have in common: their head, media types, and which types they name. */
 import { BUILT_IN_TYPES, JSON_TYPE, streamTypes } from "../../../api/machinery/codec/media-type.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
 import { KUBERNETES_VERSION } from "../../kubernetes-version.ts";
 import type { ApiPath, Operation } from "./operations.ts";
+import { reference, type Dialect } from "./type-schemas.ts";
 
 /** The title is upstream's, since tools look for it; the version is that of the API. */
 export const INFO = { title: "Kubernetes", version: `${KUBERNETES_VERSION.major}.${KUBERNETES_VERSION.minor}` };
@@ -18,7 +20,9 @@ export const PATCH_TYPES: readonly string[] = [
 const ANSWER_TYPES: Readonly<Record<Operation["form"], readonly string[]>> = {
   object: BUILT_IN_TYPES,
   stream: [...BUILT_IN_TYPES, ...streamTypes(BUILT_IN_TYPES)],
+  text: ["text/plain", ...BUILT_IN_TYPES],
   json: [JSON_TYPE],
+  any: ["*/*"],
 };
 
 export function answerTypes({ form }: Operation): readonly string[] {
@@ -30,6 +34,11 @@ export const CODE_WORDS = { 200: "OK", 201: "Created", 202: "Accepted" } as cons
 /** All types that the operations name. */
 export function typeNames(paths: readonly ApiPath[]): Set<string> {
   return new Set(
-    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body.type]))),
+    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => [answer ?? [], body?.type ?? []].flat())),
   );
+}
+
+/** What an operation answers with. */
+export function answerSchema(dialect: Dialect, { answer }: Operation): JsonObject {
+  return answer === undefined ? { type: "string" } : reference(dialect, answer);
 }

@@ -5,6 +5,7 @@
 import type { GroupVersion, GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { Subresource, Verb } from "../../../api/machinery/resource.ts";
 import type { Endpoint } from "../../endpoints.ts";
+import { connectionPaths } from "./connection-paths.ts";
 import {
   DELETE_COLLECTION_PARAMETERS,
   DELETE_PARAMETERS,
@@ -13,19 +14,22 @@ import {
   WRITE_PARAMETERS,
   type QueryParameter,
 } from "./query-parameters.ts";
+import { capitalise, withArticle } from "./words.ts";
 
 export const META_TYPES = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const SCALE_TYPE = "io.k8s.api.autoscaling.v1.Scale";
 
 export interface ApiPath {
   readonly path: string;
-  readonly inPath: readonly ("name" | "namespace")[];
+  readonly inPath: readonly ("name" | "namespace" | "path")[];
   /** What the name in the path is a name of. */
   readonly nameOf: string;
+  /** The type whose fields are parameters of all operations. */
+  readonly options?: string;
   readonly operations: readonly Operation[];
 }
 
-export type Method = "get" | "put" | "post" | "delete" | "patch";
+export type Method = "get" | "put" | "post" | "delete" | "patch" | "head" | "options";
 
 export interface Operation {
   readonly method: Method;
@@ -36,10 +40,10 @@ export interface Operation {
   readonly body?: { readonly type: string; readonly isRequired: boolean; readonly isPatch: boolean };
   /** Those that succeed. */
   readonly codes: readonly (200 | 201 | 202)[];
-  /** The type of what is answered. */
-  readonly answer: string;
-  /** Whether it answers in all forms of an object, also with a stream of events, or only in JSON. */
-  readonly form: "object" | "stream" | "json";
+  /** The type of what is answered. Absent: it is text. */
+  readonly answer?: string;
+  /** Whether it answers in all forms of an object, also with a stream of events or as text, only in JSON, or in any form at all. */
+  readonly form: "object" | "stream" | "text" | "json" | "any";
   readonly action?: string;
   readonly kind?: GroupVersionKind;
 }
@@ -60,15 +64,11 @@ function tagOf({ group, version }: GroupVersion): string {
   return `${title.charAt(0).toLowerCase()}${title.slice(1)}_${version}`;
 }
 
-function capitalise(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
 export function rootOf({ group, version }: GroupVersion): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
-export type ReadingOperation = Pick<Operation, "id" | "description" | "tag" | "answer"> & Partial<Pick<Operation, "form">>;
+export type ReadingOperation = Required<Pick<Operation, "id" | "description" | "tag" | "answer">> & Partial<Pick<Operation, "form">>;
 
 /** A document of the server itself: discovery, the version. */
 export function readingPath(path: string, operation: ReadingOperation): ApiPath {
@@ -92,7 +92,7 @@ export function pathsOf(endpoint: Endpoint): readonly ApiPath[] {
   );
 }
 
-interface Place {
+export interface Place {
   readonly root: string;
   /** "/namespaces/{namespace}/pods". */
   readonly collection: string;
@@ -123,7 +123,8 @@ function objectPaths({ resource, served }: Endpoint, { root, collection, inColle
   const { plural, scope, verbs } = resource;
   const object = { type: served.schema, tag, kind };
   const deleted = resource.returnsDeletedObject === true ? served.schema : `${META_TYPES}.Status`;
-  const list = listOperation(`list${prefix}${noun}`, `${served.schema}List`, object);
+  const listing = listOperation(`list${prefix}${noun}`, `${served.schema}List`, object);
+  const list = verbs.includes("watch") ? listing : { ...listing, description: `list objects of kind ${resource.kind}` };
   const ofCollection = operationsOf(verbs, {
     list: () => list,
     create: () => createOperation(`create${prefix}${noun}`, `create ${withArticle(resource.kind)}`, object),
@@ -177,8 +178,11 @@ function watchPaths({ resource }: Endpoint, { root, collection, inCollection, pr
   ];
 }
 
-function subresourcePaths({ resource, served }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
-  return Object.entries(resource.subresources).map(([name, subresource]) => {
+function subresourcePaths(endpoint: Endpoint, place: Place): ApiPath[] {
+  const { resource, served } = endpoint;
+  const { root, collection, inCollection, prefix, noun, tag, kind } = place;
+  return Object.entries(resource.subresources).flatMap(([name, subresource]) => {
+    if (subresource.of === "connection") return connectionPaths(resource, place, { name, connection: subresource });
     const object = { tag, ...contentOf(subresource, { type: served.schema, kind }) };
     const id = `${prefix}${noun}${capitalise(name)}`;
     const operations = operationsOf(subresource.verbs, {
@@ -186,7 +190,7 @@ function subresourcePaths({ resource, served }: Endpoint, { root, collection, in
       create: () => createOperation(`create${id}`, `create ${name} of ${withArticle(resource.kind)}`, object),
     });
     const path = `${root}${collection}/{name}/${name}`;
-    return { path, inPath: ["name" as const, ...inCollection], nameOf: object.kind.kind, operations };
+    return [{ path, inPath: ["name" as const, ...inCollection], nameOf: object.kind.kind, operations }];
   });
 }
 
@@ -196,7 +200,7 @@ interface Content {
   readonly kind: GroupVersionKind;
 }
 
-function contentOf(subresource: Subresource, own: Content): Content {
+function contentOf(subresource: Exclude<Subresource, { readonly of: "connection" }>, own: Content): Content {
   switch (subresource.of) {
     case "object":
       return own;
@@ -268,6 +272,4 @@ function deleteCollectionOperation(id: string, { tag, kind }: Subject): Operatio
   return { ...common, method: "delete", id, description, query: DELETE_COLLECTION_PARAMETERS, codes: [200], action: "deletecollection" };
 }
 
-function withArticle(kind: string): string {
-  return `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}`;
-}
+/** A plural has none. */

@@ -1,31 +1,33 @@
 /** Which parameters stand at a path, because all of its operations have them, and which at an operation. */
 import type { ApiPath, Operation } from "./operations.ts";
-import { QUERY_PARAMETERS, type Parameter, type QueryParameter } from "./query-parameters.ts";
-
-export interface NamedParameter extends Parameter {
-  readonly name: string;
-}
+import { QUERY_PARAMETERS, type NamedParameter, type QueryParameter } from "./query-parameters.ts";
+import type { TypeSchemas } from "./type-schemas.ts";
 
 export interface PathParameters {
   readonly common: readonly NamedParameter[];
   of(operation: Operation): readonly NamedParameter[];
 }
 
-export function parametersOf({ inPath, nameOf, operations }: ApiPath): PathParameters {
+export function parametersOf({ inPath, nameOf, options, operations }: ApiPath, types: TypeSchemas): PathParameters {
   const [first, ...others] = operations;
   const shared = new Set(first?.query.filter((name) => others.every(({ query }) => query.includes(name))));
-  // Documents of the server itself have one form.
-  const isResource = first?.action !== undefined;
-  const query = [...shared, ...(isResource ? ["pretty" as const] : [])];
+  // Documents of the server itself have one form, and what comes from somewhere else has its own.
+  const hasForms = first?.action !== undefined && first.action !== "connect";
+  const query = [...shared, ...(hasForms ? ["pretty" as const] : [])];
+  const ofOptions = options === undefined ? [] : types.parametersOf(options);
   return {
-    common: byName([...inPath.map((name) => pathParameter(name, nameOf)), ...query.map(queryParameter)]),
+    common: byName([...inPath.map((name) => pathParameter(name, nameOf)), ...query.map(queryParameter), ...ofOptions]),
     of: (operation) => byName(operation.query.filter((name) => !shared.has(name)).map(queryParameter)),
   };
 }
 
-function pathParameter(name: "name" | "namespace", nameOf: string): NamedParameter {
-  const description = name === "name" ? `name of the ${nameOf}` : "object name and auth scope, such as for teams and projects";
-  return { name, in: "path", type: "string", description };
+function pathParameter(name: ApiPath["inPath"][number], nameOf: string): NamedParameter {
+  const descriptions = {
+    name: `name of the ${nameOf}`,
+    namespace: "object name and auth scope, such as for teams and projects",
+    path: "path to the resource",
+  };
+  return { name, in: "path", type: "string", description: descriptions[name] };
 }
 
 function queryParameter(name: QueryParameter): NamedParameter {

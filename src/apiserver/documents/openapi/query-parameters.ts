@@ -6,6 +6,10 @@ export interface Parameter {
   readonly description: string;
 }
 
+export interface NamedParameter extends Parameter {
+  readonly name: string;
+}
+
 function text(description: string): Parameter {
   return { in: "query", type: "string", description };
 }

@@ -6,6 +6,7 @@
 import type { Descriptions } from "../../../api/descriptions.ts";
 import type { GroupVersionKind, JsonObject, Json } from "../../../api/machinery/object.ts";
 import type { Field, ObjectSchema, Schema, SchemaSet } from "../../../api/machinery/schema.ts";
+import type { NamedParameter } from "./query-parameters.ts";
 
 export type Dialect = "v2" | "v3";
 
@@ -75,6 +76,19 @@ export class TypeSchemas {
       waiting.push(...references);
     }
     return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** The fields of a type as parameters of a query; those that are neither scalars nor lists of them are not shown. */
+  parametersOf(typeName: string): readonly NamedParameter[] {
+    const { schemas, descriptions } = this.#options;
+    const schema = schemas.get(typeName);
+    const fields = schema?.type === "object" ? [...schema.fields.values()] : [];
+    return fields.flatMap(({ name, schema: form }) => {
+      const { type } = form.type === "list" ? form.items : form;
+      const isShown = (type === "string" || type === "boolean" || type === "integer") && this.#nameOf(form) === undefined;
+      if (!isShown || name === "kind" || name === "apiVersion") return [];
+      return [{ name, in: "query" as const, type, description: descriptions.ofField(typeName, name) }];
+    });
   }
 
   #describe(name: string, schema: Schema | undefined): DescribedType {

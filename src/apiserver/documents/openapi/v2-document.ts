@@ -1,9 +1,10 @@
 /** The one OpenAPI v2 document: all paths, and all types that they lead to. */
 import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import type { ApiPath, Operation } from "./operations.ts";
-import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import { parametersOf, type PathParameters } from "./path-parameters.ts";
+import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
 
@@ -13,15 +14,15 @@ export function v2Document(contents: readonly DocumentContent[], types: TypeSche
   return {
     swagger: "2.0",
     info: INFO,
-    paths: Object.fromEntries(paths.map((path) => [path.path, pathItem(path)])),
+    paths: Object.fromEntries(paths.map((path) => [path.path, pathItem(path, types)])),
     definitions: Object.fromEntries(types.reachable(typeNames(paths), own)),
     securityDefinitions: { BearerToken: BEARER_TOKEN },
     security: [{ BearerToken: [] }],
   };
 }
 
-function pathItem(path: ApiPath): JsonObject {
-  const parameters = parametersOf(path);
+function pathItem(path: ApiPath, types: TypeSchemas): JsonObject {
+  const parameters = parametersOf(path, types);
   return {
     ...Object.fromEntries(path.operations.map((operation) => [operation.method, operationValue(operation, parameters)])),
     ...(parameters.common.length === 0 ? {} : { parameters: parameters.common.map(parameterValue) }),
@@ -55,9 +56,11 @@ function bodyParameter({ type, isRequired }: NonNullable<Operation["body"]>): Js
   return { name: "body", in: "body", ...(isRequired ? { required: true } : {}), schema: reference("v2", type) };
 }
 
-function responses({ codes, answer }: Operation): JsonObject {
+function responses(operation: Operation): JsonObject {
   return {
-    ...Object.fromEntries(codes.map((code) => [code, { description: CODE_WORDS[code], schema: reference("v2", answer) }])),
+    ...Object.fromEntries(
+      operation.codes.map((code) => [code, { description: CODE_WORDS[code], schema: answerSchema("v2", operation) }] as const),
+    ),
     401: { description: "Unauthorized" },
   };
 }

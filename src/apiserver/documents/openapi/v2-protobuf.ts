@@ -79,6 +79,8 @@ const PATH_ITEM = message("PathItem", {
   put: one(3, OPERATION),
   post: one(4, OPERATION),
   delete: one(5, OPERATION),
+  options: one(6, OPERATION),
+  head: one(7, OPERATION),
   patch: one(8, OPERATION),
   parameters: many(9, PARAMETER),
 });

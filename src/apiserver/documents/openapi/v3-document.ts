@@ -1,8 +1,9 @@
 /** One OpenAPI v3 document: the paths of one group and version, and the types that they lead to. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
-import { answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, CODE_WORDS, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
 import { META_TYPES, type ApiPath, type Operation } from "./operations.ts";
-import { parametersOf, type NamedParameter, type PathParameters } from "./path-parameters.ts";
+import { parametersOf, type PathParameters } from "./path-parameters.ts";
+import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
 import { reference, type TypeSchemas } from "./type-schemas.ts";
 
@@ -14,7 +15,7 @@ export function v3Document({ place, paths, own }: DocumentContent, types: TypeSc
   return {
     openapi: "3.0.0",
     info: INFO,
-    paths: Object.fromEntries(sorted.map((path) => [path.path, pathItem(path)])),
+    paths: Object.fromEntries(sorted.map((path) => [path.path, pathItem(path, types)])),
     components: { schemas: Object.fromEntries(schemas), securitySchemes: { BearerToken: BEARER_TOKEN } },
   };
 }
@@ -30,8 +31,8 @@ function withKindsOf(place: GroupVersion | undefined, definition: JsonObject): J
   return { ...definition, [KINDS]: kinds.filter(isNamed) as unknown as readonly JsonObject[] };
 }
 
-function pathItem(path: ApiPath): JsonObject {
-  const parameters = parametersOf(path);
+function pathItem(path: ApiPath, types: TypeSchemas): JsonObject {
+  const parameters = parametersOf(path, types);
   return {
     ...Object.fromEntries(path.operations.map((operation) => [operation.method, operationValue(operation, parameters)])),
     ...(parameters.common.length === 0 ? {} : { parameters: parameters.common.map(parameterValue) }),
@@ -54,21 +55,19 @@ function operationValue(operation: Operation, parameters: PathParameters): JsonO
 }
 
 function bodyValue({ type, isRequired, isPatch }: NonNullable<Operation["body"]>): JsonObject {
-  return { content: contentOf(isPatch ? PATCH_TYPES : ["*/*"], type), ...(isRequired ? { required: true } : {}) };
+  return { content: contentOf(isPatch ? PATCH_TYPES : ["*/*"], reference("v3", type)), ...(isRequired ? { required: true } : {}) };
 }
 
 function responses(operation: Operation): JsonObject {
-  const { codes, answer } = operation;
+  const content = contentOf(answerTypes(operation), answerSchema("v3", operation));
   return {
-    ...Object.fromEntries(
-      codes.map((code) => [code, { description: CODE_WORDS[code], content: contentOf(answerTypes(operation), answer) }] as const),
-    ),
+    ...Object.fromEntries(operation.codes.map((code) => [code, { description: CODE_WORDS[code], content }] as const)),
     401: { description: "Unauthorized" },
   };
 }
 
-function contentOf(mediaTypes: readonly string[], type: string): JsonObject {
-  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema: reference("v3", type) }]));
+function contentOf(mediaTypes: readonly string[], schema: JsonObject): JsonObject {
+  return Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
 }
 
 function parameterValue({ name, in: place, description, type }: NamedParameter): JsonObject {

@@ -53,6 +53,7 @@ interface Place {
   readonly uncorrelatedAt?: string | undefined;
 }
 
+/** Filled on the way, so that no error is copied from level to level. */
 interface Found {
   readonly errors: FieldError[];
   readonly ruleErrors: FieldError[];
@@ -60,32 +61,31 @@ interface Found {
 
 /** `compilesRules`: the schema is structural. */
 export function validateSchema(schema: JsonSchema, at: string, rules: SchemaRules, compilesRules: boolean): readonly FieldError[] {
-  const ancestry = compilesRules ? [] : undefined;
-  const { errors, ruleErrors } = validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry });
-  return [...errors, ...ruleErrors];
+  const found: Found = { errors: [], ruleErrors: [] };
+  validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry: compilesRules ? [] : undefined }, found);
+  return [...found.errors, ...found.ruleErrors];
 }
 
-function validateAt(schema: JsonSchema, place: Place): Found {
-  const { at, rules } = place;
+function validateAt(schema: JsonSchema, place: Place, found: Found): void {
   const ancestry = place.ancestry && [...place.ancestry, schema];
-  const errors: FieldError[] = [...validateOpenApi(schema, place)];
-  const ruleErrors: FieldError[] = [];
-  for (const [inner, innerPlace] of innerSchemas(schema, { ...place, ancestry })) {
-    const found = validateAt(inner, { ...innerPlace, isRoot: false });
-    errors.push(...found.errors);
-    ruleErrors.push(...found.ruleErrors);
-  }
-  if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
-    errors.push(invalid(child(at, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
-  }
-  errors.push(...validateListAndMapTypes(schema, at, () => (rules.requireAtomicSetItems ? validateAtomicSetItems(schema, at) : [])));
-  if (rules.requireMapListKeys) errors.push(...validateMapListKeys(schema, at));
-  errors.push(...validateRules(schema, child(at, "x-kubernetes-validations")));
+  const before = found.errors.length;
+  for (const error of validateOpenApi(schema, place)) found.errors.push(error);
+  for (const [inner, innerPlace] of innerSchemas(schema, { ...place, ancestry }))
+    validateAt(inner, { ...innerPlace, isRoot: false }, found);
+  for (const error of validateExtensions(schema, place)) found.errors.push(error);
   const hasRules = (schema["x-kubernetes-validations"] ?? []).length > 0;
-  if (hasRules && errors.length === 0 && ancestry !== undefined && rules.compileRules !== undefined) {
-    ruleErrors.push(...rules.compileRules({ schema, at, ancestry, uncorrelatedAt: place.uncorrelatedAt }));
+  if (!hasRules || found.errors.length > before || ancestry === undefined || place.rules.compileRules === undefined) return;
+  const { at, uncorrelatedAt } = place;
+  for (const error of place.rules.compileRules({ schema, at, ancestry, uncorrelatedAt })) found.ruleErrors.push(error);
+}
+
+function* validateExtensions(schema: JsonSchema, { at, rules }: Place): Iterable<FieldError> {
+  if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
+    yield invalid(child(at, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined");
   }
-  return { errors, ruleErrors };
+  yield* validateListAndMapTypes(schema, at, () => (rules.requireAtomicSetItems ? validateAtomicSetItems(schema, at) : []));
+  if (rules.requireMapListKeys) yield* validateMapListKeys(schema, at);
+  yield* validateRules(schema, child(at, "x-kubernetes-validations"));
 }
 
 /** What stands in a schema itself. */

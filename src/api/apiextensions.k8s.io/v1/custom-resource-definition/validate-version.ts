@@ -48,22 +48,25 @@ export interface SchemaPlace {
 export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourceValidation, place: SchemaPlace): Iterable<FieldError> {
   if (schema === undefined) return;
   const at = child(place.at, "openAPIV3Schema");
-  const errors: FieldError[] = [];
-  if (place.hasStatus) errors.push(...validateRoot(schema, at));
-  if (schema.nullable === true) errors.push(forbidden(child(at, "nullable"), "nullable cannot be true at the root"));
-  const problem = place.ratchets.requireStructural ? unstructurable(schema) : undefined;
-  let isStructural = false;
-  if (place.ratchets.requireStructural && problem === undefined) {
-    const found = validateStructural(schema, at);
-    const structural =
-      found.length > 0 ? found : [...validateDefaults(schema, at, { requirePruned: place.ratchets.requirePrunedDefaults })];
-    errors.push(...structural);
-    isStructural = structural.length === 0;
-  }
-  errors.push(...validateSchema(schema, at, place.ratchets, isStructural));
+  const { requireStructural } = place.ratchets;
+  const problem = requireStructural ? unstructurable(schema) : undefined;
+  const structural = requireStructural && problem === undefined ? validateStructure(schema, at, place.ratchets) : [];
+  const compilesRules = requireStructural && problem === undefined && structural.length === 0;
+  const errors = [...validateRoot(schema, at, place), ...structural, ...validateSchema(schema, at, place.ratchets, compilesRules)];
   yield* errors;
   // What no structural schema can say is mostly reported by the other rules already, and in better words.
   if (errors.length === 0 && problem !== undefined) yield invalid(at, "", problem);
+}
+
+/** Defaults are only looked at in a schema that is structural. */
+function validateStructure(schema: JsonSchema, at: string, { requirePrunedDefaults }: Ratchets): readonly FieldError[] {
+  const errors = validateStructural(schema, at);
+  return errors.length > 0 ? errors : [...validateDefaults(schema, at, { requirePruned: requirePrunedDefaults })];
+}
+
+function* validateRoot(schema: JsonSchema, at: string, { hasStatus }: SchemaPlace): Iterable<FieldError> {
+  if (hasStatus) yield* validateRootWithStatus(schema, at);
+  if (schema.nullable === true) yield forbidden(child(at, "nullable"), "nullable cannot be true at the root");
 }
 
 const BEFORE_TYPE = ["id", "$schema", "$ref"] as const satisfies (keyof JsonSchema)[];
@@ -95,7 +98,7 @@ const NOT_ALLOWED_AT_ROOT = [
 ] as const satisfies (keyof JsonSchema)[];
 
 /** With a status subresource, which is checked on its own. Only the first mistake is reported, in the order of upstream's type. */
-function* validateRoot(schema: JsonSchema, at: string): Iterable<FieldError> {
+function* validateRootWithStatus(schema: JsonSchema, at: string): Iterable<FieldError> {
   const condition = "if the status subresource is enabled";
   const { type = "" } = schema;
   const isTypeFirst = BEFORE_TYPE.every((member) => schema[member] === undefined);

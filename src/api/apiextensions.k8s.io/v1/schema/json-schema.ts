@@ -46,8 +46,11 @@ export function propertyOf({ properties }: JsonSchema, name: string): JsonSchema
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-export function propertiesOf({ properties = {} }: JsonSchema): readonly (readonly [string, JsonSchema])[] {
-  return Object.entries(properties);
+/** Most schemas have none. */
+const NO_PROPERTIES: readonly (readonly [string, JsonSchema])[] = [];
+
+export function propertiesOf({ properties }: JsonSchema): readonly (readonly [string, JsonSchema])[] {
+  return properties === undefined ? NO_PROPERTIES : Object.entries(properties);
 }
 
 /** Whether the schema or one within it, wherever it stands, is so. */

@@ -34,15 +34,9 @@ function itemAt({ path, onUnknown }: Place, index: number): Place {
 }
 
 function prune(value: Json, schema: JsonSchema | undefined, place: Place): Json {
-  const preserves = schema?.["x-kubernetes-preserve-unknown-fields"] === true;
-  if (Array.isArray(value)) {
-    const items = schema && itemsOf(schema);
-    // A list within what is preserved is preserved too, as long as its items say nothing else.
-    if (preserves) return changedList(value, (item, index) => (items === undefined ? item : preserve(item, items, itemAt(place, index))));
-    return changedList(value, (item, index) => prune(item, items, itemAt(place, index)));
-  }
-  if (!isObject(value)) return value;
-  return preserves ? preserve(value, schema, place) : pruneObject(value, schema, place);
+  if (schema?.["x-kubernetes-preserve-unknown-fields"] === true) return preserve(value, schema, place);
+  if (Array.isArray(value)) return changedList(value, (item, index) => prune(item, schema && itemsOf(schema), itemAt(place, index)));
+  return isObject(value) ? pruneObject(value, schema, place) : value;
 }
 
 function pruneObject(object: JsonObject, schema: JsonSchema | undefined, place: Place): Json {

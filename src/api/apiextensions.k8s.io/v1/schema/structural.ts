@@ -59,7 +59,8 @@ function unsupportedMember(schema: JsonSchema): string | undefined {
 /** Sorted, because properties have no order. */
 export function validateStructural(schema: JsonSchema, at: string): readonly FieldError[] {
   const errors = [...validateShape(schema, "root", at), ...validateCompleteness(schema, schema, at, at)];
-  return errors.toSorted((a, b) => (describeFieldError(a) < describeFieldError(b) ? -1 : 1));
+  const texts = new Map(errors.map((error) => [error, describeFieldError(error)]));
+  return errors.toSorted((a, b) => ((texts.get(a) ?? "") < (texts.get(b) ?? "") ? -1 : 1));
 }
 
 function* validateShape(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {

@@ -46,10 +46,11 @@ const ROWS: readonly [title: string, before: JsonObject, change: JsonObject, pro
   ["the number of indexes, all at a time", INDEXED, { completions: 4, parallelism: 4 }, []],
   [
     "the selector",
-    {},
-    { selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "u" }, matchExpressions: [] }, completionMode: "Indexed" },
-    ['spec.completionMode: Invalid value: "Indexed": field is immutable'],
+    { manualSelector: true, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b", c: "d" } }, spec: POD } },
+    { selector: { matchLabels: { c: "d" } } },
+    FILL,
   ],
+  ["whether Pods have indexes", {}, { completionMode: "Indexed" }, FILL],
   [
     "how failures are taken",
     {},

@@ -187,9 +187,9 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     claim({ dataSourceRef: BACKUP }),
     claim({ dataSource: BACKUP, dataSourceRef: { ...BACKUP, namespace: "N" } }),
     [
-      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -7,15 +7,16 @@\n    "storage": "1Gi"\n   }\n  },\n- "dataSourceRef": {\n+ "dataSource": {\n   "kind": "Backup",\n   "name": "a",\n   "apiGroup": "example.com"\n  },\n- "volumeMode": "Filesystem",\n- "dataSource": {\n-  "apiGroup": "example.com",\n+ "dataSourceRef": {\n   "kind": "Backup",\n-  "name": "a"\n- }\n+  "name": "a",\n+  "apiGroup": "example.com",\n+  "namespace": "N"\n+ },\n+ "volumeMode": "Filesystem"\n }\n',
       `spec.dataSourceRef.namespace: Invalid value: "N": ${NOT_A_LABEL}`,
       "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified",
+      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -7,15 +7,16 @@\n    "storage": "1Gi"\n   }\n  },\n- "dataSourceRef": {\n+ "dataSource": {\n   "kind": "Backup",\n   "name": "a",\n   "apiGroup": "example.com"\n  },\n- "volumeMode": "Filesystem",\n- "dataSource": {\n-  "apiGroup": "example.com",\n+ "dataSourceRef": {\n   "kind": "Backup",\n-  "name": "a"\n- }\n+  "name": "a",\n+  "apiGroup": "example.com",\n+  "namespace": "N"\n+ },\n+ "volumeMode": "Filesystem"\n }\n',
     ],
   ],
 ];
@@ -239,9 +239,9 @@ const BOUND_CHANGES: readonly [title: string, before: Sent, status: JsonObject, 
     BOUND,
     claim({ resources: {} }),
     [
+      "spec.resources[storage]: Required value",
       'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -2,10 +2,6 @@\n  "accessModes": [\n   "ReadWriteOnce"\n  ],\n- "resources": {\n-  "requests": {\n-   "storage": "1Gi"\n-  }\n- },\n+ "resources": {},\n  "volumeMode": "Filesystem"\n }\n',
       "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
-      "spec.resources[storage]: Required value",
     ],
   ],
   ["a bound claim may ask for attributes", claim(), BOUND, claim({ volumeAttributesClassName: "gold" }), []],

@@ -5,6 +5,7 @@
 import type { PersistentVolumeSpec } from "../../../generated/core/v1.ts";
 import { element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { formatQuantity, signOf } from "../../../machinery/quantity.ts";
+import { sortedMembers } from "../../../members.ts";
 import { validateAccessModes, validateCapacity, VOLUME_MODES } from "../persistent-storage.ts";
 import { dnsSubdomain } from "../pod/checks.ts";
 import { readQuantity } from "../pod/resource-list.ts";
@@ -56,17 +57,12 @@ function* validateModes({ accessModes = [] }: PersistentVolumeSpec, at: string):
 function* validateSize(capacity: PersistentVolumeSpec["capacity"], at: string): Iterable<FieldError> {
   const names = Object.keys(capacity ?? {});
   if (names.length === 0) yield required(at);
-  if (names.length !== 1 || names[0] !== "storage") yield notSupported(at, sorted(capacity), ["storage"]);
+  if (names.length !== 1 || names[0] !== "storage") yield notSupported(at, sortedMembers(capacity), ["storage"]);
   for (const [name, text] of Object.entries(capacity ?? {})) {
     yield* validateCapacity(text, element(at, name));
     const amount = readQuantity(text);
     if (signOf(amount) <= 0) yield invalid(element(at, name), formatQuantity(amount), "must be greater than zero");
   }
-}
-
-/** As upstream shows a list of amounts. */
-function sorted(list: PersistentVolumeSpec["capacity"]): PersistentVolumeSpec["capacity"] {
-  return list && Object.fromEntries(Object.entries(list).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** To recycle a volume is to remove all files in it. */

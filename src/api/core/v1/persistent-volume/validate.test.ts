@@ -201,8 +201,8 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     volume({ ...HOST_PATH, nodeAffinity: {} }),
     [
       "spec.nodeAffinity.required: Required value: must specify required node constraints",
-      'nodeAffinity: Invalid value: {"Required":null}: field is immutable, except for updating from beta label to GA',
       "spec.nodeAffinity.required: Required value: must specify required node constraints",
+      'nodeAffinity: Invalid value: {"Required":null}: field is immutable, except for updating from beta label to GA',
     ],
   ],
   [
@@ -211,8 +211,8 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     volume({ ...HOST_PATH, nodeAffinity: { required: {} } }),
     [
       "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term",
-      'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":null}}: field is immutable, except for updating from beta label to GA',
       "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term",
+      'nodeAffinity: Invalid value: {"Required":{"NodeSelectorTerms":null}}: field is immutable, except for updating from beta label to GA',
     ],
   ],
   [

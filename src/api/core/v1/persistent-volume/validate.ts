@@ -106,7 +106,8 @@ function isSameTerm(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean
 }
 
 function isSameRequirement(next: NodeSelectorRequirement, previous: NodeSelectorRequirement): boolean {
-  return deepEqual(next, previous) || deepEqual(next, withChanges(previous, { key: STABLE_LABELS.get(previous.key) }));
+  // Upstream takes an empty key for the newer name of any other label; it is refused as what it is.
+  return deepEqual(next, previous) || deepEqual(next, { ...previous, key: STABLE_LABELS.get(previous.key) ?? "" });
 }
 
 function isSameList<T>(next: readonly T[], previous: readonly T[], isSame: (next: T, previous: T) => boolean): boolean {

@@ -5,7 +5,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, ContainerStatus, Pod, PodCondition, PodSpec, PodStatus } from "../../../generated/core/v1.ts";
 import type { ObjectMeta } from "../../../machinery/object.ts";
-import { changed, changedItems, withChanges, withMembersOf } from "../../../changes.ts";
+import { changed, changedItems, withChanges, withMembersOf, withMetadataOf } from "../../../changes.ts";
 import { appArmorProfileOf } from "./app-armor.ts";
 import { withMatchedLabelKeys } from "./label-keys.ts";
 import { qosClassOf } from "./qos.ts";
@@ -130,9 +130,7 @@ function withResizes(next: readonly Container[] | undefined, previous: readonly 
 
 /** The pod as it was, with another spec; of the metadata only what names the version that was meant. */
 function withOnlySpec(next: Pod, previous: Pod, spec: PodSpec): Pod {
-  const kept = ["deletionTimestamp", "generation", "ownerReferences", "labels", "annotations", "finalizers"] as const;
-  const metadata = withMembersOf(next.metadata, previous.metadata, ...kept);
-  return withChanges(withMembersOf(next, previous, "status"), { metadata, spec });
+  return withChanges(withMetadataOf(withMembersOf(next, previous, "status"), previous), { spec });
 }
 
 /** How long a deletion leaves the pod to end by itself. What no node runs, or what has ended, goes at once. */

@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     title: "users of Windows can be printed",
     given: { container: { securityContext: { windowsOptions: { runAsUserName: "a\u0001" } } } },
     mistakes: [
-      'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "a\\u0001": runAsUserName cannot contain control characters',
+      'spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "a\\x01": runAsUserName cannot contain control characters',
     ],
   },
   {

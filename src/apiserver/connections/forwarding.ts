@@ -1,0 +1,96 @@
+/**
+ * What a proxy hands on, and what it changes on the way: the path is tidied, so that no ".." leads out of it; what is between the client
+ * and the API server stays there; and a redirect of the other side leads back through the proxy.
+ * Not here: rewriting of links in pages, which upstream does for text/html.
+ */
+import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
+import type { ConnectionTarget } from "../connection.ts";
+
+/** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/** Who the client is was for the API server; the length and the WebSocket's handshake are made anew by whoever calls. */
+const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*)$/;
+
+/** Which sites may read an answer is for the API server to say, not for what stands behind it. */
+const SITES = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
+
+/** As one segment after the other without "", "." and ".."; "" stays "". */
+export function tidyPath(path: string): string {
+  if (path === "") return "";
+  const segments: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  const tidy = `/${segments.join("/")}`;
+  return path.endsWith("/") && tidy !== "/" ? `${tidy}/` : tidy;
+}
+
+/** Percent-encoded as Go writes paths. */
+export function encodePath(path: string): string {
+  return encodeURI(path.toWellFormed()).replace(/[!'()*?#[\]]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** `path` is that on the other side. */
+export function forwardedHeaders(request: ExchangeRequest, path: string): Record<string, string> {
+  const named = (request.header("connection") ?? "").toLowerCase().split(",").map((name) => name.trim());
+  const headers = request
+    .headerNames()
+    .filter((name) => !HOP_BY_HOP.includes(name) && !named.includes(name) && !OWN.test(name))
+    .map((name) => [name, request.header(name) ?? ""] as const);
+  const before = request.header("x-forwarded-for");
+  const { address } = request.peer;
+  return {
+    ...Object.fromEntries(headers),
+    "x-forwarded-for": before === undefined ? address : `${before}, ${address}`,
+    "x-forwarded-uri": `${prefixOf(request, path)}${path}`,
+  };
+}
+
+/** The part of the path that leads to the proxy: "/api/v1/namespaces/x/pods/y/proxy". */
+function prefixOf({ path: asked }: ExchangeRequest, path: string): string {
+  return asked.endsWith(path) ? asked.slice(0, asked.length - path.length) : asked.replace(/\/proxy(?:\/.*)?$/, "/proxy");
+}
+
+export interface Forwarded {
+  readonly request: ExchangeRequest;
+  readonly target: ConnectionTarget;
+  readonly path: string;
+}
+
+/** The answer of the other side as the client gets it. */
+export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
+  if ("run" in answer) return answer;
+  const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name));
+  const headers = Object.fromEntries(kept);
+  const location = headers["location"];
+  if (typeof location !== "string") return { ...answer, headers };
+  return { ...answer, headers: { ...headers, location: throughProxy(location, forwarded) } };
+}
+
+/** A redirect within the other side begins with the proxy's own path; others are left as they are. */
+function throughProxy(location: string, { request, target, path }: Forwarded): string {
+  const match = /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/(?<host>[^/?#]*))?(?<rest>.*)$/is.exec(location);
+  const { host, rest = "" } = match?.groups ?? {};
+  const isOwn = host === undefined || host === "" || hostsOf(target).includes(host) || host === request.header("host");
+  const prefix = prefixOf(request, path);
+  if (!isOwn || !rest.startsWith("/")) return location;
+  return rest.startsWith(prefix) ? rest : `${prefix}${rest}`;
+}
+
+function hostsOf(target: ConnectionTarget): readonly string[] {
+  const { host, port } = target.is === "kubelet" ? target.node : target;
+  const shown = host.includes(":") ? `[${host}]` : host;
+  return [shown, `${shown}:${port}`];
+}

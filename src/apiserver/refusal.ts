@@ -1,0 +1,17 @@
+/** What is said to somebody who may not: upstream's sentence, which kubectl shows. */
+import { groupResourceOf } from "../api/machinery/object.ts";
+import { forbiddenError, type StatusError } from "../api/machinery/status-error.ts";
+import type { ApiRequest, User } from "./request.ts";
+
+export function describeUser({ name }: User): string {
+  return JSON.stringify(name);
+}
+
+/** `verb` is what was refused, as authorizers name it. */
+export function refusal(request: ApiRequest, verb: string, reason: string): StatusError {
+  const { group, plural, subresource, namespace, name, context } = request;
+  const what = subresource === "" ? plural : `${plural}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `User ${describeUser(context.user)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  return forbiddenError({ group, plural: groupResourceOf("", plural) }, name, reason === "" ? why : `${why}: ${reason}`);
+}

@@ -1,0 +1,32 @@
+/** Which paths are connections, and what their methods and the path behind them mean. */
+import type { Subresource, Verb } from "../../api/machinery/resource.ts";
+import type { ServerContext } from "../server-context.ts";
+import type { ResourcePath } from "./request-path.ts";
+
+export type Connection = Extract<Subresource, { readonly of: "connection" }>;
+
+export function connectionAt({ endpoints }: ServerContext, path: ResourcePath): Connection | undefined {
+  const { group, version, plural, name, subresource: wanted, isWatchPath, rest } = path;
+  const subresources = endpoints.find(group, version, plural)?.resource.subresources ?? {};
+  if (name === "" || isWatchPath || !Object.hasOwn(subresources, wanted)) return undefined;
+  const subresource = subresources[wanted];
+  if (subresource?.of !== "connection") return undefined;
+  return rest.length === 0 || subresource.forwards === true ? subresource : undefined;
+}
+
+const VERBS: Readonly<Record<string, Verb>> = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+
+/** What is handed on may also be asked for with these. */
+const FORWARDED = ["HEAD", "OPTIONS"];
+
+export function connectionVerb(method: string, { verbs, forwards }: Connection): Verb | undefined {
+  const verb = Object.hasOwn(VERBS, method) ? VERBS[method] : undefined;
+  if (verb !== undefined) return verbs.includes(verb) ? verb : undefined;
+  return forwards === true && FORWARDED.includes(method) ? "get" : undefined;
+}
+
+/** Decoded, beginning with a slash and ending as the client's path does; "" if there is nothing behind, not even a slash. */
+export function pathBehind({ rest }: ResourcePath, encoded: string): string {
+  const path = rest.length === 0 ? "" : `/${rest.join("/")}`;
+  return /(?:\/|%2f)$/i.test(encoded) && !path.endsWith("/") ? `${path}/` : path;
+}

@@ -1,0 +1,171 @@
+/**
+ * A connection to where an object runs: its options are read and checked, admission is asked, the place is found; then the connector
+ * carries it. Everything that needs no kubelet is said here, in upstream's words.
+ */
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { Subresource } from "../../api/machinery/resource.ts";
+import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import type { ConnectionRequest, ConnectionTarget } from "../connection.ts";
+import { resolverOf } from "../connections/all.ts";
+import { encodePath, forwardedAnswer, forwardedHeaders, tidyPath } from "../connections/forwarding.ts";
+import { decodeOptions } from "../connections/options.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
+import type { Outcome } from "../outcome.ts";
+import { refusal } from "../refusal.ts";
+import type { ApiRequest } from "../request.ts";
+import type { ServerContext } from "../server-context.ts";
+
+type Connection = Extract<Subresource, { readonly of: "connection" }>;
+
+export interface ConnectCall {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
+  readonly subresource: Connection;
+}
+
+export async function connect(server: ServerContext, call: ConnectCall): Promise<Outcome> {
+  const { endpoint, request, subresource } = call;
+  const { connection } = request;
+  if (connection === undefined) throw badRequest(`${request.plural}/${request.subresource} is a connection, which only HTTP has`);
+  const resolve = resolverOf(endpoint.name, request.subresource);
+  if (resolve === undefined) throw noSuchPath();
+  const options = await admitted(server, call, optionsOf(server, call, connection));
+  if (subresource.alsoNeeds !== undefined) mustBeAllowed(server, request, subresource.alsoNeeds);
+  const errors = [...(subresource.validateOptions?.(options) ?? [])];
+  if (errors.length > 0) throw invalidObject(subresource.options, request.name, errors);
+  const target = await resolve(server, { endpoint, request, options });
+  if (target === undefined) return { is: "connection", answer: { code: 204, headers: {}, body: [] } };
+  return { is: "connection", answer: await carried(server, call, { connection, options, target }) };
+}
+
+function optionsOf({ schemas }: ServerContext, { subresource }: ConnectCall, { exchange, path }: ConnectionRequest): JsonObject {
+  const parameters = new URLSearchParams(exchange.query);
+  // Reading text is a read like others, where it means nothing.
+  if (parameters.has("dryRun") && subresource.answersText !== true) throw badRequest("dryRun is not supported");
+  if (subresource.forwards === true) parameters.set("path", path);
+  const schema = schemas.get(subresource.options.schema);
+  if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${subresource.options.schema}`));
+  return decodeOptions(subresource.options, schema, parameters);
+}
+
+/** Reading text is no connection to admission, upstream. */
+async function admitted({ admission }: ServerContext, call: ConnectCall, options: JsonObject): Promise<JsonObject> {
+  if (call.subresource.answersText === true) return options;
+  const { endpoint, request } = call;
+  const { subresource, namespace, name, context } = request;
+  const object = options as unknown as KubeObject;
+  const connecting = { operation: "CONNECT", endpoint, subresource, namespace, name, object, dryRun: false, context } as const;
+  const changed = await admission.mutate(connecting, object);
+  await admission.validate({ ...connecting, object: changed });
+  return changed as unknown as JsonObject;
+}
+
+function mustBeAllowed({ authorizer }: ServerContext, request: ApiRequest, verb: string): void {
+  if (request.verb === verb) return;
+  const { group, version, plural, subresource, namespace, name, context } = request;
+  const resource = { group, version, plural, subresource, namespace, name };
+  const { allowed, reason = "" } = authorizer.authorize({ user: context.user, verb, resource, path: "" });
+  if (!allowed) throw refusal(request, verb, reason);
+}
+
+interface Resolved {
+  readonly connection: ConnectionRequest;
+  readonly options: JsonObject;
+  readonly target: ConnectionTarget;
+}
+
+async function carried(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
+  const { subresource } = call;
+  const { exchange } = resolved.connection;
+  if (subresource.answersText === true) return textAnswer(call, await called(server, call, resolved, ""));
+  if (subresource.forwards !== true) {
+    if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
+    return called(server, call, resolved, "");
+  }
+  const path = tidyPath(resolved.connection.path);
+  const isReading = exchange.method === "GET" || exchange.method === "HEAD";
+  // Links of a page are relative to the last slash, so there must be one.
+  if (path === "" && isReading && !asksForUpgrade(exchange)) return redirection(exchange);
+  const encoded = encodePath(path);
+  const answer = await called(server, call, resolved, encoded);
+  return forwardedAnswer(answer, { request: exchange, target: resolved.target, path: encoded });
+}
+
+async function called(server: ServerContext, call: ConnectCall, { connection, options, target }: Resolved, path: string) {
+  const { connector } = server;
+  const { exchange, offer } = connection;
+  if (connector === undefined) throw unreachable(call, noKubelet(target));
+  if (call.subresource.forwards !== true && asksForUpgrade(exchange) && offer === undefined && call.subresource.answersText !== true)
+    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: only WebSockets are spoken here`);
+  const answer = await connector
+    .connect({
+      subresource: call.request.subresource,
+      target,
+      options,
+      method: exchange.method,
+      path,
+      query: exchange.query,
+      headers: call.subresource.forwards === true ? forwardedHeaders(exchange, path) : {},
+      body: () => exchange.body(),
+      ...(offer === undefined ? {} : { offer }),
+      signal: exchange.signal,
+    })
+    .catch((error: unknown) => {
+      throw isStatusError(error) ? error : unreachable(call, error);
+    });
+  if ("run" in answer && offer === undefined) throw internalError(new Error("the node answered with a WebSocket that nobody asked for"));
+  return answer;
+}
+
+function asksForUpgrade(exchange: ExchangeRequest): boolean {
+  return (exchange.header("connection") ?? "").toLowerCase().split(",").some((word) => word.trim() === "upgrade");
+}
+
+function redirection({ path, query }: ExchangeRequest): ExchangeAnswer {
+  return { code: 301, headers: { location: `${path}/${query === "" ? "" : `?${query}`}` }, body: [] };
+}
+
+function noKubelet(target: ConnectionTarget): Error {
+  const where = target.is === "kubelet" ? `the kubelet of node "${target.node.name}"` : `${target.host}:${target.port}`;
+  return new Error(`cannot reach ${where}: no kubelet is connected to this API server; run one beside it (k8ts up) to reach what runs`);
+}
+
+/** Upstream has a reason for what it cannot forward, and none for a kubelet that does not answer. */
+function unreachable({ subresource }: ConnectCall, error: unknown): StatusError {
+  const message = error instanceof Error ? error.message : String(error);
+  if (subresource.forwards === true)
+    return new StatusError("ServiceUnavailable", `error trying to reach service: ${message}`, { cause: error });
+  return new StatusError("Unknown", message, { cause: error });
+}
+
+/** The last code that means that the text is there (partial content). */
+const TEXT_CODE_MAX = 206;
+
+function textAnswer({ request }: ConnectCall, answer: ExchangeAnswer): ExchangeAnswer {
+  if ("run" in answer) return answer;
+  if ("body" in answer && (answer.code < 200 || answer.code > TEXT_CODE_MAX)) throw textFailure(request, answer.code, textOf(answer.body));
+  return { ...answer, code: 200, headers: { "content-type": "text/plain" } };
+}
+
+/** What a kubelet that has no text says instead. */
+function textFailure({ plural, subresource, name }: ApiRequest, code: number, text: string): StatusError {
+  if (code === 400) return badRequest(text);
+  if (code === 500) return internalError(new Error(text));
+  const what = `( ${plural}/${subresource} ${name})`;
+  const details = { name, kind: `${plural}/${subresource}` };
+  if (code === 404) return new StatusError("NotFound", `the server could not find the requested resource ${what}`, { details });
+  const message = `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding ${what}`;
+  return new StatusError("InternalError", message, { details });
+}
+
+/** Of what went wrong nobody reads more. */
+const FAILURE_BYTES_MAX = 50_000;
+
+function textOf(body: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return body
+    .map((piece) => decoder.decode(piece, { stream: true }))
+    .join("")
+    .slice(0, FAILURE_BYTES_MAX);
+}

@@ -1,0 +1,126 @@
+/**
+ * An API server in a process of its own, which can be killed at any moment and started again on its files: the program as a user
+ * starts it, asked over HTTPS with what its kubeconfig says. Not here: one in the test's own process (api-server.ts).
+ */
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { startProgram, type Program } from "../host/child-process.ts";
+
+export interface ApiServerProcessOptions {
+  /** Its certificate, its token and its kubeconfig lie here, and are found again by the next start. */
+  readonly directory: string;
+  /** The store, the ranges, and whatever else is to be said on the command line. */
+  readonly flags: readonly string[];
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly body: string;
+}
+
+/** One connection, which is kept; a request that finds the server gone rejects. */
+export interface HttpsClient extends Disposable {
+  ask(method: string, path: string, body?: object): Promise<Answer>;
+  /** The lines of an answer that goes on. */
+  stream(path: string): AsyncIterable<string>;
+}
+
+export class ApiServerProcess implements AsyncDisposable {
+  readonly #options: ApiServerProcessOptions;
+  #program: Program | undefined;
+  #port = 0;
+  #access: Access | undefined;
+
+  constructor(options: ApiServerProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it listens; from the second time on, on the port of the first. */
+  async start(): Promise<void> {
+    const { directory, flags } = this.#options;
+    const kubeconfig = join(directory, "kubeconfig");
+    const files = [`--kubeconfig=${kubeconfig}`, `--cert-dir=${join(directory, "pki")}`];
+    let onListening: (url: string) => void = () => undefined;
+    const listening = new Promise<string>((resolve) => (onListening = resolve));
+    const program = await startProgram({
+      command: process.execPath,
+      arguments: [join(import.meta.dirname, "..", "main", "launcher.js"), "apiserver", `--secure-port=${this.#port}`, ...files, ...flags],
+      onLine: (line) => void (line.startsWith("listening on ") && onListening(line.slice("listening on ".length))),
+    });
+    this.#program = program;
+    const failed = program.exited.then(({ code, signal }): never => {
+      throw new Error(`Cannot start an API server: it ended with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
+    });
+    this.#port = Number(new URL(await Promise.race([listening, failed])).port);
+    failed.catch(() => undefined);
+    this.#access = await readAccess(kubeconfig);
+  }
+
+  /** SIGKILL; resolves when it is gone. */
+  async kill(): Promise<void> {
+    await this.#program?.[Symbol.asyncDispose]();
+  }
+
+  /** What it said last. */
+  get output(): readonly string[] {
+    return this.#program?.output ?? [];
+  }
+
+  client(): HttpsClient {
+    if (this.#access === undefined) throw new Error("Cannot ask an API server that has not been started");
+    return clientOf(this.#access);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
+
+interface Access {
+  readonly url: string;
+  readonly authority: Buffer;
+  readonly token: string;
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+  readonly users: readonly [{ readonly user: { readonly token: string } }];
+}
+
+/** Ours is written as JSON, which is YAML, too. */
+async function readAccess(kubeconfig: string): Promise<Access> {
+  const { clusters, users } = JSON.parse(await readFile(kubeconfig, "utf8")) as Kubeconfig;
+  const { server: url, "certificate-authority-data": authority } = clusters[0].cluster;
+  return { url, authority: Buffer.from(authority, "base64"), token: users[0].user.token };
+}
+
+function clientOf({ url, authority, token }: Access): HttpsClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = async (method: string, path: string, body: object | undefined, more: { readonly agent: Agent | false }) => {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const headers = { authorization: `Bearer ${token}`, "content-type": type };
+    const asked = request(`${url}${path}`, { method, ca: authority, headers, ...more });
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    return answer;
+  };
+  return {
+    async ask(method, path, body) {
+      const answer = await send(method, path, body, { agent });
+      return { code: answer.statusCode ?? 0, body: await text(answer) };
+    },
+    async *stream(path) {
+      let rest = "";
+      for await (const piece of (await send("GET", path, undefined, { agent: false })).setEncoding("utf8")) {
+        const lines = (rest + String(piece)).split("\n");
+        rest = lines.pop() ?? "";
+        yield* lines;
+      }
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
