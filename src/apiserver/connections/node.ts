@@ -1,4 +1,5 @@
 /** nodes/proxy: to the kubelet, or to another port of the node. */
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { parseSloppyIp } from "../../api/machinery/ip-address.ts";
 import type { Resolver } from "../connection.ts";
@@ -8,7 +9,7 @@ import { parseNamedPort, portNumber } from "./named-port.ts";
 
 export const nodeProxy: Resolver = async (server, call) => {
   const asked = parseNamedPort(call.request.name);
-  if (asked === undefined) throw badRequest(`invalid node request ${JSON.stringify(call.request.name)}`);
+  if (asked === undefined) throw badRequest(`invalid node request ${quoteGo(call.request.name)}`);
   const node = await kubeletOf(server, call, asked.name);
   // What a name leads to is known to whoever looks it up.
   if (parseSloppyIp(node.host) !== undefined && !isForwardable(node.host)) throw badRequest("address not allowed");

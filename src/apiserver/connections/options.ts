@@ -2,8 +2,9 @@
  * The query of a request for a connection as an object of its options' type. Read as upstream reads it: of a parameter that is given
  * several times the first counts, unless the field is a list; what is not known is ignored.
  */
-import type { GroupVersionKind, Json, JsonObject } from "../../api/machinery/object.ts";
-import { apiVersionOf } from "../../api/machinery/object.ts";
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
+import { timeProblem } from "../../api/machinery/codec/time-problem.ts";
+import { apiVersionOf, type GroupVersionKind, type Json, type JsonObject } from "../../api/machinery/object.ts";
 import type { Field, ObjectSchema, ScalarSchema } from "../../api/machinery/schema.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { canonicalTime } from "../../api/machinery/time.ts";
@@ -47,7 +48,7 @@ const NO_TIME = "0001-01-01T00:00:00Z";
 function time(value: string): string {
   if (value === "" || value === "null") return NO_TIME;
   const read = canonicalTime(value);
-  if (read === undefined) throw badRequest(`parsing time "${value}" as "2006-01-02T15:04:05Z07:00": cannot parse "${value}" as "2006"`);
+  if (read === undefined) throw badRequest(timeProblem(value, "seconds"));
   return read;
 }
 
@@ -70,5 +71,5 @@ function smallNumber(value: string): number {
 }
 
 function numberProblem(reader: "ParseInt" | "ParseUint", value: string, problem: string): string {
-  return `strconv.${reader}: parsing ${JSON.stringify(value)}: ${problem}`;
+  return `strconv.${reader}: parsing ${quoteGo(value)}: ${problem}`;
 }

@@ -2,6 +2,7 @@
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { allContainers } from "../../api/core/v1/pod/containers.ts";
 import { specOf } from "../../api/core/v1/pod/validate-pod.ts";
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { PodName, ResolveCall, Resolver } from "../connection.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -35,7 +36,7 @@ export const podPorts: Resolver = async (server, call) => {
 /** pods/proxy. Without a port: the first that any of its containers names. */
 export const podProxy: Resolver = async (server, call) => {
   const asked = parseNamedPort(call.request.name);
-  if (asked === undefined) throw badRequest(`invalid pod request ${JSON.stringify(call.request.name)}`);
+  if (asked === undefined) throw badRequest(`invalid pod request ${quoteGo(call.request.name)}`);
   const pod = await podOf(server, call, asked.name);
   const host = pod.status?.podIPs?.[0]?.ip ?? "";
   if (!isForwardable(host)) throw badRequest("address not allowed");

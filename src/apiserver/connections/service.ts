@@ -3,6 +3,7 @@
  * Endpoints can be written by hand, and must not lead anywhere else.
  */
 import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from "../../api/generated/core/v1.ts";
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import { shuffled } from "../../base/random.ts";
 import type { ConnectionTarget, ResolveCall, Resolver } from "../connection.ts";
@@ -13,7 +14,7 @@ import { findObject, readObject } from "./read.ts";
 export const serviceProxy: Resolver = async (server, call) => {
   const { namespace, name: asked } = call.request;
   const parsed = parseNamedPort(asked);
-  if (parsed === undefined) throw badRequest(`invalid service request ${JSON.stringify(asked)}`);
+  if (parsed === undefined) throw badRequest(`invalid service request ${quoteGo(asked)}`);
   const { name, scheme } = parsed;
   const portName = await portNameOf(server, call, parsed);
   const { subsets = [] } = await readObject<Endpoints>(server, call, { plural: "endpoints", namespace, name });
@@ -31,7 +32,7 @@ async function portNameOf(server: ServerContext, call: ResolveCall, { name, port
   const { namespace } = call.request;
   const service = await readObject<Service>(server, call, { plural: "services", namespace, name });
   const found = service.spec?.ports?.find((candidate) => candidate.port === Number(port));
-  if (found === undefined) throw new StatusError("ServiceUnavailable", `no service port ${Number(port)} found for service "${name}"`);
+  if (found === undefined) throw new StatusError("ServiceUnavailable", `no service port ${Number(port)} found for service ${quoteGo(name)}`);
   return found.name ?? "";
 }
 
@@ -58,5 +59,5 @@ async function podAt(server: ServerContext, namespace: string, { ip, targetRef }
 }
 
 function noEndpoints(what: string): StatusError {
-  return new StatusError("ServiceUnavailable", `no endpoints available for service "${what}"`);
+  return new StatusError("ServiceUnavailable", `no endpoints available for service ${quoteGo(what)}`);
 }

@@ -5,7 +5,7 @@
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
-import type { ConnectionRequest, ConnectionTarget } from "../connection.ts";
+import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../connection.ts";
 import { resolverOf } from "../connections/all.ts";
 import { encodePath, forwardedAnswer, forwardedHeaders, tidyPath } from "../connections/forwarding.ts";
 import { decodeOptions } from "../connections/options.ts";
@@ -77,45 +77,59 @@ interface Resolved {
 
 async function carried(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
   const { subresource } = call;
+  if (subresource.answersText === true) return textAnswer(call, await called(server, call, resolved));
+  return subresource.forwards === true ? forwarded(server, call, resolved) : talk(server, call, resolved);
+}
+
+async function forwarded(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
   const { exchange } = resolved.connection;
-  if (subresource.answersText === true) return textAnswer(call, await called(server, call, resolved, ""));
-  if (subresource.forwards !== true) {
-    if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
-    return called(server, call, resolved, "");
-  }
   const path = tidyPath(resolved.connection.path);
   const isReading = exchange.method === "GET" || exchange.method === "HEAD";
   // Links of a page are relative to the last slash, so there must be one.
   if (path === "" && isReading && !asksForUpgrade(exchange)) return redirection(exchange);
   const encoded = encodePath(path);
-  const answer = await called(server, call, resolved, encoded);
+  const answer = await called(server, call, resolved, { path: encoded, headers: forwardedHeaders(exchange, encoded) });
   return forwardedAnswer(answer, { request: exchange, target: resolved.target, path: encoded });
 }
 
-async function called(server: ServerContext, call: ConnectCall, { connection, options, target }: Resolved, path: string) {
-  const { connector } = server;
-  const { exchange, offer } = connection;
-  if (connector === undefined) throw unreachable(call, noKubelet(target));
-  if (call.subresource.forwards !== true && asksForUpgrade(exchange) && offer === undefined && call.subresource.answersText !== true)
+/** Both sides say what they like until one has enough: exec, attach, portforward. */
+function talk(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
+  const { exchange, offer } = resolved.connection;
+  if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
+  if (server.connector !== undefined && offer === undefined)
     throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: only WebSockets are spoken here`);
-  const answer = await connector
-    .connect({
-      subresource: call.request.subresource,
+  return called(server, call, resolved);
+}
+
+async function called(
+  { connector }: ServerContext,
+  call: ConnectCall,
+  { connection, options, target }: Resolved,
+  { path, headers }: Pick<ConnectionCall, "path" | "headers"> = { path: "", headers: {} },
+): Promise<ExchangeAnswer> {
+  const { exchange, offer } = connection;
+  const { subresource } = call.request;
+  const { method, query, signal } = exchange;
+  if (connector === undefined) throw unreachable(call, noKubelet(target));
+  const body = () => exchange.body();
+  try {
+    const answer = await connector.connect({
+      subresource,
       target,
       options,
-      method: exchange.method,
+      method,
       path,
-      query: exchange.query,
-      headers: call.subresource.forwards === true ? forwardedHeaders(exchange, path) : {},
-      body: () => exchange.body(),
+      query,
+      headers,
+      body,
+      signal,
       ...(offer === undefined ? {} : { offer }),
-      signal: exchange.signal,
-    })
-    .catch((error: unknown) => {
-      throw isStatusError(error) ? error : unreachable(call, error);
     });
-  if ("run" in answer && offer === undefined) throw internalError(new Error("the node answered with a WebSocket that nobody asked for"));
-  return answer;
+    if ("run" in answer && offer === undefined) throw new Error("the other side wants a WebSocket, the client does not");
+    return answer;
+  } catch (error) {
+    throw isStatusError(error) ? error : unreachable(call, error);
+  }
 }
 
 function asksForUpgrade(exchange: ExchangeRequest): boolean {

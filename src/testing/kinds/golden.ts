@@ -20,7 +20,7 @@ import { packageDirectory } from "../package-directory.ts";
 export interface GivenObject extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: JsonObject;
+  readonly metadata: JsonObject & { readonly name?: string };
 }
 
 export interface Golden {

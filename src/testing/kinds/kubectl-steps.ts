@@ -33,7 +33,7 @@ export async function prepare(golden: Golden, server: TestApiServer): Promise<St
   const { given, before = [] } = movedTo(namespace, golden);
   const kubectl = await server.inNamespace(namespace);
   for (const input of before) await kubectl("create -f -", { input });
-  const name = String(given.metadata["name"]);
+  const name = given.metadata.name ?? "";
   return {
     ...{ golden: movedTo(namespace, golden), resource, served, namespace, kubectl, name },
     target: `${resource.plural}.${served.version}.${served.group} ${name}`,
@@ -173,5 +173,5 @@ export async function createBad({ kubectl }: Stage, bad: GivenObject, causes: re
     return;
   }
   const listed = more.length === 0 ? `${only}\n` : `\n${[only, ...more].map((cause) => `* ${cause}\n`).join("")}`;
-  equal(error, `The ${bad.kind} "${String(bad.metadata["name"] ?? "")}" is invalid: ${listed}`);
+  equal(error, `The ${bad.kind} "${bad.metadata.name ?? ""}" is invalid: ${listed}`);
 }

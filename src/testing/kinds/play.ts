@@ -37,7 +37,7 @@ export async function play(golden: Golden, call: Call, namespace: string): Promi
   for (const object of before) await expectOk(call("POST", collectionOf(object, namespace), object));
   const collection = collectionOf(given, namespace);
   const canCreate = resource.verbs.includes("create");
-  const first = canCreate ? call("POST", collection, given) : call("GET", `${collection}/${String(given.metadata["name"])}`);
+  const first = canCreate ? call("POST", collection, given) : call("GET", `${collection}/${given.metadata.name ?? ""}`);
   const created = parsed(await expectOk(first));
   const causes = golden.bad === undefined ? [] : await causesOf(call, golden.bad, namespace);
   const defaulted = withoutWhatDiffers(created, resource.scope);

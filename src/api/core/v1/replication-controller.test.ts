@@ -49,6 +49,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     { ...SPEC, selector: { a: "c" } },
     ['spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`'],
   ],
+  ["Pods of nothing", { template: { ...TEMPLATE, spec: {} } }, ["spec.template.spec.containers: Required value"]],
   [
     "Pods that end",
     { template: { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Never", activeDeadlineSeconds: 5 } } },

@@ -25,7 +25,7 @@ export function* validateDeprecation(
 ): Iterable<FieldError> {
   if (deprecationWarning === undefined) return;
   for (const wrong of deprecated === true ? warningProblems(deprecationWarning) : ["can only be set for deprecated versions"]) {
-    yield invalid(at, deprecationWarning, wrong);
+    yield invalidShown(at, deprecationWarning, wrong);
   }
 }
 

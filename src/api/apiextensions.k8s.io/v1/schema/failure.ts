@@ -3,6 +3,7 @@
  * sentence is reported once only, however many of the schemas in allOf, anyOf and oneOf say it, and because of these the one that fits
  * best is shown: upstream counts how much of a value did fit.
  */
+import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { invalidValue } from "./shown-value.ts";
@@ -55,7 +56,7 @@ export function invalidWhole(sentence: string): Failure {
 }
 
 export function wrongTypeAt(path: string, expected: string, found: string): Failure {
-  const sentence = `${path} in body must be of type ${expected}: ${JSON.stringify(found)}`;
+  const sentence = `${path} in body must be of type ${expected}: ${quoteGo(found)}`;
   return failureAt(path, sentence, (field) => ({ ...invalid(field, found, sentence), type: "FieldValueTypeInvalid" }));
 }
 

@@ -5,6 +5,7 @@
 import { duplicate, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { formatFloat, isInt64, isNumber } from "./numbers.ts";
+import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 
 export function invalidValue(field: string, value: Json, detail: string): FieldError {
@@ -17,5 +18,5 @@ export function duplicateValue(field: string, value: Json): FieldError {
 
 function showValue(value: Json): string {
   if (isNumber(value)) return isInt64(value) ? value.toString() : formatFloat(Number(value));
-  return typeof value === "string" ? JSON.stringify(value) : writeStableJson(value);
+  return typeof value === "string" ? quoteGo(value) : writeStableJson(value);
 }

@@ -48,9 +48,9 @@ const ROWS: readonly [title: string, before: JsonObject, change: JsonObject, pro
     "the selector",
     { manualSelector: true, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b", c: "d" } }, spec: POD } },
     { selector: { matchLabels: { c: "d" } } },
-    FILL,
+    ['spec.selector: Invalid value: {"matchLabels":{"c":"d"}}: field is immutable'],
   ],
-  ["whether Pods have indexes", {}, { completionMode: "Indexed" }, FILL],
+  ["whether Pods have indexes", {}, { completionMode: "Indexed" }, ['spec.completionMode: Invalid value: "Indexed": field is immutable']],
   [
     "how failures are taken",
     {},

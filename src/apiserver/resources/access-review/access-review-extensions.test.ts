@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { startServer } from "../../testing/server.ts";
+
+const GROUP = "/apis/authorization.k8s.io/v1";
+const JANE = { name: "jane", groups: ["dev"] };
+const asJane = { authenticator: { authenticate: () => JANE, authenticateToken: () => undefined } };
+const podsInDefault = { verb: "get", resource: "pods", namespace: "default" };
+const publicMaps = { verb: "list", resource: "configmaps", namespace: "kube-public" };
+
+const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, allowed: boolean][] = [
+  ["a master", "subjectaccessreviews", { groups: ["system:masters"], resourceAttributes: podsInDefault }, true],
+  ["somebody", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, false],
+  [
+    "somebody about a public path",
+    "subjectaccessreviews",
+    { user: "jane", nonResourceAttributes: { path: "/version", verb: "get" } },
+    true,
+  ],
+  ["somebody about what is public", "subjectaccessreviews", { user: "jane", resourceAttributes: publicMaps }, true],
+  ["somebody in a namespace", "namespaces/default/localsubjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, false],
+  ["oneself", "selfsubjectaccessreviews", { resourceAttributes: podsInDefault }, true],
+];
+
+for (const [what, path, spec, allowed] of QUESTIONS) {
+  test(`a review tells whether ${what} may`, async () => {
+    await using server = await startServer();
+
+    const { code, body } = await server.call("POST", `${GROUP}/${path}`, { spec });
+
+    assert.deepEqual([code, body.status], [201, { allowed }]);
+    assert.deepEqual(body.spec, spec);
+  });
+}
+
+test("what one may do is listed, and only with a namespace", async () => {
+  await using server = await startServer();
+  const ask = (spec: JsonObject) => server.call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });
+
+  const { body } = await ask({ namespace: "default" });
+  const refused = await ask({});
+
+  assert.deepEqual(body.status.resourceRules, [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]);
+  assert.deepEqual([refused.code, refused.body.message], [400, "no namespace on request"]);
+});
+
+test("who may do little is told what is public", async () => {
+  await using server = await startServer(asJane);
+  const transport = server.server.transport({ user: { name: "a", groups: ["system:masters"] }, userAgent: "test" });
+  await transport.request({
+    verb: "create",
+    group: "",
+    version: "v1",
+    plural: "configmaps",
+    namespace: "kube-public",
+    object: { metadata: { name: "cluster-info" }, data: { a: "b" } },
+  });
+
+  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/configmaps/cluster-info")).body.data.a, "b");
+  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/secrets")).code, 403);
+  assert.equal((await server.call("DELETE", "/api/v1/namespaces/kube-public/configmaps/cluster-info")).code, 403);
+});
+
+test("kube-public is readable also by who shows nothing, and nothing else is", async () => {
+  await using server = await startServer({ authenticator: { authenticate: () => undefined, authenticateToken: () => undefined } });
+
+  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/configmaps")).code, 200);
+  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-system/configmaps")).code, 401);
+  assert.equal((await server.call("POST", "/api/v1/namespaces/kube-public/configmaps", { metadata: { name: "x" } })).code, 401);
+});

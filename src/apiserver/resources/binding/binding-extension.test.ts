@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "../../testing/server.ts";
+
+test("a Binding of its own does what one sent to the Pod does", async () => {
+  await using server = await startServer();
+  const pods = "/api/v1/namespaces/default/pods";
+  await server.call("POST", pods, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
+  const bind = (name: string) =>
+    server.call("POST", "/api/v1/namespaces/default/bindings", { metadata: { name }, target: { kind: "Node", name: "n" } });
+
+  const bound = await bind("p");
+
+  assert.deepEqual([bound.code, bound.body.status], [201, "Success"]);
+  assert.equal((await server.call("GET", `${pods}/p`)).body.spec.nodeName, "n");
+  assert.equal((await bind("none")).code, 404);
+  assert.equal((await bind("p")).code, 409);
+});
