@@ -68,7 +68,7 @@ export function notSupported(field: string, value: unknown, supported: readonly 
 
 /** The value is not repeated: it is too long to be. */
 export function tooLong(field: string, maxBytes: number): FieldError {
-  return { type: "FieldValueTooLong", field, body: `Too long: may not be more than ${maxBytes} bytes` };
+  return { type: "FieldValueTooLong", field, body: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? "byte" : "bytes"}` };
 }
 
 export function tooMany(field: string, actual: number, max: number): FieldError {

@@ -38,6 +38,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly unconditionalUpdate: boolean;
   /** What happens to dependents if a delete does not say. */
   readonly defaultPropagation: "Background" | "Orphan";
+  /** A sentence for whoever deletes and does not say it. */
+  readonly defaultPropagationWarning?: string;
   /**
    * How long a deletion waits for whoever runs the object (the kubelet). Absent: objects go at once.
    * `requested` is what the client asked for. 0: at once.

@@ -12,7 +12,8 @@ import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { AdmissionChain, type AdmissionPlugin } from "../admission.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../api-server-config.ts";
-import { mastersOnly } from "../authorization.ts";
+import { mastersOnly, type Authorizer } from "../authorization.ts";
+import type { NodeConnector } from "../connection.ts";
 import { Endpoints } from "../endpoints.ts";
 import { inProcessTransport } from "../in-process.ts";
 import { Metrics } from "../metrics.ts";
@@ -28,9 +29,20 @@ export interface AdmittingOptions {
   readonly plugins: readonly AdmissionPlugin[];
   readonly store?: Store;
   readonly config?: Partial<ApiServerConfig>;
+  /** Default: the administrator may do everything. */
+  readonly authorizer?: Authorizer;
+  readonly connector?: NodeConnector;
 }
 
-export function admittingServer({ plugins, store: given, config }: AdmittingOptions): Transport {
+export function admittingServer(options: AdmittingOptions): Transport {
+  const server = admittingContext(options);
+  const keeper = new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), new Metrics());
+  return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
+}
+
+/** What all of it stands on. */
+export function admittingContext({ plugins, store: given, config, authorizer = mastersOnly, connector }: AdmittingOptions): ServerContext {
   const [clock, log, random] = [virtualClock(), silentLogger, seededRandom(1)];
   const store = given ?? memoryStore(clock);
   const endpoints = new Endpoints({ store, clock, log, freezes: true }, schemas);
@@ -41,7 +53,8 @@ export function admittingServer({ plugins, store: given, config }: AdmittingOpti
     schemas,
     admission: new AdmissionChain(plugins),
     authenticator: { authenticate: () => ADMINISTRATOR, authenticateToken: () => undefined },
-    authorizer: mastersOnly,
+    authorizer,
+    ...(connector === undefined ? {} : { connector }),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
     clock,
     random,
@@ -49,7 +62,5 @@ export function admittingServer({ plugins, store: given, config }: AdmittingOpti
     extension: (group, plural) => extensions.find((extension) => extension.group === group && extension.plural === plural),
   };
   const extensions = extensionFactories.map((make) => make(server));
-  const keeper = new WatchKeeper(clock, { started() {}, ended() {}, event() {} });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), new Metrics());
-  return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
+  return server;
 }

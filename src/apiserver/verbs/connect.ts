@@ -133,7 +133,10 @@ async function called(
 }
 
 function asksForUpgrade(exchange: ExchangeRequest): boolean {
-  return (exchange.header("connection") ?? "").toLowerCase().split(",").some((word) => word.trim() === "upgrade");
+  return (exchange.header("connection") ?? "")
+    .toLowerCase()
+    .split(",")
+    .some((word) => word.trim() === "upgrade");
 }
 
 function redirection({ path, query }: ExchangeRequest): ExchangeAnswer {

@@ -21,6 +21,7 @@ const COLLECTION_WORKERS = 16;
 export async function deleteOne(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const options = deleteOptionsOf(server, endpoint, request);
   const name = { namespace: request.namespace, name: request.name };
+  warnOfDefault(endpoint, options, request);
   await checkRefusal(endpoint, name);
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
@@ -35,6 +36,12 @@ async function checkRefusal({ resource, storage, name: resourceName }: Endpoint,
   const found = await storage.get(name);
   const why = found === undefined ? undefined : resource.refusesDeletion(found.object);
   if (why !== undefined) throw forbiddenError(resourceName, name.name, why);
+}
+
+function warnOfDefault({ resource }: Endpoint, { propagationPolicy, orphanDependents }: DeleteOptions, { context }: ApiRequest): void {
+  const { defaultPropagationWarning } = resource;
+  if (defaultPropagationWarning === undefined || propagationPolicy !== undefined || orphanDependents !== undefined) return;
+  context.warn(defaultPropagationWarning);
 }
 
 function successOf({ name }: Endpoint, { object }: DeleteResult): Status {
@@ -55,6 +62,7 @@ function successOf({ name }: Endpoint, { object }: DeleteResult): Status {
 
 export async function deleteCollection(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const options = deleteOptionsOf(server, endpoint, request);
+  warnOfDefault(endpoint, options, request);
   const list = await listObjects(endpoint, request);
   await deleteAll(list, (object) => {
     const { namespace = "", name } = object.object.metadata;

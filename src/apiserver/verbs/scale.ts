@@ -60,8 +60,14 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
 }
 
 /** A write through scale must leave a valid object, too. */
-function validationOf({ resource }: Endpoint): Pick<Extract<Subresource, { of: "object" }>, "validateUpdate"> {
-  return { validateUpdate: (next, previous) => resource.validateUpdate?.(next, previous) ?? [] };
+function validationOf({ resource }: Endpoint): Pick<Extract<Subresource, { of: "object" }>, "validateUpdate" | "warnings"> {
+  return {
+    *validateUpdate(next, previous) {
+      yield* resource.validate?.(next, previous) ?? [];
+      yield* resource.validateUpdate?.(next, previous) ?? [];
+    },
+    warnings: (next, previous) => resource.warnings?.(next, previous) ?? [],
+  };
 }
 
 /** The Scale as it should become, and who then owns what of the object. */

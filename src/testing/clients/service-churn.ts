@@ -41,6 +41,9 @@ export class Churn {
 
   constructor(options: ChurnOptions) {
     this.#options = options;
+    for (let client = 0; client < options.clients; client++) {
+      for (let name = 0; name < OWN_NAMES; name++) this.#known.set(`own-${client}-${name}`, GONE);
+    }
   }
 
   get known(): Known {
@@ -92,7 +95,7 @@ export class Churn {
   #note(action: string, answer: Answer, { isKnown }: { readonly isKnown: boolean }): void {
     const { code, body } = answer;
     const why = code < 300 ? "" : (JSON.parse(body) as { readonly message: string }).message;
-    const what = `${action} ${code}${EXPECTED.find((words) => why.includes(words)) ?? ` ${why}`}`;
+    const what = `${action} ${code} ${EXPECTED.find((words) => why.includes(words)) ?? ""}`.trimEnd();
     this.answers.set(what, (this.answers.get(what) ?? 0) + 1);
     const isRefused = [422, 500].includes(code) && EXPECTED.some((words) => why.includes(words));
     // Somebody else was first, which nobody can be with a name of one's own.

@@ -135,8 +135,8 @@ export async function applyTwice({ golden: { given }, kubectl, type, name, fetch
   };
   const first = await apply("");
   const second = await apply("");
-  const onServer = await apply("--server-side");
-  const onServerAgain = await apply("--server-side");
+  const onServer = await apply("--server-side --force-conflicts");
+  const onServerAgain = await apply("--server-side --force-conflicts");
 
   equal(first.printed, `${type}/${name} configured\n`);
   // kubectl sends a list again if the server has filled in something inside of it, and calls that "configured".

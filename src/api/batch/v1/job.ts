@@ -30,6 +30,8 @@ export const jobs = defineResource<Job>({
   served: [{ group: "batch", version: "v1", schema: "io.k8s.api.batch.v1.Job", defaults: defaultJob }],
   // Its Pods stay unless one says otherwise, as they did before there was a choice.
   defaultPropagation: "Orphan",
+  defaultPropagationWarning:
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 
   prepareForCreate: (job) => ({ ...withGeneratedSelector(job), status: {} }),
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),

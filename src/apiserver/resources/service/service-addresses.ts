@@ -97,9 +97,9 @@ export class ServiceAddresses {
     return operations;
   }
 
-  /** False: it is not as it was when the operation was made. */
-  async commit(operation: Operation): Promise<boolean> {
-    return (await translated(() => this.#server.store.commit([operation]))).committed;
+  /** False: something is not as it was when its operation was made. */
+  async commit(...operations: readonly Operation[]): Promise<boolean> {
+    return (await translated(() => this.#server.store.commit(operations))).committed;
   }
 
   /** Every IPAddress that this allocator made, whoever it is of. */

@@ -1,8 +1,7 @@
 /**
  * Gives Services their cluster addresses and node ports. What was chosen and not written is given back.
  * Addresses exclude each other as objects (service-addresses.ts). Node ports are no objects: several API servers on one store take turns
- * at giving them: whoever does also writes a key of their own (`TURN_KEY`), on the condition that nobody did since it was read; and what
- * others gave until then has been seen before anything is chosen.
+ * at giving them (turns.ts), and what others gave until then has been seen before anything is chosen.
  */
 import {
   clusterIpNeeds,
@@ -15,24 +14,23 @@ import {
   type ClusterIpNeed,
 } from "../../../api/core/v1/service/allocation.ts";
 import { resolveIpFamilies } from "../../../api/core/v1/service/ip-families.ts";
+import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
 import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import { conflict, invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
 import type { Random } from "../../../base/random.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
-import type { Entry, Operation } from "../../../store/store.ts";
-import { bytesValue } from "../../../store/value.ts";
+import type { Operation } from "../../../store/store.ts";
 import type { ServerContext } from "../../server-context.ts";
-import { translated } from "../../storage/store-failure.ts";
-import { newUid } from "../../write/identifiers.ts";
 import type { Allocation, AllocatedWrite, ResourceExtension } from "../../extension.ts";
 import { canonicalAddress } from "./address-range.ts";
 import { isInRange, pickFree } from "./number-range.ts";
 import { ServiceAddresses } from "./service-addresses.ts";
 import { ServiceNumbers, type ServiceNumber } from "./service-numbers.ts";
+import { Turns, type Turn } from "./turns.ts";
 
 export function serviceExtension(server: ServerContext): ResourceExtension {
   const addresses = new ServiceAddresses(server);
+  const turns = new Turns(server);
   let numbers: ServiceNumbers | undefined;
   return {
     group: "",
@@ -42,17 +40,19 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
       const storage = server.endpoints.stored("", "services")?.storage;
       if (storage === undefined) return { object: write.object, settle() {} };
       numbers ??= new ServiceNumbers(server.config, storage);
-      const { shared } = server.store.capabilities;
-      const turn = shared ? await translated(() => server.store.get(TURN_KEY)) : undefined;
-      await numbers.ready();
-      await addresses.ready();
-      const others = shared ? await numbers.heldByOthers() : [];
-      const allocation = new ServiceAllocation({ numbers, addresses, random: server.random }, others);
-      const allocated = await allocation.allocate(write);
-      if (write.dryRun) return { object: allocated.object, settle: allocated.settle };
-      return shared && allocation.hasPorts
-        ? { ...allocated, alongside: [...(allocated.alongside ?? []), takeTurn(turn, server.random)] }
-        : allocated;
+      const service = write.object as unknown as Service;
+      const hasTurn = !write.dryRun && needsTurn(service, write.previous as unknown as Service | undefined, addresses.families);
+      const turn = hasTurn ? await turns.begin() : undefined;
+      try {
+        await numbers.ready();
+        await addresses.ready();
+        const others = server.store.capabilities.shared ? await numbers.heldByOthers() : [];
+        const allocation = new ServiceAllocation({ numbers, addresses, random: server.random }, others);
+        return inTurn(await allocation.allocate(write), turn, write);
+      } catch (error) {
+        turn?.end();
+        throw error;
+      }
     },
 
     async release(object) {
@@ -68,18 +68,25 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
   };
 }
 
-/** Whoever writes it has its turn at giving numbers. */
-const TURN_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "servicenumbers")}turn`;
-
-/** The value is another one each time, so that nobody takes another's turn for their own. */
-function takeTurn(before: Entry | undefined, random: Random): Operation {
-  const value = bytesValue(new TextEncoder().encode(newUid(random)));
+function inTurn({ object, alongside = [], settle }: Allocation, turn: Turn | undefined, { dryRun }: AllocatedWrite): Allocation {
   return {
-    type: "put",
-    key: TURN_KEY,
-    value,
-    precondition: before === undefined ? { is: "absent" } : { is: "at", revision: before.revision },
+    object,
+    alongside: dryRun ? [] : [...alongside, ...(turn?.operations ?? [])],
+    async settle(written) {
+      try {
+        await settle(written);
+      } finally {
+        turn?.end();
+      }
+    },
   };
+}
+
+/** Ports are no objects that exclude each other, and of two addresses one is written before its Service. */
+function needsTurn(service: Service, previous: Service | undefined, families: readonly IpFamily[]): boolean {
+  if (nodePortNeeds(service, previous).length > 0 || healthCheckNodePortNeed(service, previous) !== undefined) return true;
+  const { service: resolved } = resolveIpFamilies(service, previous, families);
+  return resolved !== undefined && clusterIpNeeds(resolved, previous).length > 1;
 }
 
 interface Sources {
@@ -105,11 +112,6 @@ class ServiceAllocation {
     this.#random = random;
     this.#others = [...others];
     for (const number of others) numbers.held.hold(number);
-  }
-
-  /** It needs a port that it did not have. */
-  get hasPorts(): boolean {
-    return this.#held.some((number) => typeof number === "number");
   }
 
   async allocate(write: AllocatedWrite): Promise<Allocation> {

@@ -1,5 +1,5 @@
 /** TokenReview: whose token is this? The answer is that of the authenticator which every request asks. */
-import type { TokenReview, TokenReviewStatus } from "../../../api/generated/authentication.k8s.io/v1.ts";
+import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { ExtensionFactory } from "../../extension.ts";
 import { answered } from "../../outcome.ts";
@@ -11,12 +11,16 @@ export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   plural: "tokenreviews",
   answer({ endpoint, object }) {
     const review = object as unknown as TokenReview;
-    // The type says that there is one; a client may have left it out.
-    const { token = "" }: Partial<TokenReview["spec"]> = review.spec;
+    const token = tokenOf(review.spec);
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
     return answered(endpoint, { ...review, status: statusOf(authenticator.authenticateToken(token)) });
   },
 });
+
+/** The type says that there is one; a client may have left it out. */
+function tokenOf({ token }: Partial<TokenReviewSpec>): string {
+  return token ?? "";
+}
 
 /** Upstream shows an empty user where there is none. */
 function statusOf(user: User | undefined): TokenReviewStatus {

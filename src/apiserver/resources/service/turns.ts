@@ -1,0 +1,71 @@
+/**
+ * Turns at giving numbers to Services, where several API servers share a store: whoever gives some also writes a key, on the condition
+ * that nobody did since it was read. Within one server the writes wait for each other, so that servers compete and not all their
+ * clients: of 64 that try at once only one would succeed, and the last would have tried 64 times.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Random } from "../../../base/random.ts";
+import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
+import type { Entry, Operation, Store } from "../../../store/store.ts";
+import { bytesValue } from "../../../store/value.ts";
+import { translated } from "../../storage/store-failure.ts";
+import { newUid } from "../../write/identifiers.ts";
+
+/** Whoever writes it has its turn. */
+const TURN_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "servicenumbers")}turn`;
+
+/** Who takes longer (a slow webhook is asked meanwhile) is not waited for, and may have to try again. */
+const TURN_MS_MAX = 1_000;
+
+export interface Turn {
+  /** To be committed with what is given. */
+  readonly operations: readonly Operation[];
+  /** The next can have its turn. */
+  end(): void;
+}
+
+const NOBODY_ELSE: Turn = { operations: [], end() {} };
+
+export class Turns {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  /** Fulfilled when the last one that waits had its turn. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor({ store, clock, random }: { readonly store: Store; readonly clock: Clock; readonly random: Random }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** What is read from now on is still so when the turn is committed, as far as it changes only in turns. */
+  async begin(): Promise<Turn> {
+    if (!this.#store.capabilities.shared) return NOBODY_ELSE;
+    const before = this.#last;
+    let end: () => void = () => undefined;
+    this.#last = new Promise((resolve) => (end = resolve));
+    try {
+      await this.#waitFor(before);
+      const entry = await translated(() => this.#store.get(TURN_KEY));
+      return { operations: [this.#take(entry)], end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  async #waitFor(before: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    const patience = this.#clock.sleep(TURN_MS_MAX, done.signal).catch(() => undefined);
+    await Promise.race([before, patience]);
+    done.abort();
+  }
+
+  /** The value is another one each time, so that nobody takes another's turn for their own. */
+  #take(before: Entry | undefined): Operation {
+    const value = bytesValue(new TextEncoder().encode(newUid(this.#random)));
+    const precondition = before === undefined ? ({ is: "absent" } as const) : ({ is: "at", revision: before.revision } as const);
+    return { type: "put", key: TURN_KEY, value, precondition };
+  }
+}

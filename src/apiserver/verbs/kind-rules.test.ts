@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "../testing/server.ts";
+
+const JOBS = "/apis/batch/v1/namespaces/default/jobs";
+const FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
+const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
+const ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses";
+const ENDPOINTS = "/api/v1/namespaces/default/endpoints";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+
+test("who deletes a Job and does not say what becomes of its Pods is warned", async () => {
+  await using server = await startServer();
+  for (const name of ["a", "b"]) await server.call("POST", JOBS, { metadata: { name }, spec: { template } });
+
+  const warned = await server.call("DELETE", `${JOBS}/a`);
+  const said = await server.call("DELETE", `${JOBS}/b?propagationPolicy=Background`);
+  const all = await server.call("DELETE", JOBS);
+
+  assert.match(String(warned.headers["warning"]), /child pods are preserved by default when jobs are deleted/);
+  assert.match(String(all.headers["warning"]), /child pods are preserved by default/);
+  assert.equal(said.headers["warning"], undefined);
+});
+
+test("the system's PriorityClasses cannot be deleted, and others can", async () => {
+  await using server = await startServer();
+  await server.call("POST", CLASSES, { metadata: { name: "mine" }, value: 1 });
+
+  const refused = await server.call("DELETE", `${CLASSES}/system-node-critical`);
+
+  const why = "this is a system priority class and cannot be deleted";
+  const message = `priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: ${why}`;
+  assert.deepEqual([refused.code, refused.body.message], [403, message]);
+  assert.equal((await server.call("DELETE", `${CLASSES}/mine`)).code, 200);
+  assert.equal((await server.call("DELETE", `${CLASSES}/none`)).code, 404);
+});
+
+test("a table of FlowSchemas shows them as they are matched, and a list by name", async () => {
+  await using server = await startServer();
+
+  const table = (await server.call("GET", FLOWS, undefined, TABLE)).body.rows.map(({ cells }: { cells: string[] }) => cells[0]);
+  const list = (await server.call("GET", FLOWS)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+
+  assert.deepEqual([table[0], table[1], table.at(-1)], ["exempt", "probes", "catch-all"]);
+  assert.deepEqual(list, list.toSorted());
+});
+
+test("an IPAddress is called what its generateName says, and a LimitRange without a name by its uid", async () => {
+  await using server = await startServer();
+  const spec = { parentRef: { resource: "services", namespace: "default", name: "web" } };
+
+  const address = await server.call("POST", ADDRESSES, { metadata: { generateName: "192.0.2.7" }, spec });
+  const limits = await server.call("POST", "/api/v1/namespaces/default/limitranges", { spec: { limits: [] } });
+
+  assert.equal(address.body.metadata.name, "192.0.2.7");
+  assert.equal(limits.body.metadata.name, limits.body.metadata.uid);
+});
+
+test("whoever uses a version that is given up is told so, whatever for", async () => {
+  await using server = await startServer();
+  const object = { metadata: { name: "e" }, subsets: [] };
+  const answers = [
+    await server.call("GET", ENDPOINTS),
+    await server.call("POST", ENDPOINTS, object),
+    await server.call("GET", `${ENDPOINTS}/e`),
+    await server.call("DELETE", `${ENDPOINTS}/e`),
+  ];
+
+  for (const { headers } of answers) assert.match(String(headers["warning"]), /v1 Endpoints is deprecated in v1\.33\+/);
+});
+
+test("a write through scale is checked as any other, and warns as any other", async () => {
+  await using server = await startServer();
+  const labels = { a: "b" };
+  const nodeSelector = { "beta.kubernetes.io/os": "linux" };
+  const spec = {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { nodeSelector, containers: [{ name: "c", image: "i" }] } },
+  };
+  await server.call("POST", DEPLOYMENTS, { metadata: { name: "d" }, spec });
+
+  const scaled = await server.call("PUT", `${DEPLOYMENTS}/d/scale`, { metadata: { name: "d" }, spec: { replicas: 2 } });
+
+  assert.equal(scaled.code, 200);
+  assert.match(String(scaled.headers["warning"]), /beta\.kubernetes\.io\/os/);
+});
