@@ -44,7 +44,10 @@ export function encodePath(path: string): string {
 
 /** `path` is that on the other side. */
 export function forwardedHeaders(request: ExchangeRequest, path: string): Record<string, string> {
-  const named = (request.header("connection") ?? "").toLowerCase().split(",").map((name) => name.trim());
+  const named = (request.header("connection") ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim());
   const headers = request
     .headerNames()
     .filter((name) => !HOP_BY_HOP.includes(name) && !named.includes(name) && !OWN.test(name))
@@ -72,7 +75,9 @@ export interface Forwarded {
 /** The answer of the other side as the client gets it. */
 export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
   if ("run" in answer) return answer;
-  const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name));
+  const kept = Object.entries(answer.headers).filter(
+    ([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name),
+  );
   const headers = Object.fromEntries(kept);
   const location = headers["location"];
   if (typeof location !== "string") return { ...answer, headers };

@@ -6,7 +6,11 @@ import { decodeOptions } from "./options.ts";
 
 function decoded(kind: string, query: string): JsonObject {
   const schema = schemaOf(`io.k8s.api.core.v1.${kind}`);
-  const { kind: _kind, apiVersion: _apiVersion, ...options } = decodeOptions({ group: "", version: "v1", kind }, schema, new URLSearchParams(query));
+  const {
+    kind: _kind,
+    apiVersion: _apiVersion,
+    ...options
+  } = decodeOptions({ group: "", version: "v1", kind }, schema, new URLSearchParams(query));
   return options;
 }
 
@@ -21,7 +25,11 @@ const read: readonly { readonly kind: string; readonly query: string; readonly o
   { kind: "PodExecOptions", query: "stdin=false&tty=0&stdout=FALSE&container=", options: {} },
   { kind: "PodExecOptions", query: "container=a&container=b&unknown=1&kind=Pod&apiVersion=v2", options: { container: "a" } },
   { kind: "PodPortForwardOptions", query: "ports=80&ports=81,0,65535", options: { ports: [80, 81, 0, 65_535] } },
-  { kind: "PodLogOptions", query: "tailLines=0&limitBytes=-5&sinceSeconds=%2B7", options: { tailLines: 0, limitBytes: -5, sinceSeconds: 7 } },
+  {
+    kind: "PodLogOptions",
+    query: "tailLines=0&limitBytes=-5&sinceSeconds=%2B7",
+    options: { tailLines: 0, limitBytes: -5, sinceSeconds: 7 },
+  },
   { kind: "PodLogOptions", query: "limitBytes=9223372036854775807", options: { limitBytes: 9_223_372_036_854_775_807n } },
   { kind: "PodLogOptions", query: "sinceTime=2020-01-01T01:00:00.5%2B01:00", options: { sinceTime: "2020-01-01T00:00:00Z" } },
   { kind: "PodLogOptions", query: "sinceTime=", options: { sinceTime: "0001-01-01T00:00:00Z" } },
@@ -68,7 +76,11 @@ const refused: readonly { readonly kind: string; readonly query: string; readonl
     query: "ports=65536",
     message: 'cannot convert to []int32: strconv.ParseUint: parsing "65536": value out of range',
   },
-  { kind: "PodPortForwardOptions", query: "ports=-1", message: 'cannot convert to []int32: strconv.ParseUint: parsing "-1": invalid syntax' },
+  {
+    kind: "PodPortForwardOptions",
+    query: "ports=-1",
+    message: 'cannot convert to []int32: strconv.ParseUint: parsing "-1": invalid syntax',
+  },
 ];
 
 for (const { kind, query, message } of refused) {

@@ -32,7 +32,8 @@ async function portNameOf(server: ServerContext, call: ResolveCall, { name, port
   const { namespace } = call.request;
   const service = await readObject<Service>(server, call, { plural: "services", namespace, name });
   const found = service.spec?.ports?.find((candidate) => candidate.port === Number(port));
-  if (found === undefined) throw new StatusError("ServiceUnavailable", `no service port ${Number(port)} found for service ${quoteGo(name)}`);
+  if (found === undefined)
+    throw new StatusError("ServiceUnavailable", `no service port ${Number(port)} found for service ${quoteGo(name)}`);
   return found.name ?? "";
 }
 

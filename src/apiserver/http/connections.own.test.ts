@@ -87,8 +87,18 @@ test("a log over a WebSocket is a message per piece", async () => {
 for (const [protocol, connect] of Object.entries(PROTOCOLS)) {
   test(`a request over ${protocol} goes through a proxy and back, with its headers`, async () => {
     await using served = await withPod(async (call) => {
-      const shown = { method: call.method, path: call.path, query: call.query, asked: call.headers["x-asked"], names: Object.keys(call.headers).sort() };
-      return { code: 201, headers: { "x-answered": "1" }, body: [Buffer.from(JSON.stringify({ ...shown, body: Buffer.from(await call.body()).toString() }))] };
+      const shown = {
+        method: call.method,
+        path: call.path,
+        query: call.query,
+        asked: call.headers["x-asked"],
+        names: Object.keys(call.headers).sort(),
+      };
+      return {
+        code: 201,
+        headers: { "x-answered": "1" },
+        body: [Buffer.from(JSON.stringify({ ...shown, body: Buffer.from(await call.body()).toString() }))],
+      };
     });
     using client = connect(served);
 

@@ -11,7 +11,7 @@ import type { Outcome } from "../outcome.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
-import { createObject } from "../write/create.ts";
+import { createObject, withoutSystemFields } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
 import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
@@ -69,7 +69,7 @@ export class Verbs {
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
     checkWriteOptions(request.options, "CreateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
-    if (!endpoint.resource.stored) return this.#answer(endpoint, request, sent.object);
+    if (!endpoint.resource.stored) return this.#answer(endpoint, request, withoutSystemFields(sent.object));
     return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
   }
 

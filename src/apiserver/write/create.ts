@@ -91,7 +91,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
 }
 
 /** What only the server says of an object is as if it had not been sent, so that nobody owns it. */
-function withoutSystemFields(object: KubeObject): KubeObject {
+export function withoutSystemFields(object: KubeObject): KubeObject {
   const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
   const sent = [creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink];
   return sent.every((value) => value === undefined) ? object : { ...object, metadata };

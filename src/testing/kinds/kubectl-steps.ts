@@ -128,22 +128,29 @@ export async function describe({ kubectl, target, name }: Stage): Promise<void> 
 }
 
 /** As kubectl computes the change and as the server does; both twice, and the second time nothing is written. */
-export async function applyTwice({ golden: { given }, kubectl, type, name, fetch }: Stage): Promise<void> {
+export async function applyTwice({ golden, kubectl, type, name, fetch }: Stage): Promise<void> {
   const apply = async (flags: string): Promise<{ readonly printed: string; readonly version: string | undefined }> => {
-    const printed = await kubectl(`apply -f - ${flags}`, { input: given });
+    const printed = await kubectl(`apply -f - ${flags}`, { input: golden.given });
     return { printed, version: (JSON.parse((await fetch()).body) as KubeObject).metadata.resourceVersion };
   };
   const first = await apply("");
   const second = await apply("");
+  // Forced, because by its rules the server finds a conflict wherever it stored something in another form than it was given.
   const onServer = await apply("--server-side --force-conflicts");
   const onServerAgain = await apply("--server-side --force-conflicts");
 
   equal(first.printed, `${type}/${name} configured\n`);
   // kubectl sends a list again if the server has filled in something inside of it, and calls that "configured".
   match(second.printed, new RegExp(`^${type}/${name} (unchanged|configured)\n$`));
-  equal(second.version, first.version, "the resourceVersion after the second apply");
   deepEqual([onServer.printed, onServerAgain.printed], Array(2).fill(`${type}/${name} serverside-applied\n`));
+  if (notesTimeOfWrites(golden)) return;
+  equal(second.version, first.version, "the resourceVersion after the second apply");
   equal(onServerAgain.version, onServer.version, "the resourceVersion after the second apply --server-side");
+}
+
+/** Where a time that was left out becomes that of the write (the taints of a ResourceSlice), the same object is another a second later. */
+function notesTimeOfWrites({ defaulted }: Golden): boolean {
+  return JSON.stringify(defaulted["spec"] ?? null).includes("<now>");
 }
 
 export async function scale({ kubectl, target, type, name }: Stage): Promise<void> {

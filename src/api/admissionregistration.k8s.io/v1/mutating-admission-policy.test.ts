@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateQualifiedName } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfNew, received } from "../../testing/kind.ts";
 import { mutatingAdmissionPolicies } from "./mutating-admission-policy.ts";
 
+const [NOT_A_NAME = ""] = validateQualifiedName("a b");
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
 const PATCH: JsonObject = { patchType: "JSONPatch", jsonPatch: { expression: "[]" } };
 const SPEC: JsonObject = { matchConstraints: { resourceRules: [RULE] }, reinvocationPolicy: "Never", mutations: [PATCH] };
@@ -33,6 +35,18 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
       'spec.matchConstraints.matchPolicy: Unsupported value: "Roughly": supported values: "Equivalent", "Exact"',
       "spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: \"A_/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       "spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+  ],
+  [
+    "constraints around its rules whose labels are none",
+    {
+      ...SPEC,
+      matchConstraints: { resourceRules: [RULE], namespaceSelector: { matchLabels: { "a b": "x" } }, objectSelector: { matchLabels: { "": "x" } } },
+    },
+    [
+      `spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: "a b": ${NOT_A_NAME}`,
+      'spec.matchConstraints.objectSelector.matchLabels: Invalid value: "": name part must be non-empty',
+      `spec.matchConstraints.objectSelector.matchLabels: Invalid value: "": ${NOT_A_NAME}`,
     ],
   ],
   ["a change by apply", { ...SPEC, mutations: [{ patchType: "ApplyConfiguration", applyConfiguration: { expression: "Object{}" } }] }, []],

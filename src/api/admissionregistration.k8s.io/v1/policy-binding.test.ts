@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateQualifiedName } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import type { Resource } from "../../machinery/resource.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfNew, received, warningsOfNew } from "../../testing/kind.ts";
@@ -7,6 +8,7 @@ import { mutatingAdmissionPolicyBindings } from "./mutating-admission-policy-bin
 import type { BindingSpec } from "./policy-binding.ts";
 import { validatingAdmissionPolicyBindings } from "./validating-admission-policy-binding.ts";
 
+const [NOT_A_NAME = ""] = validateQualifiedName("a b");
 const SPEC: JsonObject = { policyName: "p", validationActions: ["Deny"] };
 const KINDS: readonly Resource[] = [validatingAdmissionPolicyBindings, mutatingAdmissionPolicyBindings];
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
@@ -59,6 +61,18 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     [
       "spec.paramRef.selector.matchLabels: Invalid value: \"A_/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
       "spec.paramRef.selector.matchLabels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+  ],
+  [
+    "labels whose names are none",
+    {
+      ...SPEC,
+      paramRef: { selector: { matchLabels: { "a b": "c" } }, parameterNotFoundAction: "Allow" },
+      matchResources: { resourceRules: [RULE], namespaceSelector: { matchLabels: { "a b": "c" } } },
+    },
+    [
+      `spec.paramRef.selector.matchLabels: Invalid value: "a b": ${NOT_A_NAME}`,
+      `spec.matchResources.namespaceSelector.matchLabels: Invalid value: "a b": ${NOT_A_NAME}`,
     ],
   ],
 ];

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateLabelValue, validateQualifiedName } from "../../machinery/names.ts";
 import { problemsOfNew, type Sent } from "../../testing/kind.ts";
 import { subjectAccessReviews } from "./subject-access-review.ts";
 
+const [LABEL_VALUE = ""] = validateLabelValue("-");
+const [QUALIFIED_NAME = ""] = validateQualifiedName("a b");
 const QUESTION = { user: "u", resourceAttributes: { verb: "get" } };
 
 /** A question has no name; the builder would give it one. */
@@ -69,6 +72,18 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
     "a selector of labels that cannot be",
     ask({ user: "u", resourceAttributes: { labelSelector: { requirements: [{ key: "a", operator: "In" }] } } }),
     ["spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"],
+  ],
+  [
+    "a selector of labels that makes no sense",
+    ask({
+      user: "u",
+      resourceAttributes: { labelSelector: { rawSelector: "x", requirements: [{ key: "a b", operator: "In", values: ["-"] }] } },
+    }),
+    [
+      'spec.resourceAttributes.labelSelector.rawSelector: Invalid value: "x": may not specified at the same time as requirements',
+      `spec.resourceAttributes.labelSelector.requirements[0].key: Invalid value: "a b": ${QUALIFIED_NAME}`,
+      `spec.resourceAttributes.labelSelector.requirements[0].values[0]: Invalid value: "-": ${LABEL_VALUE}`,
+    ],
   ],
 ];
 

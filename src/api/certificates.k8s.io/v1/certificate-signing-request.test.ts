@@ -113,13 +113,17 @@ for (const [title, spec, problems] of ROWS) {
   });
 }
 
-test("what is asked for and what was decided cannot be changed by the object's own path, and any name will do", () => {
+test("what is asked for and what was decided cannot be changed by the object's own path", () => {
   const previous = stored({ conditions: [APPROVED] });
   const next = changedObject(certificateSigningRequests, previous, { spec: {}, status: { certificate: CERTIFICATE_DATA } });
 
   assert.deepEqual([next.spec, next.status], [previous.spec, previous.status]);
   assert.deepEqual(problemsOfChange(certificateSigningRequests, previous, {}), []);
+});
+
+test("any name will do that can stand in a path", () => {
   assert.deepEqual(certificateSigningRequests.validateName?.("A b:c"), []);
+  assert.deepEqual(certificateSigningRequests.validateName?.("a/b"), ["may not contain '/'"]);
 });
 
 test("what was stored before a rule may stay", () => {

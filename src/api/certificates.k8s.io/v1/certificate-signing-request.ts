@@ -7,6 +7,7 @@ import type { CertificateSigningRequest, CertificateSigningRequestSpec } from ".
 import { withMembersOf } from "../../changes.ts";
 import { ageColumn, nameColumn, NONE, orNone, textColumn } from "../../machinery/columns.ts";
 import { humanDuration } from "../../machinery/duration.ts";
+import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource, type WriteContext } from "../../machinery/resource.ts";
 import { defined } from "../../members.ts";
 import { conditionsAfter, withKeptDecisions, withTimes } from "./certificate-signing-request/conditions.ts";
@@ -23,8 +24,7 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   prepareForCreate: (request, { user }) => ({ ...request, spec: withRequestor(request.spec, user), status: {} }),
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec", "status"),
 
-  // Any name will do.
-  validateName: () => [],
+  validateName: validatePathSegmentName,
   validate: validateRequest,
 
   ignoredFields: [["spec"], ["status"]],

@@ -51,6 +51,15 @@ test("what is immutable stays, also in being immutable; its labels may change", 
   ]);
 });
 
+test("what may not change is told before what is wrong with the contents", () => {
+  const previous = newObject(configMaps, { data: { a: "x" }, immutable: true });
+
+  assert.deepEqual(
+    problemsOfChange(configMaps, previous, { data: { a: "x", "": "y" }, immutable: true }).map((problem) => problem.split(": ")[0]),
+    ["data", "data[]"],
+  );
+});
+
 test("a ConfigMap that is not immutable may become so, with other contents", () => {
   const previous = newObject(configMaps, { data: { a: "x" } });
 

@@ -19,7 +19,9 @@ export const configMaps = defineResource<ConfigMap>({
   scope: "Namespaced",
   served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.ConfigMap" }],
 
-  *validate({ data = {}, binaryData = {} }) {
+  *validate(configMap, previous) {
+    if (previous !== undefined) yield* validateChange(configMap, previous);
+    const { data = {}, binaryData = {} } = configMap;
     for (const key of Object.keys(data)) {
       yield* validateKey(key, "data");
       if (Object.hasOwn(binaryData, key)) yield invalid(element("data", key), key, "duplicate of key present in binaryData");
@@ -27,13 +29,6 @@ export const configMaps = defineResource<ConfigMap>({
     for (const key of Object.keys(binaryData)) yield* validateKey(key, "binaryData");
     // Upstream means the whole object by a field without a name, and prints that as brackets.
     if (sizeOf(data, binaryData) > CONTENTS_MAX_BYTES) yield tooLong("[]", CONTENTS_MAX_BYTES);
-  },
-
-  *validateUpdate(next, previous) {
-    if (previous.immutable !== true) return;
-    if (next.immutable !== true) yield forbidden("immutable", IMMUTABLE);
-    if (!deepEqual(next.data ?? {}, previous.data ?? {})) yield forbidden("data", IMMUTABLE);
-    if (!deepEqual(next.binaryData ?? {}, previous.binaryData ?? {})) yield forbidden("binaryData", IMMUTABLE);
   },
 
   columns: [
@@ -46,6 +41,13 @@ export const configMaps = defineResource<ConfigMap>({
     ageColumn,
   ],
 });
+
+function* validateChange(next: ConfigMap, previous: ConfigMap): Iterable<FieldError> {
+  if (previous.immutable !== true) return;
+  if (next.immutable !== true) yield forbidden("immutable", IMMUTABLE);
+  if (!deepEqual(next.data ?? {}, previous.data ?? {})) yield forbidden("data", IMMUTABLE);
+  if (!deepEqual(next.binaryData ?? {}, previous.binaryData ?? {})) yield forbidden("binaryData", IMMUTABLE);
+}
 
 function* validateKey(key: string, field: string): Iterable<FieldError> {
   for (const wrong of validateConfigMapKey(key)) yield invalid(element(field, key), key, wrong);

@@ -19,6 +19,9 @@ const LABEL_VALUE =
 
 test("what a new Node can offer is all it has, unless it says otherwise", () => {
   assert.deepEqual(received(nodes, { status: { capacity: { cpu: "1" } } }).status?.allocatable, { cpu: "1" });
+  assert.deepEqual(received(nodes, { status: { capacity: { cpu: "100u" } } }).status?.capacity, { cpu: "1m" });
+  assert.deepEqual(received(nodes, { status: { capacity: { cpu: "100u" } } }).status?.allocatable, { cpu: "1m" });
+  assert.deepEqual(received(nodes, { status: { images: [{ names: [], sizeBytes: 1 }] } }).status?.images, [{ names: null, sizeBytes: 1 }]);
   assert.deepEqual(received(nodes, { status: { capacity: { cpu: "2" }, allocatable: { cpu: "1" } } }).status?.allocatable, { cpu: "1" });
 });
 

@@ -9,10 +9,11 @@ import { ageColumn, nameColumn, NONE, orNone, textColumn, UNKNOWN } from "../../
 import { element } from "../../machinery/field-error.ts";
 import { cidrWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
-import { without } from "../../members.ts";
+import { listOrAbsent, without } from "../../members.ts";
 import { proxyConnection } from "./proxy-connection.ts";
 import { validateNode, validateNodeStatus, validateNodeUpdate } from "./node/validate.ts";
-import { withChanges } from "../../changes.ts";
+import { changed, changedItems, withChanges } from "../../changes.ts";
+import { roundedList } from "./pod/defaults-resources.ts";
 
 const ROLE_PREFIX = "node-role.kubernetes.io/";
 const ROLE_LABEL = "kubernetes.io/role";
@@ -68,8 +69,17 @@ function defaultNode(node: Node): Node {
   const { spec, status } = node;
   return withChanges(node, {
     spec: spec === undefined ? undefined : withBothPodCidrs(spec),
+    status: status === undefined ? undefined : defaultStatus(status),
+  });
+}
+
+function defaultStatus(status: NodeStatus): NodeStatus {
+  const { capacity, allocatable, images } = status;
+  return withChanges(status, {
+    capacity: changed(capacity, roundedList),
     // What is not said to be set aside is for Pods.
-    status: status === undefined ? undefined : withChanges(status, { allocatable: status.allocatable ?? status.capacity }),
+    allocatable: changed(allocatable ?? capacity, roundedList),
+    images: changedItems(images, (image) => withChanges(image, { names: listOrAbsent(image.names) })),
   });
 }
 

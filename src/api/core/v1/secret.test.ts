@@ -68,6 +68,13 @@ test("the type of a Secret is for life, and so are the contents of an immutable 
   ]);
 });
 
+test("what may not change is told before what is wrong with the contents", () => {
+  assert.deepEqual(problemsOfChange(secrets, newObject(secrets, {}), { type: "kubernetes.io/ssh-auth" }), [
+    'type: Invalid value: "kubernetes.io/ssh-auth": field is immutable',
+    "data[ssh-privatekey]: Required value",
+  ]);
+});
+
 const pem = (type: string): string => `-----BEGIN ${type}-----\neHg=\n-----END ${type}-----\n`;
 
 const TLS_ROWS: readonly [title: string, certificate: string, key: string, warning: string | undefined][] = [

@@ -23,17 +23,10 @@ export const secrets = defineResource<Secret>({
     { group: "", version: "v1", schema: "io.k8s.api.core.v1.Secret", defaults: (secret: Secret) => withType(withStringData(secret)) },
   ],
 
-  *validate(secret) {
+  *validate(secret, previous) {
+    if (previous !== undefined) yield* validateChange(secret, previous);
     yield* validateData(secret.data ?? {});
     yield* validateContentsOfType(secret);
-  },
-
-  // The type says what readers may rely on, so it is for life.
-  *validateUpdate(next, previous) {
-    if (next.type !== previous.type) yield immutable("type", next.type ?? "");
-    if (previous.immutable !== true) return;
-    if (next.immutable !== true) yield forbidden("immutable", IMMUTABLE);
-    if (!deepEqual(next.data ?? {}, previous.data ?? {})) yield forbidden("data", IMMUTABLE);
   },
 
   *warnings({ type, data = {} }) {
@@ -59,6 +52,14 @@ function withStringData(secret: Secret): Secret {
   const { stringData, ...rest } = secret;
   const texts = Object.entries(stringData).map(([key, text]) => [key, encodeText(text)] as const);
   return texts.length === 0 ? rest : { ...rest, data: { ...secret.data, ...Object.fromEntries(texts) } };
+}
+
+/** The type says what readers may rely on, so it is for life. */
+function* validateChange(next: Secret, previous: Secret): Iterable<FieldError> {
+  if (next.type !== previous.type) yield immutable("type", next.type ?? "");
+  if (previous.immutable !== true) return;
+  if (next.immutable !== true) yield forbidden("immutable", IMMUTABLE);
+  if (!deepEqual(next.data ?? {}, previous.data ?? {})) yield forbidden("data", IMMUTABLE);
 }
 
 function* validateData(data: Contents): Iterable<FieldError> {

@@ -13,7 +13,7 @@ import { withChanges } from "../../changes.ts";
 import { proxyConnection } from "./proxy-connection.ts";
 import { defaultService } from "./service/defaults.ts";
 import { specOf } from "./service/needs.ts";
-import { validateService, validateServiceStatus, validateServiceUpdate } from "./service/validate.ts";
+import { validateService, validateServiceStatus } from "./service/validate.ts";
 import { serviceWarnings } from "./service/warnings.ts";
 import { prepareForCreate, prepareForUpdate } from "./service/write-rules.ts";
 
@@ -33,7 +33,6 @@ export const services = defineResource<Service>({
 
   validateName: validateDnsLabel,
   validate: validateService,
-  validateUpdate: validateServiceUpdate,
   warnings: serviceWarnings,
 
   subresources: {

@@ -19,6 +19,14 @@ test("a FlowSchema that does not say its precedence, or says zero, has 1000", ()
   assert.equal(flowSchemas.served[0]?.defaults?.(schema), schema);
 });
 
+test("a rule for no namespace shows so", () => {
+  const rule = { verbs: ["get"], apiGroups: ["a"], resources: ["b"], clusterScope: true };
+  const schema = newObject(flowSchemas, { spec: { ...LEVEL, rules: [{ subjects: SUBJECTS, resourceRules: [rule] }] } });
+
+  assert.deepEqual(schema.spec?.rules?.[0]?.resourceRules, [{ ...rule, namespaces: null }]);
+  assert.equal(flowSchemas.served[0]?.defaults?.(schema), schema);
+});
+
 const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
   ["a level alone", {}, []],
   [

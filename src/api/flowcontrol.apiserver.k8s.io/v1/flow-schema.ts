@@ -6,10 +6,11 @@
  * Not here: who queues requests (apiserver/http), and who makes the built-in ones.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { withChanges } from "../../changes.ts";
-import type { FlowSchema, FlowSchemaSpec } from "../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
+import { changedItems, withChanges } from "../../changes.ts";
+import type { FlowSchema, FlowSchemaSpec, PolicyRulesWithSubjects } from "../../generated/flowcontrol.apiserver.k8s.io/v1.ts";
 import { ageColumn, nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
 import { defineResource } from "../../machinery/resource.ts";
+import { listOrAbsent } from "../../members.ts";
 import { validateFlowSchemaSpec } from "./flow-schema/validate.ts";
 import { validateStatus } from "./status-conditions.ts";
 
@@ -56,7 +57,13 @@ export const flowSchemas = defineResource<FlowSchema>({
 
 function defaultSchema(schema: FlowSchema): FlowSchema {
   const { spec = NO_SPEC } = schema;
-  return withChanges(schema, { spec: withChanges(spec, { matchingPrecedence: spec.matchingPrecedence || MATCHING_PRECEDENCE_DEFAULT }) });
+  const matchingPrecedence = spec.matchingPrecedence || MATCHING_PRECEDENCE_DEFAULT;
+  return withChanges(schema, { spec: withChanges(spec, { matchingPrecedence, rules: changedItems(spec.rules, defaultRules) }) });
+}
+
+function defaultRules(rules: PolicyRulesWithSubjects): PolicyRulesWithSubjects {
+  const resourceRules = changedItems(rules.resourceRules, (rule) => withChanges(rule, { namespaces: listOrAbsent(rule.namespaces) }));
+  return withChanges(rules, { resourceRules });
 }
 
 /** Until somebody has looked, nobody knows. */

@@ -82,6 +82,21 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
     [`${PATH}.pathType: Unsupported value: "x": supported values: "Exact", "ImplementationSpecific", "Prefix"`],
   ],
   ["a path to nowhere", path({ path: "/", backend: {} }), [`${PATH}.backend: Invalid value: "": resource or service backend is required`]],
+  [
+    "a path to a Service without a port",
+    path({ path: "/", backend: { service: { name: "a" } } }),
+    [`${PATH}.backend: Required value: port name or number is required`],
+  ],
+  [
+    "a path to two ports",
+    path({ path: "/", backend: { service: { name: "a", port: { name: "a", number: 1 } } } }),
+    [`${PATH}.backend: Invalid value: "": cannot set both port name & port number`],
+  ],
+  [
+    "a path to backends of both kinds",
+    path({ path: "/", backend: { ...WEB, resource: { kind: "K", name: "n" } } }),
+    [`${PATH}.backend: Invalid value: "": cannot set both resource and service backends`],
+  ],
   ["no path", path({}), [`${PATH}.path: Invalid value: "": must be an absolute path`]],
   ["a path that is not absolute", path({ path: "a", pathType: "Exact" }), [`${PATH}.path: Invalid value: "a": must be an absolute path`]],
   [
@@ -230,4 +245,16 @@ test("a table shows class, addresses and ports", () => {
     }),
     ["a", "1.1.1.1,2.2.2.2,b", "80, 443"],
   );
+});
+
+test("a backend that is an object of no group shows so", () => {
+  const object = { kind: "K", name: "n" };
+  const ingress = newObject(ingresses, {
+    spec: { defaultBackend: { resource: object }, rules: [{ http: { paths: [{ pathType: "Prefix", path: "/", backend: { resource: object } }] } }] },
+  });
+
+  assert.deepEqual(ingress.spec?.defaultBackend?.resource, { ...object, apiGroup: null });
+  assert.deepEqual(ingress.spec?.rules?.[0]?.http?.paths[0]?.backend.resource, { ...object, apiGroup: null });
+  assert.equal(ingresses.served[0]?.defaults?.(ingress), ingress);
+  assert.deepEqual(problemsOfChange(ingresses, ingress, { spec: { defaultBackend: { resource: object } } }), []);
 });

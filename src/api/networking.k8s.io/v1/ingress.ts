@@ -5,13 +5,14 @@
  * Not here: its rules (ingress/validate.ts), the class of those that name none (admission).
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { withMembersOf } from "../../changes.ts";
+import { changed, changedItems, withChanges, withMembersOf } from "../../changes.ts";
 import { ingressAddresses } from "../../core/v1/service.ts";
-import type { Ingress, IngressRule } from "../../generated/networking.k8s.io/v1.ts";
+import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, NONE, SHOWN_MAX, textColumn } from "../../machinery/columns.ts";
 import { ipWarnings } from "../../machinery/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { CLASS_ANNOTATION, validateIngress, validateIngressStatus } from "./ingress/validate.ts";
+import { withGroup } from "./typed-reference.ts";
 
 export const ingresses = defineResource<Ingress>({
   kind: "Ingress",
@@ -19,7 +20,7 @@ export const ingresses = defineResource<Ingress>({
   singular: "ingress",
   shortNames: ["ing"],
   scope: "Namespaced",
-  served: [{ group: "networking.k8s.io", version: "v1", schema: "io.k8s.api.networking.v1.Ingress" }],
+  served: [{ group: "networking.k8s.io", version: "v1", schema: "io.k8s.api.networking.v1.Ingress", defaults: defaultIngress }],
 
   prepareForCreate: (ingress) => ({ ...ingress, status: { loadBalancer: {} } }),
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
@@ -56,6 +57,24 @@ export const ingresses = defineResource<Ingress>({
     ageColumn,
   ],
 });
+
+function defaultIngress(ingress: Ingress): Ingress {
+  return withChanges(ingress, { spec: changed(ingress.spec, defaultSpec) });
+}
+
+function defaultSpec(spec: IngressSpec): IngressSpec {
+  const rules = changedItems(spec.rules, (rule) => withChanges(rule, { http: changed(rule.http, defaultHttp) }));
+  return withChanges(spec, { defaultBackend: changed(spec.defaultBackend, defaultBackend), rules });
+}
+
+function defaultHttp(http: NonNullable<IngressRule["http"]>): NonNullable<IngressRule["http"]> {
+  const defaultPath = (path: HTTPIngressPath): HTTPIngressPath => withChanges(path, { backend: changed(path.backend, defaultBackend) });
+  return withChanges(http, { paths: changedItems(http.paths, defaultPath) });
+}
+
+function defaultBackend(backend: IngressBackend): IngressBackend {
+  return withChanges(backend, { resource: changed(backend.resource, withGroup) });
+}
 
 /** The first hosts. What is said to be more are all other rules, with a host or without, as upstream counts them. */
 function hostsText(rules: readonly IngressRule[]): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cellsOf, columnNames, newObject, problemsOfChange, problemsOfNew, type Sent } from "../../testing/kind.ts";
+import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { cellsOf, columnNames, newObject, problems, problemsOfChange, problemsOfNew, type Sent } from "../../testing/kind.ts";
 import { ipAddresses } from "./ip-address.ts";
 
 const SUBDOMAIN =
@@ -8,7 +9,7 @@ const SUBDOMAIN =
 
 const PARENT = { resource: "services", namespace: "default", name: "web" };
 
-const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
+const NEW: readonly [title: string, sent: Sent, expected: readonly string[]][] = [
   ["a parent", { spec: { parentRef: PARENT } }, []],
   ["a parent without a namespace", { spec: { parentRef: { resource: "gateways", group: "example.com", name: "x" } } }, []],
   ["no spec", {}, ["spec.parentRef: Required value"]],
@@ -26,25 +27,30 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
   ],
 ];
 
-for (const [title, sent, problems] of NEW) {
-  test(`an IPAddress with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
-    assert.deepEqual(problemsOfNew(ipAddresses, sent), problems));
+for (const [title, sent, expected] of NEW) {
+  test(`an IPAddress with ${title} is ${expected.length === 0 ? "valid" : "refused"}`, () =>
+    assert.deepEqual(problemsOfNew(ipAddresses, sent), expected));
 }
 
 test("an IPAddress is called by its address in canonical form", () => {
-  const names = ["10.0.0.1", "fd00::1", "x", "10.0.0.01", "FD00::1"];
-
-  assert.deepEqual(
-    names.map((name) => ipAddresses.validateName?.(name)),
-    [
-      [],
-      [],
-      ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"],
-      ["must not have leading 0s"],
-      ['must be in canonical form ("fd00::1")'],
-    ],
-  );
+  assert.deepEqual(["10.0.0.1", "fd00::1"].flatMap((name) => ipAddresses.validateName?.(name) ?? []), []);
 });
+
+const NAMES: readonly [name: string, problem: string][] = [
+  ["x", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"],
+  ["10.0.0.01", "must not have leading 0s"],
+  ["FD00::1", 'must be in canonical form ("fd00::1")'],
+  ["::ffff:10.0.0.1", "must not be an IPv4-mapped IPv6 address"],
+];
+
+for (const [name, problem] of NAMES) {
+  test(`an IPAddress is not called "${name}"`, () => {
+    const { metadata } = newObject(ipAddresses, { metadata: { name } });
+    const errors = validateObjectMeta(metadata, { namespaced: false, validateName: ipAddresses.validateName });
+
+    assert.deepEqual(problems(errors, ipAddresses.kind), [`metadata.name: Invalid value: "${name}": ${problem}`]);
+  });
+}
 
 test("whose an address is never changes", () => {
   const previous = newObject(ipAddresses, { spec: { parentRef: PARENT } });

@@ -109,6 +109,29 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
     ],
   ],
   [
+    "exceptions in a form that could be misread",
+    from(block("10.0.0.0/8", "10.1.2.3/16", "010.0.0.0/16", "::ffff:10.0.0.0/112")),
+    [
+      `${FROM}[0].ipBlock.except[0]: Invalid value: "10.1.2.3/16": must not have bits set beyond the prefix length`,
+      `${FROM}[0].ipBlock.except[1]: Invalid value: "010.0.0.0/16": must not have leading 0s in IP or prefix length`,
+      `${FROM}[0].ipBlock.except[2]: Invalid value: "::ffff:10.0.0.0/112": must not have an IPv4-mapped IPv6 address`,
+    ],
+  ],
+  [
+    "exceptions of a range of IPv4 that is written as one of IPv6",
+    from(block("::ffff:10.0.0.0/104", "::ffff:10.1.0.0/112", "10.1.0.0/16")),
+    [
+      `${FROM}[0].ipBlock.cidr: Invalid value: "::ffff:10.0.0.0/104": must not have an IPv4-mapped IPv6 address`,
+      `${FROM}[0].ipBlock.except[0]: Invalid value: "::ffff:10.1.0.0/112": must not have an IPv4-mapped IPv6 address`,
+      `${FROM}[0].ipBlock.except[1]: Invalid value: "10.1.0.0/16": must be a strict subset of \`cidr\``,
+    ],
+  ],
+  [
+    "a peer of two kinds in what goes out",
+    { spec: { egress: [{ to: [{ podSelector: {}, ...(block("10.0.0.0/8") as JsonObject) }] }] } },
+    ["spec.egress[0].to[0]: Forbidden: may not specify both ipBlock and another peer"],
+  ],
+  [
     "mistakes in what goes out",
     { spec: { egress: [{ ports: [{ port: 0 }], to: [{}] }] } },
     [

@@ -11,6 +11,7 @@ const [QUALIFIED_NAME = ""] = validateQualifiedName("a b");
 
 const costing = (podFixed: Json): Sent => ({ handler: "a", overhead: { podFixed } });
 const tolerating = (...tolerations: readonly Json[]): Sent => ({ handler: "a", scheduling: { tolerations } });
+const LIMITS = "overhead.limits";
 const TOLERATIONS = "scheduling.tolerations";
 
 const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] = [
@@ -22,6 +23,21 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
   ["a cost below zero", costing({ cpu: "-1" }), ['overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0']],
   ["half of what is counted", costing({ "a.b/c": "1500m" }), ['overhead.limits[a.b/c]: Invalid value: "1500m": must be an integer']],
   ["huge pages alone", costing({ "hugepages-2Mi": "2Mi" }), ["overhead: Forbidden: HugePages require cpu or memory"]],
+  ["half of a huge page", costing({ cpu: "1", "hugepages-2Mi": "3Mi" }), [`${LIMITS}[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi`]],
+  [
+    "a cost of what cannot be",
+    costing({ "a b": "1" }),
+    [`${LIMITS}[a b]: Invalid value: "a b": ${QUALIFIED_NAME}`, `${LIMITS}[a b]: Invalid value: "a b": must be a standard resource for containers`],
+  ],
+  [
+    "a cost of what there is not",
+    costing({ plain: "1" }),
+    [
+      `${LIMITS}[plain]: Invalid value: "plain": must be a standard resource type or fully qualified`,
+      `${LIMITS}[plain]: Invalid value: "plain": must be a standard resource for containers`,
+    ],
+  ],
+  ["a cost of what only quotas count", costing({ "requests.a/b": "1" }), [`${LIMITS}[requests.a/b]: Invalid value: "requests.a/b": doesn't follow extended resource name standard`]],
   [
     "a selector of nodes that is wrong",
     { handler: "a", scheduling: { nodeSelector: { "a b": "-" } } },
@@ -39,6 +55,14 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
     ],
   ],
   [
+    "tolerations of what cannot be",
+    tolerating({ key: "a", operator: "Exists", value: "x" }, { key: "a", effect: "Odd" }),
+    [
+      `${TOLERATIONS}[0].operator: Invalid value: "x": value must be empty when \`operator\` is 'Exists'`,
+      `${TOLERATIONS}[1].effect: Unsupported value: "Odd": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+    ],
+  ],
+  [
     "the same toleration twice, for different times",
     tolerating(
       { key: "a", operator: "Exists", effect: "NoExecute" },
@@ -52,6 +76,8 @@ for (const [title, sent, problems] of NEW) {
   test(`a RuntimeClass with ${title} is ${problems.length === 0 ? "valid" : "refused"}`, () =>
     assert.deepEqual(problemsOfNew(runtimeClasses, sent), problems));
 }
+
+test("finalizers need no domain", () => assert.equal(runtimeClasses.allowsPlainFinalizers, true));
 
 test("the handler never changes", () => {
   const previous = newObject(runtimeClasses, { handler: "a" });

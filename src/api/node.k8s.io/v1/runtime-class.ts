@@ -24,6 +24,7 @@ export const runtimeClasses = defineResource<RuntimeClass>({
   served: [{ group: "node.k8s.io", version: "v1", schema: "io.k8s.api.node.v1.RuntimeClass" }],
   createOnUpdate: true,
   unconditionalUpdate: false,
+  allowsPlainFinalizers: true,
 
   *validate({ handler, overhead, scheduling }, previous) {
     if (handler === "") yield required("handler");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { SOURCES } from "../../core/v1/persistent-volume/validate-source.ts";
 import { NOT_A_SUBDOMAIN } from "../../core/v1/pod/testing/pods.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
@@ -99,6 +100,30 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
     ],
   ],
   [
+    "the mode for a single Pod goes with no other, of an inline volume neither",
+    inline({ ...CSI, accessModes: ["Odd", "ReadWriteOncePod", "ReadWriteMany"] }),
+    [
+      'spec.source.inlineVolumeSpec.accessModes: Unsupported value: "Odd": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+      "spec.source.inlineVolumeSpec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes",
+    ],
+  ],
+  [
+    "an inline volume of Flocker has a name or an id",
+    inline({ flocker: {} }),
+    [
+      "spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes",
+      "spec.source.inlineVolumeSpec.flocker: Required value: one of datasetName and datasetUUID is required",
+    ],
+  ],
+  [
+    "an inline volume of Flocker has not both",
+    inline({ flocker: { datasetName: "a", datasetUUID: "b" } }),
+    [
+      "spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes",
+      'spec.source.inlineVolumeSpec.flocker: Invalid value: "resource": datasetName and datasetUUID can not be specified simultaneously',
+    ],
+  ],
+  [
     "an inline volume is not local",
     inline({ local: { path: "/data" }, nodeAffinity: {} }),
     [
@@ -121,6 +146,20 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
 for (const [title, sent, expected] of ROWS) {
   test(title, () => assert.deepEqual(problemsOfNew(volumeAttachments, sent), expected));
 }
+
+test("an inline volume is of one type", () => {
+  const others = SOURCES.filter((source) => source !== "hostPath");
+  const sent = inline({ hostPath: { path: "/a" }, ...Object.fromEntries(others.map((source) => [source, {}])) });
+
+  assert.deepEqual(
+    problemsOfNew(volumeAttachments, sent),
+    others.map((source) => {
+      if (source === "flexVolume") return "spec.source.inlineVolumeSpec.flexVolume.driver: Required value";
+      const name = source === "cephfs" ? "cephFS" : source;
+      return `spec.source.inlineVolumeSpec.${name}: Forbidden: may not specify more than 1 volume type`;
+    }),
+  );
+});
 
 test("what is to be attached stays, by either path", () => {
   const previous = newObject(volumeAttachments, attachment());

@@ -45,6 +45,33 @@ test("a resource is described with its verbs, names and scope, and its subresour
   ]);
 });
 
+test("connections are shown with the options that they take, and a log as its Pod", async () => {
+  await using started = await startServer();
+
+  const { body } = await started.call("GET", "/api/v1");
+
+  const shown = new Map(
+    body.resources.map(({ name, kind, verbs }: NamedEntry & { kind: string; verbs: readonly string[] }) => [
+      name,
+      `${kind} ${verbs.join(" ")}`,
+    ]),
+  );
+  deepEqual(
+    ["pods/log", "pods/exec", "pods/attach", "pods/portforward", "pods/proxy", "services/proxy", "nodes/proxy"].map((name) =>
+      shown.get(name),
+    ),
+    [
+      "Pod get",
+      "PodExecOptions create get",
+      "PodAttachOptions create get",
+      "PodPortForwardOptions create get",
+      "PodProxyOptions create delete get patch update",
+      "ServiceProxyOptions create delete get patch update",
+      "NodeProxyOptions create delete get patch update",
+    ],
+  );
+});
+
 test("the newest stable version of a group is preferred", async () => {
   await using started = await startServer();
   const [v2, v1] = ["v2", "v1"].map((version) => ({ groupVersion: `autoscaling/${version}`, version }));

@@ -19,7 +19,8 @@ export function connectionPaths({ kind }: Resource, place: Place, { name, connec
   const { schema: options } = connection.options;
   if (connection.answersText === true) return [{ path, inPath, options, nameOf: kind, operations: [readOperation(name, place)] }];
   const of = { inPath, options, nameOf: connection.options.kind };
-  const operations = (suffix: string) => methodsOf(connection).map((method) => connectOperation(method, place, { name, connection, suffix }));
+  const operations = (suffix: string) =>
+    methodsOf(connection).map((method) => connectOperation(method, place, { name, connection, suffix }));
   if (connection.forwards !== true) return [{ path, ...of, operations: operations("") }];
   return [
     { path, ...of, operations: operations("") },

@@ -33,9 +33,7 @@ export const CODE_WORDS = { 200: "OK", 201: "Created", 202: "Accepted" } as cons
 
 /** All types that the operations name. */
 export function typeNames(paths: readonly ApiPath[]): Set<string> {
-  return new Set(
-    paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => [answer ?? [], body?.type ?? []].flat())),
-  );
+  return new Set(paths.flatMap(({ operations }) => operations.flatMap(({ answer, body }) => [answer ?? [], body?.type ?? []].flat())));
 }
 
 /** What an operation answers with. */

@@ -34,6 +34,53 @@ for (const [what, path, spec, allowed] of QUESTIONS) {
   });
 }
 
+const SELECTORS: readonly [what: string, attributes: JsonObject, error: string | undefined][] = [
+  ["that are understood", { fieldSelector: { rawSelector: "a=b" }, labelSelector: { rawSelector: "a=b" } }, undefined],
+  [
+    "that are not understood",
+    { fieldSelector: { rawSelector: "a" }, labelSelector: { rawSelector: "a in" } },
+    "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error",
+  ],
+  [
+    "of the future",
+    {
+      fieldSelector: { requirements: [{ key: "a", operator: "Exists" }] },
+      labelSelector: {
+        requirements: [
+          { key: "a", operator: "Near" },
+          { key: "a", operator: "Exists" },
+        ],
+      },
+    },
+    "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error",
+  ],
+];
+
+for (const [what, attributes, error] of SELECTORS) {
+  test(`a question with selectors ${what} is answered ${error === undefined ? "plainly" : "with what was left out"}`, async () => {
+    await using server = await startServer();
+
+    const { body } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, {
+      spec: { resourceAttributes: { ...podsInDefault, ...attributes } },
+    });
+
+    assert.equal(body.status.evaluationError, error);
+  });
+}
+
+test("what only the server says of an object is no question", async () => {
+  await using server = await startServer();
+  const metadata = { uid: "a", selfLink: "b", deletionTimestamp: "2026-01-02T03:04:05Z" };
+
+  const { code, body } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, {
+    metadata,
+    spec: { resourceAttributes: podsInDefault },
+  });
+
+  assert.equal(code, 201);
+  assert.deepEqual(Object.keys(metadata).filter((field) => field in body.metadata), []);
+});
+
 test("what one may do is listed, and only with a namespace", async () => {
   await using server = await startServer();
   const ask = (spec: JsonObject) => server.call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });

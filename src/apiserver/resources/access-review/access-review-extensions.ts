@@ -11,6 +11,10 @@ import type {
   SubjectAccessReview,
   SubjectAccessReviewSpec,
 } from "../../../api/generated/authorization.k8s.io/v1.ts";
+import type { FieldSelectorRequirement, LabelSelectorRequirement } from "../../../api/generated/meta/v1.ts";
+import { parseFieldSelector } from "../../../api/machinery/field-selector.ts";
+import { SelectorError } from "../../../api/machinery/label-requirement.ts";
+import { parseLabelSelector } from "../../../api/machinery/label-selector.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { AccessAttributes, Authorizer } from "../../authorization.ts";
 import type { ExtensionFactory } from "../../extension.ts";
@@ -65,7 +69,45 @@ interface Question {
 
 function statusOf(authorizer: Authorizer, user: User, question: Question): object {
   const { allowed, denied, reason } = authorizer.authorize(attributesOf(user, question));
-  return { allowed, ...(denied === true ? { denied } : {}), ...(reason === undefined ? {} : { reason }) };
+  const evaluationError = [...ignoredSelectors(question.resourceAttributes ?? {})].join("; ");
+  return {
+    allowed,
+    ...(denied === true ? { denied } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(evaluationError === "" ? {} : { evaluationError }),
+  };
+}
+
+/** What is not understood of a selector is left out of the question, which is then about more; who asks is told. */
+function* ignoredSelectors({ fieldSelector, labelSelector }: ResourceAttributes): Iterable<string> {
+  const ofFields = fieldSelector && ignoredPart(fieldSelector, parseFieldSelector, isKnownOfFields);
+  if (ofFields !== undefined) yield `spec.resourceAttributes.fieldSelector ${ofFields} due to parse error`;
+  const ofLabels = labelSelector && ignoredPart(labelSelector, parseLabelSelector, isKnownOfLabels);
+  if (ofLabels !== undefined) yield `spec.resourceAttributes.labelSelector ${ofLabels} due to parse error`;
+}
+
+function ignoredPart<Requirement>(
+  { rawSelector = "", requirements = [] }: { readonly rawSelector?: string; readonly requirements?: readonly Requirement[] },
+  parse: (text: string) => unknown,
+  isKnown: (requirement: Requirement) => boolean,
+): "ignored" | "partially ignored" | undefined {
+  try {
+    parse(rawSelector);
+  } catch (error) {
+    if (error instanceof SelectorError) return "ignored";
+    throw error;
+  }
+  const known = requirements.filter(isKnown).length;
+  if (known === requirements.length) return undefined;
+  return known === 0 ? "ignored" : "partially ignored";
+}
+
+function isKnownOfFields({ operator, values = [] }: FieldSelectorRequirement): boolean {
+  return (operator === "In" || operator === "NotIn") && values.length === 1;
+}
+
+function isKnownOfLabels({ operator }: LabelSelectorRequirement): boolean {
+  return ["In", "NotIn", "Exists", "DoesNotExist"].includes(operator);
 }
 
 function userOf({ user = "", groups = [], uid, extra }: SubjectAccessReviewSpec): User {

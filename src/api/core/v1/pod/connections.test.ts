@@ -31,6 +31,6 @@ const rows: readonly { readonly title: string; readonly options: JsonObject; rea
 
 for (const { title, options, wrong } of rows) {
   test(title, () => {
-    deepEqual(problems(validateLogOptions(options), "PodLogOptions"), wrong);
+    deepEqual(problems(validateLogOptions(options), "Pod"), wrong);
   });
 }

@@ -1,12 +1,17 @@
 /** What is refused of containers, in upstream's words. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "../../../machinery/object.ts";
 import { mistakesOf, NOT_A_LABEL, type PodParts } from "./testing/pods.ts";
 
 interface Row {
   readonly title: string;
   readonly given: PodParts;
   readonly mistakes: readonly string[];
+}
+
+function exitRule(codes: number): JsonObject {
+  return { action: "Restart", exitCodes: { operator: "In", values: Array.from({ length: codes }, (_, code) => code) } };
 }
 
 const ROWS: readonly Row[] = [
@@ -312,6 +317,98 @@ const ROWS: readonly Row[] = [
       "spec.ephemeralContainers[0].volumeMounts[0].subPath: Forbidden: cannot be set for an Ephemeral Container",
       "spec.ephemeralContainers[0].volumeMounts[0].subPathExpr: Forbidden: cannot be set for an Ephemeral Container",
       "spec.ephemeralContainers: Forbidden: cannot be set on create",
+    ],
+  },
+  {
+    title: "a probe that asks in several ways is refused for each after the first",
+    given: {
+      container: {
+        livenessProbe: { exec: { command: ["a"] }, tcpSocket: { port: 1 }, grpc: { port: 1 } },
+        lifecycle: { preStop: { exec: { command: ["a"] }, sleep: { seconds: 1 }, tcpSocket: { port: 1 } } },
+      },
+    },
+    mistakes: [
+      "spec.containers[0].lifecycle.preStop.tcpSocket: Forbidden: may not specify more than 1 handler type",
+      "spec.containers[0].lifecycle.preStop.sleep: Forbidden: may not specify more than 1 handler type",
+      "spec.containers[0].livenessProbe.tcpSocket: Forbidden: may not specify more than 1 handler type",
+      "spec.containers[0].livenessProbe.grpc: Forbidden: may not specify more than 1 handler type",
+    ],
+  },
+  {
+    title: "every probe and handler asks in some way",
+    given: { container: { readinessProbe: {}, startupProbe: {}, lifecycle: { preStop: {} } } },
+    mistakes: [
+      "spec.containers[0].lifecycle.preStop: Required value: must specify a handler type",
+      "spec.containers[0].readinessProbe: Required value: must specify a handler type",
+      "spec.containers[0].startupProbe: Required value: must specify a handler type",
+    ],
+  },
+  {
+    title: "one success ends a liveness probe, and none is less than none",
+    given: {
+      container: {
+        livenessProbe: { exec: { command: ["a"] }, successThreshold: 2 },
+        readinessProbe: { exec: { command: ["a"] }, successThreshold: -1 },
+      },
+    },
+    mistakes: [
+      "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1",
+      "spec.containers[0].readinessProbe.successThreshold: Invalid value: -1: must be greater than or equal to 0",
+    ],
+  },
+  {
+    title: "a port that is a name is one that a port can have",
+    given: {
+      container: {
+        livenessProbe: { httpGet: { port: "-http-" } },
+        readinessProbe: { tcpSocket: { port: 0 } },
+        startupProbe: { httpGet: { port: 1, path: "" } },
+      },
+    },
+    mistakes: [
+      'spec.containers[0].livenessProbe.httpGet.port: Invalid value: "-http-": must not begin or end with a hyphen',
+      "spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: 0: must be between 1 and 65535, inclusive",
+    ],
+  },
+  {
+    title: "a sidecar's probes and handlers are checked as a container's",
+    given: {
+      spec: {
+        initContainers: [
+          { name: "s", image: "x", restartPolicy: "Always", readinessProbe: {}, startupProbe: {}, lifecycle: { preStop: {} } },
+          { name: "r", image: "x", restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [1] } }] },
+        ],
+      },
+    },
+    mistakes: [
+      "spec.initContainers[0].lifecycle.preStop: Required value: must specify a handler type",
+      "spec.initContainers[0].readinessProbe: Required value: must specify a handler type",
+      "spec.initContainers[0].startupProbe: Required value: must specify a handler type",
+      "spec.initContainers[1].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+    ],
+  },
+  {
+    title: "rules of restarting and their exit codes are limited",
+    given: { container: { restartPolicy: "Never", restartPolicyRules: [exitRule(256), ...Array.from({ length: 20 }, () => exitRule(1))] } },
+    mistakes: [
+      "spec.containers[0].restartPolicyRules: Too many: 21: must have at most 20 items",
+      "spec.containers[0].restartPolicyRules[0].exitCodes.values: Too many: 256: must have at most 255 items",
+    ],
+  },
+  {
+    title: "an expression of a sub path is below the volume",
+    given: {
+      spec: { volumes: [{ name: "v" }] },
+      container: {
+        volumeMounts: [
+          { name: "v", mountPath: "/a", subPathExpr: "/b" },
+          { name: "v", mountPath: "/b", subPathExpr: "../b" },
+        ],
+      },
+    },
+    mistakes: [
+      'spec.containers[0].volumeMounts.subPathExpr: Invalid value: "/b": must be a relative path',
+      "spec.containers[0].volumeMounts.subPathExpr: Invalid value: \"../b\": must not contain '..'",
     ],
   },
 ];

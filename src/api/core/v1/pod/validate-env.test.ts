@@ -1,7 +1,7 @@
 /** What is refused of environment variables, in upstream's words. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mistakesOf, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, type PodParts } from "./testing/pods.ts";
+import { mistakesOf, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, NOT_A_LABEL, type PodParts } from "./testing/pods.ts";
 
 interface Row {
   readonly title: string;
@@ -149,6 +149,31 @@ const ROWS: readonly Row[] = [
       "spec.containers[0].envFrom[1].configMapRef.name: Required value",
       `spec.containers[0].envFrom[1].secretRef.name: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
       'spec.containers[0].envFrom: Invalid value: "": may not have more than one field specified at a time',
+    ],
+  },
+  {
+    title: "sources of variables are objects that there can be",
+    given: {
+      container: {
+        envFrom: [{ configMapRef: { name: "A_" } }, { secretRef: { name: "A_" } }],
+        env: [
+          { name: "a", valueFrom: { secretKeyRef: { name: "x", key: "" } } },
+          { name: "b", valueFrom: { fieldRef: { fieldPath: "spec.nodeName['a']" } } },
+          { name: "c", valueFrom: { fieldRef: { fieldPath: "metadata.name['a']" } } },
+          { name: "d", valueFrom: { fileKeyRef: { key: "a=b", volumeName: "A", path: "p" } } },
+          { name: "e", valueFrom: { fieldRef: { apiVersion: "", fieldPath: "metadata.name" } } },
+        ],
+      },
+    },
+    mistakes: [
+      "spec.containers[0].env[0].valueFrom.secretKeyRef.key: Required value",
+      "spec.containers[0].env[1].valueFrom.fieldRef.fieldPath: Invalid value: \"spec.nodeName['a']\": error converting fieldPath: field label does not support subscript: spec.nodeName['a']",
+      "spec.containers[0].env[2].valueFrom.fieldRef.fieldPath: Invalid value: \"metadata.name['a']\": error converting fieldPath: field label does not support subscript: metadata.name['a']",
+      "spec.containers[0].env[3].valueFrom.fileKeyRef.key: Invalid value: \"a=b\": a valid environment variable name must consist only of printable ASCII characters other than '='",
+      `spec.containers[0].env[3].valueFrom.fileKeyRef.volumeName: Invalid value: "A": ${NOT_A_LABEL}`,
+      `spec.containers[0].envFrom[0].configMapRef.name: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+      `spec.containers[0].envFrom[1].secretRef.name: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+      'spec.containers[0].env[3].valueFrom.fileKeyRef.volumeName: Not found: "A"',
     ],
   },
 ];

@@ -89,6 +89,79 @@ const ROWS: readonly (readonly [string, PodParts, PodParts, readonly string[]])[
     sized(LARGER),
     ["[]: Forbidden: static pods cannot be resized"],
   ],
+  [
+    "init containers stay as many as they are",
+    { spec: { initContainers: [{ name: "i", image: "x", resources: { requests: SIZE } }] }, container: {} },
+    {},
+    [
+      'spec: Invalid value: "": Pod QOS Class may not change as a result of resizing',
+      "spec.initContainers: Forbidden: initContainers may not be added or removed on resize",
+    ],
+  ],
+  [
+    "init containers keep their names",
+    { spec: { initContainers: [{ name: "i", image: "x", restartPolicy: "Always", resources: { requests: SIZE } }] }, container: {} },
+    { spec: { initContainers: [{ name: "j", image: "x", restartPolicy: "Always", resources: { requests: SIZE } }] }, container: {} },
+    ["spec.initContainers[0].name: Forbidden: initContainers may not be renamed or reordered on resize"],
+  ],
+  [
+    "an init container that restarts to be resized cannot be",
+    { spec: { initContainers: [{ name: "i", image: "x", resources: { requests: SIZE } }] }, container: {} },
+    {
+      spec: {
+        initContainers: [
+          {
+            name: "i",
+            image: "x",
+            resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }],
+            resources: { requests: LARGER },
+          },
+        ],
+      },
+      container: {},
+    },
+    [
+      "spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers",
+      "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable",
+      "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized",
+    ],
+  ],
+  [
+    "nothing but cpu and memory of a sidecar may change",
+    { spec: { initContainers: [{ name: "i", image: "x", restartPolicy: "Always", resources: { requests: SIZE } }] }, container: {} },
+    {
+      spec: {
+        initContainers: [
+          {
+            name: "i",
+            image: "x",
+            restartPolicy: "Always",
+            resources: { requests: { cpu: "1", memory: "1Gi", "ephemeral-storage": "1Gi" } },
+          },
+        ],
+      },
+      container: {},
+    },
+    ["spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable"],
+  ],
+  [
+    "limits stay",
+    { container: { resources: { requests: { cpu: "1" }, limits: LARGER } } },
+    { container: { resources: { requests: SIZE, limits: { cpu: "2" } } } },
+    ["spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed"],
+  ],
+  [
+    "limits of the pod stay",
+    { spec: { resources: { requests: SIZE, limits: { cpu: "2", memory: "2Gi" } } } },
+    { spec: { resources: { requests: SIZE, limits: { cpu: "2" } } } },
+    ["spec.resources.limits: Forbidden: pod-level resource limits cannot be removed"],
+  ],
+  [
+    "nothing but cpu and memory of the pod may change",
+    { spec: { resources: { requests: { cpu: "1", "hugepages-2Mi": "2Mi" }, limits: { cpu: "1", "hugepages-2Mi": "2Mi" } } } },
+    { spec: { resources: { requests: { cpu: "1", "hugepages-2Mi": "4Mi" }, limits: { cpu: "1", "hugepages-2Mi": "4Mi" } } } },
+    ["spec: Forbidden: only cpu and memory resources are mutable at pod-level"],
+  ],
 ];
 
 for (const [title, before, after, mistakes] of ROWS) {
@@ -151,4 +224,14 @@ test("ephemeral containers stay, and stay as they are", () => {
   assert.match(lines[0] ?? "", /^spec\.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed\n@@ /);
   assert.match(lines[0] ?? "", /\n- "image": "busybox",\n\+ "image": "other",\n/);
   assert.equal(lines[1], 'spec.ephemeralContainers: Forbidden: existing ephemeral containers "gone" may not be removed\n');
+});
+
+test("a pod that mirrors a file gets no ephemeral containers", () => {
+  const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } };
+  const previous = newPod({ ...mirror, spec: { nodeName: "n" } });
+  const next = defaultPod(sentPod({ ...mirror, spec: { nodeName: "n", ephemeralContainers: [DEBUGGER] } }));
+
+  assert.deepEqual(linesOf(validateEphemeralContainersUpdate(prepareEphemeralContainersUpdate(next, previous), previous)), [
+    "[]: Forbidden: static pods do not support ephemeral containers",
+  ]);
 });

@@ -1,7 +1,7 @@
 /** What is refused of amounts of resources, in upstream's words. The lists are those of upstream's own server, version 1.36. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mistakesOf, NOT_A_LABEL, NOT_A_SUBDOMAIN, type PodParts } from "./testing/pods.ts";
+import { mistakesOf, NOT_A_LABEL, NOT_A_SUBDOMAIN, NOT_A_QUALIFIED_NAME, type PodParts } from "./testing/pods.ts";
 
 interface Row {
   readonly title: string;
@@ -118,6 +118,93 @@ const ROWS: readonly Row[] = [
       'spec.resources.containers[0][hugepages-2Mi].limits: Invalid value: "4Mi": must be less than or equal to pod limits of 2Mi',
       'spec.resources.containers[0][cpu].limits: Invalid value: "5": must be less than or equal to pod limits of 4',
     ],
+  },
+  {
+    title: "names and amounts of a container's limits are in order",
+    given: {
+      container: {
+        resources: {
+          limits: {
+            "a b": "1",
+            "requests.example.com/x": "1",
+            "example.com/y": "1500m",
+            "hugepages-2Mi": "3Mi",
+            disk: "1",
+            cpu: "1",
+            "kubernetes.io/odd": "1",
+            "example.com/-": "1",
+          },
+        },
+      },
+    },
+    mistakes: [
+      `spec.containers[0].resources.limits[a b]: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      'spec.containers[0].resources.limits[a b]: Invalid value: "a b": must be a standard resource for containers',
+      'spec.containers[0].resources.limits[requests.example.com/x]: Invalid value: "requests.example.com/x": doesn\'t follow extended resource name standard',
+      'spec.containers[0].resources.limits[example.com/y]: Invalid value: "1500m": must be an integer',
+      'spec.containers[0].resources.limits[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+      'spec.containers[0].resources.limits[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
+      'spec.containers[0].resources.limits[disk]: Invalid value: "disk": must be a standard resource for containers',
+      `spec.containers[0].resources.limits[example.com/-]: Invalid value: "example.com/-": ${NOT_A_QUALIFIED_NAME}`,
+      'spec.containers[0].resources.limits[example.com/-]: Invalid value: "example.com/-": doesn\'t follow extended resource name standard',
+      `spec.containers[0].resources.requests[a b]: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      'spec.containers[0].resources.requests[a b]: Invalid value: "a b": must be a standard resource for containers',
+      'spec.containers[0].resources.requests[requests.example.com/x]: Invalid value: "requests.example.com/x": doesn\'t follow extended resource name standard',
+      'spec.containers[0].resources.requests[example.com/y]: Invalid value: "1500m": must be an integer',
+      'spec.containers[0].resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+      'spec.containers[0].resources.requests[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
+      'spec.containers[0].resources.requests[disk]: Invalid value: "disk": must be a standard resource for containers',
+      `spec.containers[0].resources.requests[example.com/-]: Invalid value: "example.com/-": ${NOT_A_QUALIFIED_NAME}`,
+      'spec.containers[0].resources.requests[example.com/-]: Invalid value: "example.com/-": doesn\'t follow extended resource name standard',
+    ],
+  },
+  {
+    title: "names and amounts of a container's requests are in order",
+    given: {
+      container: {
+        resources: {
+          limits: { "example.com/z": "2" },
+          requests: {
+            "a b": "1",
+            "requests.example.com/x": "1",
+            "example.com/y": "1500m",
+            "hugepages-2Mi": "3Mi",
+            disk: "1",
+            cpu: "-1",
+            "kubernetes.io/odd": "1",
+            "example.com/z": "1",
+          },
+        },
+      },
+    },
+    mistakes: [
+      `spec.containers[0].resources.requests[a b]: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      'spec.containers[0].resources.requests[a b]: Invalid value: "a b": must be a standard resource for containers',
+      'spec.containers[0].resources.requests[requests.example.com/x]: Invalid value: "requests.example.com/x": doesn\'t follow extended resource name standard',
+      "spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources",
+      'spec.containers[0].resources.requests[example.com/y]: Invalid value: "1500m": must be an integer',
+      "spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources",
+      "spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources",
+      'spec.containers[0].resources.requests[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+      'spec.containers[0].resources.requests[disk]: Invalid value: "disk": must be a standard resource type or fully qualified',
+      'spec.containers[0].resources.requests[disk]: Invalid value: "disk": must be a standard resource for containers',
+      'spec.containers[0].resources.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0',
+      'spec.containers[0].resources.requests: Invalid value: "1": must be equal to example.com/z limit of 2',
+    ],
+  },
+  {
+    title: "a pod's own resources are few, and huge pages come with another",
+    given: { spec: { resources: { limits: { "hugepages-2Mi": "2Mi" }, requests: { "hugepages-2Mi": "2Mi", "example.com/x": "1" } } } },
+    mistakes: [
+      'spec.resources.requests[example.com/x]: Unsupported value: "example.com/x": supported values: "cpu", "hugepages-", "memory"',
+      "spec.resources.limits: Required value: Limit must be set for non overcommitable resources",
+      "spec.resources: Forbidden: HugePages require cpu or memory",
+    ],
+  },
+  {
+    title: "an overhead of huge pages comes with cpu or memory",
+    given: { spec: { overhead: { "hugepages-2Mi": "2Mi" } } },
+    mistakes: ["spec.overhead: Forbidden: HugePages require cpu or memory"],
   },
 ];
 

@@ -340,6 +340,117 @@ const ROWS: readonly Row[] = [
     },
     mistakes: ["[]: Forbidden: static pods do not support resource claims"],
   },
+  {
+    title: "keys of labels to match and not to match are keys beside a selector",
+    given: {
+      spec: {
+        affinity: {
+          podAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: "t", mismatchLabelKeys: ["a"] },
+              { topologyKey: "t", labelSelector: {}, mismatchLabelKeys: ["a b"] },
+            ],
+          },
+        },
+        topologySpreadConstraints: [
+          { maxSkew: 1, topologyKey: "t", whenUnsatisfiable: "DoNotSchedule", labelSelector: {}, matchLabelKeys: ["a b"] },
+          { maxSkew: 1, topologyKey: "u", whenUnsatisfiable: "DoNotSchedule", matchLabelKeys: ["a"] },
+        ],
+      },
+    },
+    mistakes: [
+      "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].mismatchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
+      `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[1].mismatchLabelKeys[0]: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      `spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      "spec.topologySpreadConstraints[1].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set",
+    ],
+  },
+  {
+    title: "a key that is taken from the pod is not in the selector too",
+    given: {
+      metadata: { labels: { app: "x" } },
+      spec: {
+        affinity: {
+          podAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: "t", labelSelector: { matchLabels: { app: "x" } }, matchLabelKeys: ["app"] },
+            ],
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, podAffinityTerm: { topologyKey: "t", labelSelector: { matchLabels: { app: "x" } }, matchLabelKeys: ["app"] } },
+            ],
+          },
+          podAntiAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: "t", labelSelector: { matchLabels: { app: "x" } }, matchLabelKeys: ["app"] },
+            ],
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, podAffinityTerm: { topologyKey: "t", labelSelector: { matchLabels: { app: "x" } }, matchLabelKeys: ["app"] } },
+            ],
+          },
+        },
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: "t",
+            whenUnsatisfiable: "DoNotSchedule",
+            labelSelector: { matchLabels: { app: "x" } },
+            matchLabelKeys: ["app"],
+          },
+        ],
+      },
+    },
+    mistakes: [
+      'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+      'spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm[0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+      'spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+      'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm[0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+      'spec.topologySpreadConstraints[0][0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector',
+    ],
+  },
+  {
+    title: "a selector's values are labels' values",
+    given: {
+      spec: {
+        affinity: {
+          podAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: [
+              { topologyKey: "t", labelSelector: { matchLabels: { a: " " } }, namespaceSelector: { matchLabels: { b: " " } } },
+            ],
+          },
+        },
+      },
+    },
+    mistakes: [
+      `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchLabels: Invalid value: " ": ${NOT_A_LABEL_VALUE}`,
+      `spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].namespaceSelector.matchLabels: Invalid value: " ": ${NOT_A_LABEL_VALUE}`,
+    ],
+  },
+  {
+    title: "a preemption policy is one of two",
+    given: { spec: { preemptionPolicy: "Odd" } },
+    mistakes: ['spec.preemptionPolicy: Unsupported value: "Odd": supported values: "PreemptLowerPriority", "Never"'],
+  },
+  {
+    title: "a preemption policy is not nothing",
+    given: { spec: { preemptionPolicy: "" } },
+    mistakes: ["spec.preemptionPolicy: Required value"],
+  },
+  {
+    title: "classes are named as objects are",
+    given: { spec: { priorityClassName: "A_", runtimeClassName: "A_", imagePullSecrets: [{ name: "" }, { name: "x" }] } },
+    mistakes: [
+      `spec.priorityClassName: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+      `spec.runtimeClassName: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+    ],
+  },
+  {
+    title: "an alias has an address as addresses are written",
+    given: { spec: { hostAliases: [{ ip: "010.0.0.1" }, { ip: "::ffff:10.0.0.1" }] } },
+    mistakes: [
+      'spec.hostAliases[0].ip: Invalid value: "010.0.0.1": must not have leading 0s',
+      'spec.hostAliases[1].ip: Invalid value: "::ffff:10.0.0.1": must not be an IPv4-mapped IPv6 address',
+    ],
+  },
 ];
 
 for (const { title, given, mistakes } of ROWS) {
@@ -347,3 +458,12 @@ for (const { title, given, mistakes } of ROWS) {
     assert.deepEqual(mistakesOf(given), mistakes);
   });
 }
+
+test("a search list is limited in length as a whole", () => {
+  // Nine domains of 241 characters each, and the spaces between them.
+  const searches = Array.from({ length: 9 }, () => `${"a.".repeat(120)}b`);
+
+  assert.deepEqual(mistakesOf({ spec: { dnsConfig: { searches } } }), [
+    `spec.dnsConfig.searches: Invalid value: ${JSON.stringify(searches)}: must not have more than 2048 characters (including spaces) in the search list`,
+  ]);
+});

@@ -315,6 +315,40 @@ const ROWS: readonly Row[] = [
       "spec.containers[0].securityContext.runAsGroup: Forbidden: cannot be set for a windows pod",
     ],
   },
+  {
+    title: "an annotation of AppArmor says the same as the field",
+    given: {
+      metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } },
+      container: { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } },
+    },
+    mistakes: ["spec.containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match"],
+  },
+  {
+    title: "a profile's name is a path",
+    given: { container: { securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: `${"a".repeat(4096)}` } } } },
+    mistakes: ["spec.containers[0].securityContext.appArmorProfile.localhostProfile: Too long: may not be more than 4095 bytes"],
+  },
+  {
+    title: "a pod for windows shares no inter process communication",
+    given: { spec: { os: { name: "windows" }, hostIPC: true } },
+    mistakes: ["spec.hostIPC: Forbidden: cannot be set for a windows pod"],
+  },
+  {
+    title: "options of windows are limited in length",
+    given: {
+      container: {
+        securityContext: {
+          windowsOptions: { gmsaCredentialSpec: `${"a".repeat(65537)}`, runAsUserName: `${"a".repeat(256)}\\${"a".repeat(105)}` },
+        },
+      },
+    },
+    mistakes: [
+      `spec.containers[0].securityContext.windowsOptions.gmsaCredentialSpec: Invalid value: "${"a".repeat(65537)}": gmsaCredentialSpec size must be under 64 KiB`,
+      `spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "${"a".repeat(256)}\\\\${"a".repeat(105)}": runAsUserName's Domain length must be under 256 characters`,
+      `spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "${"a".repeat(256)}\\\\${"a".repeat(105)}": runAsUserName's Domain doesn't match the NetBios nor the DNS format`,
+      `spec.containers[0].securityContext.windowsOptions.runAsUserName: Invalid value: "${"a".repeat(256)}\\\\${"a".repeat(105)}": runAsUserName's User length must not be longer than 104 characters`,
+    ],
+  },
 ];
 
 for (const { title, given, mistakes } of ROWS) {

@@ -3,13 +3,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { prepareStatusUpdate } from "./prepare.ts";
-import { linesOf, newPod, NOT_A_QUALIFIED_NAME, NOT_A_SUBDOMAIN, sentPod, type PodParts } from "./testing/pods.ts";
+import { linesOf, newPod, NOT_A_QUALIFIED_NAME, NOT_A_SUBDOMAIN, sentPod, NOT_A_LABEL, type PodParts } from "./testing/pods.ts";
 import { validateStatusUpdate } from "./validate-status.ts";
 
-function mistakesOfReport(parts: PodParts, before: JsonObject, reported: JsonObject): readonly string[] {
+interface Report {
+  readonly before: JsonObject;
+  readonly reported: JsonObject;
+  /** Sent with the report. */
+  readonly metadata?: JsonObject;
+}
+
+function mistakesOfReport(parts: PodParts, { before, reported, metadata }: Report): readonly string[] {
   const made = newPod(parts);
   const previous = { ...made, status: { ...made.status, ...before } };
-  const next = prepareStatusUpdate(sentPod({ ...parts, status: { ...previous.status, ...reported } as JsonObject }), previous);
+  const sent = { ...parts, metadata: { ...parts.metadata, ...metadata }, status: { ...previous.status, ...reported } as JsonObject };
+  const next = prepareStatusUpdate(sentPod(sent), previous);
   return linesOf(validateStatusUpdate(next, previous));
 }
 
@@ -39,6 +47,7 @@ interface Row {
   readonly pod?: PodParts;
   readonly before?: JsonObject;
   readonly reported: JsonObject;
+  readonly metadata?: JsonObject;
   readonly mistakes?: readonly string[];
 }
 
@@ -168,10 +177,103 @@ const ROWS: readonly Row[] = [
       "status.ephemeralContainerStatuses[0].allocatedResourcesStatus: Forbidden: must not be specified in container status",
     ],
   },
+  {
+    title: "an ephemeral container that ended does not begin again",
+    before: { ephemeralContainerStatuses: [{ name: "d", state: { terminated: { exitCode: 0 } } }] },
+    reported: { ephemeralContainerStatuses: [{ name: "d", state: { running: {} } }] },
+    mistakes: ["status.ephemeralContainerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
+  },
+  {
+    title: "users of windows are not those of linux",
+    pod: { spec: { os: { name: "windows" } } },
+    reported: { containerStatuses: [{ name: "web", user: { linux: { uid: 1, gid: 1 } } }] },
+    mistakes: ["status.containerStatuses[0].user.linux: Forbidden: cannot be set for a windows pod"],
+  },
+  {
+    title: "addresses are written as addresses are",
+    reported: { hostIP: "x", hostIPs: [{ ip: "x" }], podIPs: [{ ip: "010.0.0.1" }] },
+    mistakes: [
+      'status.podIPs[0]: Invalid value: "010.0.0.1": must not have leading 0s',
+      'status.hostIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    ],
+  },
+  {
+    title: "addresses of another spelling are refused",
+    reported: { hostIP: "010.0.0.1", hostIPs: [{ ip: "010.0.0.1" }], podIPs: [{ ip: "::ffff:1.2.3.4" }] },
+    mistakes: [
+      'status.podIPs[0]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address',
+      'status.hostIPs[0]: Invalid value: "010.0.0.1": must not have leading 0s',
+    ],
+  },
+  {
+    title: "an address of the host is not of both families",
+    reported: { hostIP: "::ffff:1.2.3.4", hostIPs: [{ ip: "::ffff:1.2.3.4" }] },
+    mistakes: ['status.hostIPs[0]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address'],
+  },
+  {
+    title: "words about a device are limited",
+    pod: { container: { resources: { requests: { "example.com/x": 1 }, limits: { "example.com/x": 1 } } } },
+    reported: {
+      containerStatuses: [
+        {
+          name: "web",
+          allocatedResourcesStatus: [
+            { name: "example.com/x", resources: [{ resourceID: "a", health: "Healthy", message: `${"a".repeat(1025)}` }] },
+          ],
+        },
+      ],
+    },
+    mistakes: ["status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].message: Too long: may not be more than 1024 bytes"],
+  },
+  {
+    title: "a claim of extended resources says for whom and of what",
+    pod: { container: { resources: { requests: { "example.com/x": 1 }, limits: { "example.com/x": 1 } } } },
+    reported: {
+      extendedResourceClaimStatus: {
+        resourceClaimName: "A_",
+        requestMappings: [
+          { containerName: "none", resourceName: "example.com/x", requestName: "r" },
+          { containerName: "web", resourceName: "example.com/y", requestName: "A_" },
+          { containerName: "web", resourceName: "example.com/x", requestName: "r" },
+          { containerName: "web", resourceName: "example.com/x", requestName: "r" },
+        ],
+      },
+    },
+    mistakes: [
+      'status.extendedResourceClaimStatus.requestMappings[0].containerName: Invalid value: "none": must match the name of an entry in spec.initContainers.name or spec.containers.name',
+      'status.extendedResourceClaimStatus.requestMappings[1].resourceName: Invalid value: "example.com/y": must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+      `status.extendedResourceClaimStatus.requestName: Invalid value: "A_": ${NOT_A_LABEL}`,
+      'status.extendedResourceClaimStatus.requestMappings[3].containerName: Duplicate value: "web"',
+      'status.extendedResourceClaimStatus.requestMappings[3].resourceName: Duplicate value: "example.com/x"',
+      'status.extendedResourceClaimStatus.requestMappings[3].requestName: Duplicate value: "r"',
+      `status.extendedResourceClaimStatus.resourceClaimName: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+    ],
+  },
+  {
+    title: "a claim of extended resources has a name and a request",
+    reported: { extendedResourceClaimStatus: { resourceClaimName: "", requestMappings: [] } },
+    mistakes: [
+      "status.extendedResourceClaimStatus.requestMappings: Required value: at least one request mapping is required",
+      "status.extendedResourceClaimStatus.resourceClaimName: Required value",
+    ],
+  },
+  {
+    title: "annotations of AppArmor do not come with a report",
+    metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } },
+    reported: {},
+    mistakes: ["metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: Forbidden: may not add AppArmor annotations"],
+  },
+  {
+    title: "what mirrors a file says so after a report",
+    pod: { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } }, spec: { nodeName: "n" } },
+    metadata: { annotations: {} },
+    reported: {},
+    mistakes: ["metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation"],
+  },
 ];
 
-for (const { title, pod = {}, before = {}, reported, mistakes = [] } of ROWS) {
+for (const { title, pod = {}, before = {}, reported, metadata = {}, mistakes = [] } of ROWS) {
   test(title, () => {
-    assert.deepEqual(mistakesOfReport(pod, before, reported), mistakes);
+    assert.deepEqual(mistakesOfReport(pod, { before, reported, metadata }), mistakes);
   });
 }

@@ -163,6 +163,48 @@ const REFUSED: readonly (readonly [string, PodParts, PodParts, readonly string[]
     { container: { securityContext: { appArmorProfile: { type: "Unconfined" } } } },
     ["metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: Forbidden: may not remove or update AppArmor annotations"],
   ],
+  [
+    "annotations of AppArmor that come",
+    {},
+    { metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } } },
+    ["metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: Forbidden: may not add AppArmor annotations"],
+  ],
+  [
+    "annotations of AppArmor that go",
+    { metadata: { annotations: { "container.apparmor.security.beta.kubernetes.io/web": "unconfined" } } },
+    {},
+    [
+      "metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: Forbidden: may not remove or update AppArmor annotations",
+      OTHER_FIELDS,
+    ],
+  ],
+  [
+    "that it mirrors a file",
+    { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } }, spec: { nodeName: "n" } },
+    { metadata: { annotations: { "kubernetes.io/config.mirror": "y" } }, spec: { nodeName: "n" } },
+    ["metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation"],
+  ],
+  [
+    "to mirror a file",
+    { spec: { nodeName: "n" } },
+    { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } }, spec: { nodeName: "n" } },
+    ["metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation"],
+  ],
+  [
+    "how many init containers there are",
+    { spec: { initContainers: [{ name: "i", image: "x" }] }, container: {} },
+    {},
+    ["spec.initContainers: Forbidden: pod updates may not add or remove containers"],
+  ],
+  [
+    "a deadline to one before now",
+    {},
+    { spec: { activeDeadlineSeconds: -1 } },
+    [
+      "spec.activeDeadlineSeconds: Invalid value: -1: must be between 1 and 2147483647, inclusive",
+      "spec.activeDeadlineSeconds: Invalid value: -1: must be between 0 and 2147483647, inclusive",
+    ],
+  ],
 ];
 
 for (const [title, before, after, mistakes] of REFUSED) {

@@ -341,6 +341,155 @@ const ROWS: readonly Row[] = [
       'spec.volumes[4].persistentVolumeClaim.claimName: Invalid value: "web-d": must not reference a PVC that gets created for an ephemeral volume',
     ],
   },
+  {
+    title: "every other source is refused beside a first",
+    given: {
+      spec: {
+        volumes: [
+          {
+            name: "v",
+            emptyDir: {},
+            awsElasticBlockStore: { volumeID: "v" },
+            azureDisk: { diskName: "d", diskURI: "u" },
+            azureFile: { secretName: "s", shareName: "s" },
+            cinder: { volumeID: "v" },
+            configMap: { name: "c" },
+            csi: { driver: "d" },
+            ephemeral: { volumeClaimTemplate: { spec: {} } },
+            fc: {},
+            flexVolume: { driver: "d" },
+            flocker: {},
+            gcePersistentDisk: { pdName: "p" },
+            gitRepo: { repository: "r" },
+            glusterfs: { endpoints: "e", path: "p" },
+            image: { reference: "r" },
+            iscsi: { targetPortal: "p", iqn: "i", lun: 0 },
+            nfs: { server: "s", path: "/" },
+            persistentVolumeClaim: { claimName: "c" },
+            photonPersistentDisk: { pdID: "p" },
+            portworxVolume: { volumeID: "v" },
+            projected: { sources: [] },
+            quobyte: { registry: "r", volume: "v" },
+            rbd: { monitors: [], image: "i" },
+            scaleIO: { gateway: "g", system: "s", secretRef: null },
+            secret: { secretName: "s" },
+            storageos: {},
+            vsphereVolume: { volumePath: "p" },
+          },
+        ],
+      },
+    },
+    mistakes: [
+      "spec.volumes[0].gitRepo: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].gcePersistentDisk: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].awsElasticBlockStore: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].secret: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].nfs: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].iscsi: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].glusterfs: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].flocker: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].persistentVolumeClaim: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].rbd: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].cinder: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].quobyte: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].fc: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].flexVolume: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].configMap: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].azureFile: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].vsphereVolume: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].photonPersistentDisk: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].portworxVolume: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].azureDisk: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].storageos: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].projected: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].scaleIO: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].csi: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].ephemeral: Forbidden: may not specify more than 1 volume type",
+      "spec.volumes[0].image: Forbidden: may not specify more than 1 volume type",
+    ],
+  },
+  {
+    title: "a file of the pod's fields says which field, and where it goes",
+    given: {
+      spec: {
+        volumes: [
+          {
+            name: "d",
+            downwardAPI: {
+              items: [
+                { path: "/a", fieldRef: { fieldPath: "metadata.labels['a b']" } },
+                { path: "..a", fieldRef: { fieldPath: "metadata.name['a']" } },
+                { path: "b", fieldRef: { fieldPath: "metadata.annotations['-A']" } },
+              ],
+            },
+          },
+          {
+            name: "p",
+            projected: {
+              sources: [
+                {
+                  downwardAPI: {
+                    items: [
+                      { path: "a" },
+                      {
+                        path: "b",
+                        fieldRef: { fieldPath: "metadata.name" },
+                        resourceFieldRef: { containerName: "web", resource: "limits.cpu" },
+                      },
+                    ],
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
+    },
+    mistakes: [
+      'spec.volumes[0].downwardAPI.path: Invalid value: "/a": must be a relative path',
+      `spec.volumes[0].downwardAPI.fieldRef: Invalid value: "a b": ${NOT_A_QUALIFIED_NAME}`,
+      "spec.volumes[0].downwardAPI.path: Invalid value: \"..a\": must not start with '..'",
+      "spec.volumes[0].downwardAPI.fieldRef.fieldPath: Invalid value: \"metadata.name['a']\": error converting fieldPath: field label does not support subscript: metadata.name['a']",
+      `spec.volumes[0].downwardAPI.fieldRef: Invalid value: "-a": ${NOT_A_QUALIFIED_NAME}`,
+      "spec.volumes[1].projected.sources[0].downwardAPI: Required value: one of fieldRef and resourceFieldRef is required",
+      'spec.volumes[1].projected.sources[0].downwardAPI: Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
+    ],
+  },
+  {
+    title: "a directory, an initiator and a name of storage are what they say",
+    given: {
+      spec: {
+        volumes: [
+          { name: "g", gitRepo: { repository: "r", directory: "/a" } },
+          { name: "i", iscsi: { targetPortal: "p", iqn: "iqn.2001-04.com.example:a", lun: 0, initiatorName: "odd" } },
+          { name: "s", storageos: { volumeName: "A_" } },
+          { name: "m", image: { reference: "r", pullPolicy: "" } },
+        ],
+      },
+    },
+    mistakes: [
+      'spec.volumes[0].gitRepo.directory: Invalid value: "/a": must be a relative path',
+      'spec.volumes[1].iscsi.initiatorname: Invalid value: "odd": must be valid format starting with iqn, eui, or naa',
+      `spec.volumes[2].storageos.volumeName: Invalid value: "A_": ${NOT_A_LABEL}`,
+    ],
+  },
+  {
+    title: "the claim of a volume of the pod's own is named as objects are",
+    given: {
+      metadata: { name: `${"w".repeat(201)}` },
+      spec: {
+        volumes: [
+          {
+            name: `${"v".repeat(60)}`,
+            ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1" } } } } },
+          },
+        ],
+      },
+    },
+    mistakes: [
+      `spec.volumes[0].name: Invalid value: "${"v".repeat(60)}": PVC name "${"w".repeat(201)}-${"v".repeat(60)}": must be no more than 253 characters`,
+    ],
+  },
 ];
 
 for (const { title, given, mistakes } of ROWS) {

@@ -48,7 +48,7 @@ function defaultPolicy(spec: ServiceSpec): "RequireDualStack" | "SingleStack" {
 }
 
 /** Then everything stays as it was given, also if the cluster has got another family since. */
-function prefersDualStackAsBefore(spec: ServiceSpec, before: ServiceSpec): boolean {
+export function prefersDualStackAsBefore(spec: ServiceSpec, before: ServiceSpec): boolean {
   if (spec.ipFamilyPolicy !== "PreferDualStack" || (before.ipFamilyPolicy ?? "PreferDualStack") !== "PreferDualStack") return false;
   return spec.type === before.type && hasSameFamilies(spec, before) && hasSameAddresses(spec, before);
 }

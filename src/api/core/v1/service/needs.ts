@@ -6,6 +6,9 @@ import type { Service, ServiceSpec } from "../../../generated/core/v1.ts";
 /** In place of an address: the name leads to the Pods themselves. */
 export const NO_CLUSTER_IP = "None";
 
+/** What internalTrafficPolicy and externalTrafficPolicy may be. */
+export const TRAFFIC_POLICIES: readonly string[] = ["Cluster", "Local"];
+
 export const EMPTY_SPEC: ServiceSpec = Object.freeze({});
 
 export function specOf(service: Service): ServiceSpec {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Service, ServiceSpec } from "../../../generated/core/v1.ts";
 import { problems } from "../../../testing/kind.ts";
-import { validateService, validateServiceStatus, validateServiceUpdate } from "./validate.ts";
+import { validateService, validateServiceChange, validateServiceStatus } from "./validate.ts";
 import { serviceWarnings } from "./warnings.ts";
 
 /** As valid as a Service can be, so that each row is wrong in one thing. Not through defaults, which would put some of it right. */
@@ -13,6 +13,13 @@ const VALID: ServiceSpec = {
   externalTrafficPolicy: "Cluster",
   internalTrafficPolicy: "Cluster",
   allocateLoadBalancerNodePorts: true,
+};
+
+const CLUSTER: ServiceSpec = {
+  type: "ClusterIP",
+  ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
+  sessionAffinity: "None",
+  internalTrafficPolicy: "Cluster",
 };
 
 const service = (spec: object): Service => ({ apiVersion: "v1", kind: "Service", metadata: { name: "x", namespace: "default" }, spec });
@@ -110,7 +117,10 @@ test("values that were there before may stay, however they are spelt", () => {
     clusterIPs: ["010.0.0.1"],
   });
 
-  assert.equal(problems(validateService(old)).length, 3);
+  const { clusterIP: _address, clusterIPs: _addresses, ...rest } = old.spec ?? {};
+
+  assert.equal(problems(validateService(old)).length, 1);
+  assert.equal(problems(validateService(service(rest))).length, 2);
   assert.deepEqual(problems(validateService(old, old)), []);
 });
 
@@ -159,9 +169,35 @@ const CHANGES: readonly [title: string, before: object, after: object, problems:
 
 for (const [title, before, after, expected] of CHANGES) {
   test(`changing addresses by ${title} is ${expected.length === 0 ? "allowed" : "refused"}`, () => {
-    assert.deepEqual(problems(validateServiceUpdate(service(after), service(before))), expected);
+    assert.deepEqual(problems(validateServiceChange(after as ServiceSpec, before as ServiceSpec)), expected);
   });
 }
+
+test("a load balancer's class without a load balancer is told twice when it comes with a change", () => {
+  const found = problems(validateService(service({ ...CLUSTER, loadBalancerClass: "a" }), service(CLUSTER)));
+
+  assert.deepEqual(found, [
+    "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+    "spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'",
+  ]);
+});
+
+test("what may not change is told before what is wrong in itself", () => {
+  const found = problems(validateService(changed({ loadBalancerClass: "a/b", sessionAffinity: "x" }), service(VALID)));
+
+  assert.deepEqual(found, [
+    'spec.loadBalancerClass: Invalid value: "a/b": may not change once set',
+    'spec.sessionAffinity: Unsupported value: "x": supported values: "ClientIP", "None"',
+  ]);
+});
+
+test("addresses and families that make no sense are told alone", () => {
+  const wrong = { ipFamilyPolicy: "x", sessionAffinity: "x" };
+  const sentence = 'spec.ipFamilyPolicy: Unsupported value: "x": supported values: "PreferDualStack", "RequireDualStack", "SingleStack"';
+
+  assert.deepEqual(problems(validateService(changed(wrong))), [sentence]);
+  assert.deepEqual(problems(validateService(changed({ ...wrong, loadBalancerClass: "a/b" }), service(VALID))), [sentence]);
+});
 
 test("an address of a load balancer needs its mode, and a name must be one", () => {
   const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }, { hostname: "A" }] } };

@@ -9,13 +9,13 @@ import { validateLegacyCidr, validateLegacyIp } from "../../../machinery/ip-vali
 import { validateLabels } from "../../../machinery/metadata-validation.ts";
 import { validateDnsSubdomain, validatePortNumber, validateQualifiedName } from "../../../machinery/names.ts";
 import { validateEndpointIp } from "../endpoint-ip.ts";
-import { isExternallyAccessible, isHeadless, needsClusterIp, needsHealthCheckNodePort, specOf } from "./needs.ts";
+import { prefersDualStackAsBefore } from "./ip-families.ts";
+import { isExternallyAccessible, isHeadless, needsClusterIp, needsHealthCheckNodePort, specOf, TRAFFIC_POLICIES } from "./needs.ts";
 import { validateClusterIpChange, validateClusterIpFields, validateIpFamilyChange } from "./validate-cluster-ips.ts";
 import { validateNodePortUse, validatePorts } from "./validate-ports.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const AFFINITIES = ["ClientIP", "None"];
-const TRAFFIC_POLICIES = ["Cluster", "Local"];
 const TRAFFIC_DISTRIBUTIONS = ["PreferClose", "PreferSameZone", "PreferSameNode"];
 const IP_MODES = ["Proxy", "VIP"];
 /** One day. */
@@ -27,8 +27,14 @@ const SOURCE_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges";
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
 export function* validateService(service: Service, previous?: Service): Iterable<FieldError> {
+  const malformed = [...validateBeforeAllocation(service, previous)];
+  if (malformed.length > 0) {
+    yield* malformed;
+    return;
+  }
   const spec = specOf(service);
   const before = previous?.spec;
+  if (previous !== undefined) yield* validateServiceChange(spec, specOf(previous));
   yield* validateTopologyAnnotations(service);
   if ((spec.ports ?? []).length === 0 && !isHeadless(spec) && needsClusterIp(spec)) yield required("spec.ports");
   yield* validateForType(spec);
@@ -42,6 +48,13 @@ export function* validateService(service: Service, previous?: Service): Iterable
   yield* validateSourceRanges(service, previous);
   yield* validateLoadBalancerFields(spec);
   yield* validateTraffic(spec);
+}
+
+/** Upstream looks for addresses before it looks at the rest, so that what is wrong with these is told alone. */
+function validateBeforeAllocation(service: Service, previous: Service | undefined): Iterable<FieldError> {
+  const spec = specOf(service);
+  if (previous !== undefined && prefersDualStackAsBefore(spec, specOf(previous))) return [];
+  return validateClusterIpFields(spec, previous?.spec);
 }
 
 function* validateTopologyAnnotations({ metadata }: Service): Iterable<FieldError> {
@@ -163,15 +176,16 @@ function* validateHealthCheckNodePort(spec: ServiceSpec): Iterable<FieldError> {
   } else for (const wrong of validatePortNumber(healthCheckNodePort)) yield invalid(field, healthCheckNodePort, wrong);
 }
 
-export function* validateServiceUpdate(next: Service, previous: Service): Iterable<FieldError> {
-  const spec = specOf(next);
-  const before = specOf(previous);
+/** What may not change, and the form of what might. */
+export function* validateServiceChange(spec: ServiceSpec, before: ServiceSpec): Iterable<FieldError> {
   yield* validateClusterIpChange(spec, before);
   yield* validateIpFamilyChange(spec, before);
   // Whoever implements the old class would go on, beside the new one.
   if (spec.type === "LoadBalancer" && before.type === "LoadBalancer" && spec.loadBalancerClass !== before.loadBalancerClass) {
     yield invalid("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set");
   }
+  // Upstream says it here and once more below.
+  yield* validateLoadBalancerClass(spec.loadBalancerClass, spec.type === "LoadBalancer");
   const isChecked = needsHealthCheckNodePort(spec) && needsHealthCheckNodePort(before);
   if (isChecked && spec.healthCheckNodePort !== before.healthCheckNodePort) {
     yield forbidden("spec.healthCheckNodePort", "field is immutable");

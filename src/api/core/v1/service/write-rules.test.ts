@@ -74,6 +74,15 @@ test("a Service that becomes another name loses what only an address is good for
   });
 });
 
+test("another name has no policy for traffic within the cluster; one that is unknown stays for validation", () => {
+  const named = (internalTrafficPolicy: string) => ({ spec: { type: "ExternalName", externalName: "a.b", internalTrafficPolicy } });
+  const previous = newObject(services, named("Local"));
+
+  assert.equal(previous.spec?.internalTrafficPolicy, undefined);
+  assert.equal(changedObject(services, previous, named("Local")).spec?.internalTrafficPolicy, undefined);
+  assert.equal(changedObject(services, previous, named("x")).spec?.internalTrafficPolicy, "x");
+});
+
 test("a Service that stops being a load balancer gives back its ports and clears its status", () => {
   const ingress = [{ ip: "1.2.3.4", ipMode: "VIP" }];
   const previous = { ...newObject(services, { spec: BEFORE }), status: { loadBalancer: { ingress } } };

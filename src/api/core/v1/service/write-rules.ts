@@ -7,13 +7,21 @@ import { deepEqual } from "../../../../base/deep.ts";
 import type { Service, ServicePort, ServiceSpec } from "../../../generated/core/v1.ts";
 import { without } from "../../../members.ts";
 import { changedItems, withChanges } from "../../../changes.ts";
-import { isExternallyAccessible, needsClusterIp, needsHealthCheckNodePort, specOf, takesNodePorts, wantsNodePorts } from "./needs.ts";
+import {
+  isExternallyAccessible,
+  needsClusterIp,
+  needsHealthCheckNodePort,
+  specOf,
+  takesNodePorts,
+  TRAFFIC_POLICIES,
+  wantsNodePorts,
+} from "./needs.ts";
 
 export function prepareForCreate(service: Service): Service {
   const spec = specOf(service);
   const { clusterIP = "", clusterIPs = [] } = spec;
   const withBoth = clusterIP !== "" && clusterIPs.length === 0 ? { ...spec, clusterIPs: [clusterIP] } : spec;
-  return { ...service, spec: withBoth, status: { loadBalancer: {} } };
+  return { ...service, spec: withoutUnusedPolicy(withBoth), status: { loadBalancer: {} } };
 }
 
 export function prepareForUpdate(next: Service, previous: Service): Service {
@@ -76,10 +84,14 @@ function withoutWhatTypeForbids(next: ServiceSpec, before: ServiceSpec): Service
   if (before.type === "LoadBalancer" && next.type !== "LoadBalancer") spec = withoutLoadBalancerFields(spec, before);
   const isHidden = isExternallyAccessible(before) && !isExternallyAccessible(next);
   if (isHidden && next.externalTrafficPolicy === before.externalTrafficPolicy) spec = without(spec, "externalTrafficPolicy");
-  // Upstream keeps it in storage and hides it from readers, which comes to the same.
-  const isAlias = next.type === "ExternalName" && next.internalTrafficPolicy === before.internalTrafficPolicy;
-  if (isAlias) spec = without(spec, "internalTrafficPolicy");
-  return spec;
+  return withoutUnusedPolicy(spec);
+}
+
+/** Upstream keeps it in storage and hides it from readers, which comes to the same. One that is unknown stays: validation shall tell. */
+function withoutUnusedPolicy(spec: ServiceSpec): ServiceSpec {
+  const { type, internalTrafficPolicy = "" } = spec;
+  const isUnused = type === "ExternalName" && TRAFFIC_POLICIES.includes(internalTrafficPolicy);
+  return isUnused ? without(spec, "internalTrafficPolicy") : spec;
 }
 
 function withoutClusterIps(next: ServiceSpec, before: ServiceSpec): ServiceSpec {

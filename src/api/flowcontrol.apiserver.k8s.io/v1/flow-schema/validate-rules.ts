@@ -58,7 +58,8 @@ function* validateServiceAccount(subject: ServiceAccountSubject | undefined, at:
 }
 
 function* validateResourceRule(rule: Partial<ResourcePolicyRule>, at: string): Iterable<FieldError> {
-  const { verbs = [], apiGroups = [], resources = [], clusterScope = false, namespaces = [] } = rule;
+  const { verbs = [], apiGroups = [], resources = [], clusterScope = false } = rule;
+  const namespaces = rule.namespaces ?? [];
   yield* validateVerbs(verbs, child(at, "verbs"));
   if (apiGroups.length === 0) yield required(child(at, "apiGroups"), "resource rules must supply at least one api group");
   yield* validateAllAlone(apiGroups, child(at, "apiGroups"), "api groups");

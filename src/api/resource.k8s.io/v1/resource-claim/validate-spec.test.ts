@@ -159,6 +159,10 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
         { matchAttribute: `a/${"x".repeat(33)}` },
         { distinctAttribute: `${"x".repeat(64)}/a` },
         { distinctAttribute: "a" },
+        { matchAttribute: `${"x".repeat(64)}/a` },
+        { distinctAttribute: "/" },
+        { distinctAttribute: "A_/1" },
+        { distinctAttribute: `a/${"x".repeat(33)}` },
       ],
     },
     [
@@ -171,6 +175,12 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
       "constraints[4].matchAttribute: Too long: may not be more than 32 bytes",
       "constraints[5].distinctAttribute: Too long: may not be more than 63 bytes",
       `constraints[6].distinctAttribute: Invalid value: "a": ${NOT_QUALIFIED}`,
+      "constraints[7].matchAttribute: Too long: may not be more than 63 bytes",
+      'constraints[8].distinctAttribute: Invalid value: "": the domain must not be empty',
+      'constraints[8].distinctAttribute: Invalid value: "": the name must not be empty',
+      `constraints[9].distinctAttribute: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+      `constraints[9].distinctAttribute: Invalid value: "1": ${NOT_AN_IDENTIFIER}`,
+      "constraints[10].distinctAttribute: Too long: may not be more than 32 bytes",
     ],
   ],
   [
@@ -183,6 +193,34 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
       "config[1].opaque.driver: Required value",
       "config[1].opaque.parameters: Required value",
       'config[2].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object',
+    ],
+  ],
+  [
+    "alternatives that cannot be had",
+    {
+      requests: [
+        either(
+          { name: "a", deviceClassName: "A", allocationMode: "All", count: 1 },
+          { name: "b", deviceClassName: "c", allocationMode: "Some" },
+          { name: "c", deviceClassName: "c", selectors: times(33, () => ({})) },
+        ),
+      ],
+    },
+    [
+      `requests[0].firstAvailable[0].deviceClassName: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
+      "requests[0].firstAvailable[0].count: Invalid value: 1: must not be specified when allocationMode is 'All'",
+      'requests[0].firstAvailable[1].allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"',
+      "requests[0].firstAvailable[2].selectors: Too many: 33: must have at most 32 items",
+    ],
+  ],
+  [
+    "configurations for requests that cannot be called so",
+    { requests: TWO, config: [{ requests: ["R", "s/A"], ...CONFIGURATION }] },
+    [
+      `config[0].requests[0]: Invalid value: "R": ${NOT_A_LABEL}`,
+      `config[0].requests[0]: Invalid value: "R": ${NOT_A_REQUEST}`,
+      `config[0].requests[1]: Invalid value: "A": ${NOT_A_LABEL}`,
+      `config[0].requests[1]: Invalid value: "s/A": ${NOT_A_REQUEST}`,
     ],
   ],
 ];

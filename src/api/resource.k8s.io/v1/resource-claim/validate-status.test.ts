@@ -41,6 +41,7 @@ function problemsOfStatus(status: JsonObject, { status: before = {}, metadata = 
   return problemsOfChange(resourceClaims, previous, { spec: SPEC, status }, "status");
 }
 
+const TOO_LONG = { driver: "x".repeat(64), pool: `${"x".repeat(200)}/${"y".repeat(53)}` };
 const READY = { type: "Ready", status: "True", reason: "Up", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
 
 const ROWS: readonly [title: string, status: JsonObject, problems: readonly string[]][] = [
@@ -110,8 +111,10 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
   ],
   [
     "names that are too long",
-    { allocation: allocation([result({ driver: "x".repeat(64), pool: `${"x".repeat(200)}/${"y".repeat(53)}` })]) },
+    { allocation: allocation([result(TOO_LONG)]), devices: [device(TOO_LONG)] },
     [
+      "devices[0].driver: Too long: may not be more than 63 bytes",
+      "devices[0].pool: Too long: may not be more than 253 bytes",
       "allocation.devices.results[0].driver: Too long: may not be more than 63 bytes",
       "allocation.devices.results[0].pool: Too long: may not be more than 253 bytes",
     ],
@@ -134,6 +137,7 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
     {
       allocation: allocation([
         result({ bindingConditions: ["a", "a", "-"] }),
+        result({ bindingConditions: ["a"], bindingFailureConditions: ["-"] }),
         result({ bindingFailureConditions: ["a", "a"] }),
         result({ bindingConditions: ["a"], bindingFailureConditions: ["a"] }),
         result({ bindingConditions: times(5, (index) => `c${index}`), bindingFailureConditions: times(5, (index) => `f${index}`) }),
@@ -143,11 +147,12 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
       `allocation.devices.results[0].bindingConditions[2]: Invalid value: "-": ${NOT_A_NAME}`,
       'allocation.devices.results[0].bindingConditions[1]: Duplicate value: "a"',
       "allocation.devices.results[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use bindingConditions",
-      'allocation.devices.results[1].bindingFailureConditions[1]: Duplicate value: "a"',
-      "allocation.devices.results[1].bindingConditions: Invalid value: null: bindingConditions are required to use bindingFailureConditions",
-      'allocation.devices.results[2].bindingFailureConditions[0]: Invalid value: "a": bindingFailureConditions must not overlap with bindingConditions',
-      "allocation.devices.results[3].bindingConditions: Too many: 5: must have at most 4 items",
-      "allocation.devices.results[3].bindingFailureConditions: Too many: 5: must have at most 4 items",
+      `allocation.devices.results[1].bindingFailureConditions[0]: Invalid value: "-": ${NOT_A_NAME}`,
+      'allocation.devices.results[2].bindingFailureConditions[1]: Duplicate value: "a"',
+      "allocation.devices.results[2].bindingConditions: Invalid value: null: bindingConditions are required to use bindingFailureConditions",
+      'allocation.devices.results[3].bindingFailureConditions[0]: Invalid value: "a": bindingFailureConditions must not overlap with bindingConditions',
+      "allocation.devices.results[4].bindingConditions: Too many: 5: must have at most 4 items",
+      "allocation.devices.results[4].bindingFailureConditions: Too many: 5: must have at most 4 items",
     ],
   ],
   [
@@ -157,7 +162,7 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
         [],
         [
           {},
-          { source: "Elsewhere", requests: ["x", "r", "r"], ...CONFIGURATION },
+          { source: "Elsewhere", requests: ["X", "r", "r"], ...CONFIGURATION },
           { source: "FromClass", requests: times(33, () => "r"), opaque: {} },
         ],
       ),
@@ -166,7 +171,8 @@ const ROWS: readonly [title: string, status: JsonObject, problems: readonly stri
       "allocation.devices.config[0].source: Required value",
       "allocation.devices.config[0].opaque: Required value",
       'allocation.devices.config[1].source: Unsupported value: "Elsewhere": supported values: "FromClaim", "FromClass"',
-      `allocation.devices.config[1].requests[0]: Invalid value: "x": ${NOT_A_REQUEST}`,
+      `allocation.devices.config[1].requests[0]: Invalid value: "X": ${NOT_A_LABEL}`,
+      `allocation.devices.config[1].requests[0]: Invalid value: "X": ${NOT_A_REQUEST}`,
       'allocation.devices.config[1].requests[2]: Duplicate value: "r"',
       "allocation.devices.config[2].requests: Too many: 33: must have at most 32 items",
       "allocation.devices.config[2].opaque.driver: Required value",

@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     "attributes that cannot be called so",
-    { attributes: { "a-b": { int: 1 }, "/": { int: 1 }, "A_/1": { int: 1 }, [`a/${"x".repeat(33)}`]: { int: 1 }, "a/b/c": { int: 1 } } },
+    { attributes: { "a-b": { int: 1 }, "/": { int: 1 }, "A_/1": { int: 1 }, [`a/${"x".repeat(33)}`]: { int: 1 }, [`${"x".repeat(64)}/a`]: { int: 1 }, "a/b/c": { int: 1 } } },
     [
       `.attributes: Invalid value: "a-b": ${NOT_AN_IDENTIFIER}`,
       '.attributes: Invalid value: "": the domain must not be empty',
@@ -69,6 +69,7 @@ const ROWS: readonly Row[] = [
       `.attributes: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
       `.attributes: Invalid value: "1": ${NOT_AN_IDENTIFIER}`,
       ".attributes: Too long: may not be more than 32 bytes",
+      ".attributes: Too long: may not be more than 63 bytes",
     ],
   ],
   [
@@ -95,8 +96,22 @@ const ROWS: readonly Row[] = [
   ],
   [
     "capacities that cannot be called so",
-    { capacity: { "a-b": { value: "1" } } },
-    [`.capacity: Invalid value: "a-b": ${NOT_AN_IDENTIFIER}`],
+    {
+      capacity: {
+        "a-b": { value: "1" },
+        "/": { value: "1" },
+        "A_/b": { value: "1" },
+        [`${"x".repeat(64)}/${"y".repeat(33)}`]: { value: "1" },
+      },
+    },
+    [
+      `.capacity: Invalid value: "a-b": ${NOT_AN_IDENTIFIER}`,
+      '.capacity: Invalid value: "": the domain must not be empty',
+      '.capacity: Invalid value: "": the name must not be empty',
+      `.capacity: Invalid value: "A_": ${NOT_A_SUBDOMAIN}`,
+      ".capacity: Too long: may not be more than 63 bytes",
+      ".capacity: Too long: may not be more than 32 bytes",
+    ],
   ],
   [
     "taints that say nothing",
