@@ -1,6 +1,7 @@
 /** `pods/binding`: the scheduler's word that a Pod belongs to a node. Once said it stays. */
+import { validateBinding } from "../api/core/v1/binding.ts";
 import type { Binding, Pod, PodCondition } from "../api/generated/core/v1.ts";
-import { describeFieldError, notSupported, required, type FieldError } from "../api/machinery/field-error.ts";
+import { describeFieldError } from "../api/machinery/field-error.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import { badRequest, conflict, StatusError, type ResourceName } from "../api/machinery/status-error.ts";
 import { formatTime } from "../api/machinery/time.ts";
@@ -17,7 +18,7 @@ const PODS_BINDING = { group: "", plural: "pods/binding" };
 export async function bindPod(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
   const binding = object as unknown as Binding;
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
-  const errors = [...bindingErrors(binding)].map(describeFieldError);
+  const errors = [...validateBinding(binding)].map(describeFieldError);
   // Upstream does not say that it is the client who is wrong.
   if (errors.length > 0) throw new StatusError("Unknown", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
   await updateObject(server, {
@@ -50,12 +51,6 @@ function checkPreconditions(resource: ResourceName, { metadata }: Binding, store
     name,
     `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.revision}`,
   );
-}
-
-function* bindingErrors({ target }: Binding): Iterable<FieldError> {
-  if (target.kind !== undefined && target.kind !== "" && target.kind !== "Node")
-    yield notSupported("target.kind", target.kind, ["Node", "<empty>"]);
-  if (target.name === undefined || target.name === "") yield required("target.name");
 }
 
 function obstacle({ metadata, spec }: Pod): string | undefined {

@@ -30,7 +30,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     kind: "CustomResourceDefinition",
-    rule: /x-kubernetes-validations|: failed rule|rule compile|evaluating rule|call cost|cost budget|rule cost|operator, function or macro/,
+    rule: /x-kubernetes-validations|: failed rule|rule compile|evaluating rule|call cost|cost budget|rule cost|runtime cost|operator, function or macro/,
     why: "About expressions: CEL comes with the issue on extensions.",
   },
   {
@@ -39,12 +39,37 @@ export const explanations: readonly Explanation[] = [
   },
   {
     kind: "CustomResourceDefinition",
+    rule: /^FieldValue(Duplicate|Forbidden) (items\.default \|\| openAPIV3Schema\.default \|\| properties\.default)? ?\(validate\)$/,
+    why: "A default is refused in this way only by a rule that gives it as its reason: CEL comes with the issue on extensions.",
+  },
+  {
+    kind: "CustomResourceDefinition",
+    rule: /^FieldValueInvalid \S+\.(JSONPath|\w+Path): must (not be empty|be a json path in the dot notation) /,
+    why: "Upstream asks before whether the path is empty, and after splitting it whether there are no parts, of which there is always one.",
+  },
+  {
+    kind: "CustomResourceDefinition",
+    rule: /^FieldValueInvalid versions\.schema: error building validator/,
+    why: "Only a reference to another schema can fail to be built, and references are refused before.",
+  },
+  {
+    kind: "CustomResourceDefinition",
+    rule: "FieldValueForbidden default: must not be set (specStandardValidatorV3.validate)",
+    why: "Version v1 allows defaults; where it does not, upstream always adds the reason.",
+  },
+  {
+    kind: "CustomResourceDefinition",
+    rule: /^FieldValueRequired schema\.openAPIV3Schema \|\| validation\.openAPIV3Schema: because it is defined in/,
+    why: "Said of a condition on something without a schema; the root has one, or nothing is checked.",
+  },
+  {
+    kind: "CustomResourceDefinition",
     rule: /mutually exclusive|may not all be set to identical values| spec\.(version|validation): /,
     why: "About fields of upstream's internal type, which no version that is served can set.",
   },
   {
     kind: "RuntimeClass",
-    rule: / overhead\.(requests|claims)/,
+    rule: / overhead\.(requests|claims|limits: Limit must be set for non overcommitable resources)/,
     why: "Upstream checks the overhead as if it were the limits of a container, which then has no requests and no claims.",
   },
   {
@@ -71,5 +96,104 @@ export const explanations: readonly Explanation[] = [
   {
     rule: /(nodeAllocatableResource(ClaimStatuses|Mappings)|node allocatable resource claims cannot)/,
     why: "The feature DRANodeAllocatableResources is off by default, and the fields are dropped.",
+  },
+  {
+    rule: / (spec|inlineVolumeSpec)\.hostPath: may not specify more than 1 volume type/,
+    why: "The path of a node is the first type that upstream looks for, so it is never one too many.",
+  },
+  {
+    kind: "PersistentVolumeClaim",
+    rule: /^FieldValueInvalid (spec\.resources|status\.allocatedResources): must be an integer /,
+    why: "Upstream asks this of storage, which may be a broken number.",
+  },
+  {
+    kind: "PersistentVolumeClaim",
+    rule: /^FieldValueInvalid spec\.resources: must be greater than or equal to 0 /,
+    why: "Upstream asks before whether it is greater than zero, and goes on only then.",
+  },
+  {
+    kind: "PersistentVolumeClaim",
+    rule: /^FieldValueInvalid status\.allocatedResources: must be greater than or equal to 0 /,
+    why: "Upstream says so of amounts below -9.2E whose int64 has overflowed. Ours has one message for all amounts below zero.",
+  },
+  {
+    kind: "CSIDriver",
+    rule: /^FieldValueRequired spec\.(attachedRequired|podInfoOnMount|seLinuxMount|storageCapacity) /,
+    why: "The defaults fill it in.",
+  },
+  {
+    kind: "StorageClass",
+    rule: /^FieldValueRequired volumeBindingMode /,
+    why: "The defaults fill it in.",
+  },
+  {
+    kind: "IngressClass",
+    rule: /^FieldValueRequired parameters\.scope /,
+    why: "The defaults fill it in.",
+  },
+  {
+    rule: /^FieldValueRequired (spec\.failurePolicy|match(Constraints|Resources)\.(matchPolicy|namespaceSelector|objectSelector)) \(validate/,
+    why: "The defaults of admission policies and their bindings fill it in.",
+  },
+  {
+    rule: /^FieldValueForbidden spec\.param(Kind|Ref): cannot identify user /,
+    why: "Asks an authorizer whether the user may read the parameters: authorization comes with the issue on identity.",
+  },
+  {
+    kind: "ValidatingAdmissionPolicy",
+    rule: /^FieldValueRequired validations\.message: message must be specified if expression contains line breaks/,
+    why: "Upstream asks whether the message is empty only after it has found that the same message contains line breaks.",
+  },
+  {
+    kind: "CertificateSigningRequest",
+    rule: /^FieldValueForbidden status\.certificate: updates may not set certificate content/,
+    why: "A write that may not set the certificate is given the one that was there before it is checked.",
+  },
+  {
+    kind: "EndpointSlice",
+    rule: /^FieldValue(Invalid|TooMany) endpoints\.deprecatedTopology: /,
+    why: "Version v1 drops what is written there, and no other version is served.",
+  },
+  {
+    kind: "EndpointSlice",
+    rule: "FieldValueInvalid endpoints.addresses: must be a valid IP address (validateEndpoints)",
+    why: "Upstream asks once more of addresses that it has found to be valid, in a stricter way.",
+  },
+  {
+    kind: "PriorityLevelConfiguration",
+    rule: /^FieldValueInvalid limited\.assuredConcurrencyShares: /,
+    why: "The name of the field in versions v1beta1 and v1beta2, which are not served. In the others it is nominalConcurrencyShares.",
+  },
+  {
+    rule: /^FieldValueInvalid (opaque\.parameters|devices\.data): error parsing data as JSON: /,
+    why: "Only protobuf can carry what is no JSON, and ours refuses that when it is decoded.",
+  },
+  {
+    kind: "ResourceClaim",
+    rule: "FieldValueRequired devices.data (validateDeviceStatus)",
+    why: "Data that is null counts as absent, as it does where upstream decodes JSON.",
+  },
+  {
+    kind: "ResourceClaim",
+    rule: /^FieldValueForbidden status\.(allocation|devices): changing status\./,
+    why: "Asks an authorizer whether the user may write this part of the status: authorization comes with the issue on identity.",
+  },
+  {
+    kind: "ResourceClaim",
+    rule: /^FieldValueRequired tolerations\.operator \(validateDeviceToleration\)/,
+    why: "The defaults fill it in.",
+  },
+  {
+    rule: /^FieldValueRequired (constraints\.(distinct|match)Attribute|devices\.(attributes|capacity)) \(validateDevice/,
+    why: "Said of a driver's name that is empty; a domain that is empty is refused before, in other words.",
+  },
+  {
+    rule: /^FieldValueTooMany (status\.devices|devices\.(attributes|capacity)): has too many items /,
+    why: "These have no limit of their own.",
+  },
+  {
+    kind: "ResourceSlice",
+    rule: / attributes\.(bools|ints|strings|versions): /,
+    why: "The feature DRAListTypeAttributes is off by default, and the fields are dropped.",
   },
 ];

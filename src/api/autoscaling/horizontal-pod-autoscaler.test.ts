@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import type { HorizontalPodAutoscaler } from "../generated/autoscaling/v2.ts";
+import { validateQualifiedName } from "../machinery/names.ts";
 import type { Json, JsonObject } from "../machinery/object.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../testing/kind.ts";
 import { toV1, toV2 } from "./horizontal-pod-autoscaler/convert.ts";
@@ -203,6 +204,23 @@ const METRICS: readonly [title: string, metric: Json, problems: readonly string[
       "resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization",
     ],
   ],
+  ...["ContainerResource", "External", "Object", "Resource"].map((type): [string, Json, readonly string[]] => [
+    `the type ${type} and nothing of it`,
+    { type },
+    [`${type.charAt(0).toLowerCase()}${type.slice(1)}: Required value: must populate information for the given metric source`],
+  ]),
+  ...[
+    { name: "-", problem: validateQualifiedName("-").join("") },
+    { name: "requests.example.com/x", problem: "doesn't follow extended resource name standard" },
+    { name: "disk", problem: "must be a standard resource type or fully qualified" },
+  ].map(({ name, problem }): [string, Json, readonly string[]] => [
+    `a resource of a container that is called ${name}`,
+    { type: "ContainerResource", containerResource: { name, container: "c", target: { type: "Utilization", averageUtilization: 1 } } },
+    [
+      `containerResource.name: Invalid value: "${name}": ${problem}`,
+      ...(name.includes("/") ? [] : [`containerResource.name: Invalid value: "${name}": must be a standard resource for containers`]),
+    ],
+  ]),
 ];
 
 for (const [title, metric, problems] of METRICS) {
@@ -235,6 +253,8 @@ test("the object's path keeps the status, and the status's path keeps the spec",
   assert.deepEqual(previous.status, { desiredReplicas: 0, currentMetrics: null });
   assert.equal(changedObject(autoscalers, previous, sent).status, previous.status);
   assert.equal(changedObject(autoscalers, previous, sent, "status").spec, previous.spec);
+  const empty = { ...sent, status: { desiredReplicas: 1, currentMetrics: [] } };
+  assert.deepEqual(changedObject(autoscalers, previous, empty, "status").status, { desiredReplicas: 1, currentMetrics: null });
   assert.deepEqual(problemsOfChange(autoscalers, previous, sent, "status"), [
     "status.currentReplicas: Invalid value: -1: must be greater than or equal to 0",
     "status.desiredReplicas: Invalid value: -2: must be greater than or equal to 0",

@@ -5,7 +5,7 @@
  */
 import { withChanges } from "../changes.ts";
 import type { HorizontalPodAutoscaler, HorizontalPodAutoscalerStatus } from "../generated/autoscaling/v2.ts";
-import { absentList } from "../members.ts";
+import { absentList, listOrAbsent } from "../members.ts";
 import { ageColumn, nameColumn, textColumn, UNSET } from "../machinery/columns.ts";
 import { defineResource } from "../machinery/resource.ts";
 import { toV1, toV2 } from "./horizontal-pod-autoscaler/convert.ts";
@@ -62,5 +62,5 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
 
 /** What is measured is always shown, also if it is nothing. */
 function withMetrics(status: HorizontalPodAutoscalerStatus | undefined): HorizontalPodAutoscalerStatus | undefined {
-  return status === undefined ? undefined : withChanges(status, { currentMetrics: status.currentMetrics ?? absentList });
+  return status === undefined ? undefined : withChanges(status, { currentMetrics: listOrAbsent(status.currentMetrics) });
 }

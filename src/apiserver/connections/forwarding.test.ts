@@ -59,7 +59,7 @@ test("headers go on but those of the connection and those that say who the clien
     "x-own": "dropped",
   });
 
-  deepEqual(forwardedHeaders(request, "/a"), {
+  deepEqual(forwardedHeaders(request, "/api/v1/namespaces/x/pods/y/proxy/a"), {
     accept: "text/html",
     cookie: "a=b",
     "x-forwarded-for": "198.51.100.1, 192.0.2.1",
@@ -67,11 +67,12 @@ test("headers go on but those of the connection and those that say who the clien
   });
 });
 
+const PREFIX = "/api/v1/namespaces/x/pods/y/proxy";
 const target: ConnectionTarget = { is: "server", scheme: "http", host: "10.0.0.1", port: 8080 };
 
 function answered(headers: Readonly<Record<string, string>>): Readonly<Record<string, string | readonly string[]>> {
   const request = requestWith({ host: "api.example" });
-  const answer = forwardedAnswer({ code: 200, headers, body: [] }, { request, target, path: "/a" });
+  const answer = forwardedAnswer({ code: 200, headers, body: [] }, { request, target, prefix: PREFIX });
   return "headers" in answer ? answer.headers : {};
 }
 
@@ -90,7 +91,6 @@ test("headers come back but those of the connection and those that let other sit
   );
 });
 
-const PREFIX = "/api/v1/namespaces/x/pods/y/proxy";
 const locations: readonly [location: string, shown: string][] = [
   ["/login?next=%2F", `${PREFIX}/login?next=%2F`],
   ["http://10.0.0.1:8080/login", `${PREFIX}/login`],
@@ -111,7 +111,10 @@ for (const [location, shown] of locations) {
 test("a redirect to another port, or within IPv6, is known", () => {
   const six: ConnectionTarget = { is: "kubelet", node: { name: "n", host: "2001:db8::1", port: 10_250 } };
   const of = (location: string) => {
-    const answer = forwardedAnswer({ code: 302, headers: { location }, body: [] }, { request: requestWith({}), target: six, path: "/a" });
+    const answer = forwardedAnswer(
+      { code: 302, headers: { location }, body: [] },
+      { request: requestWith({}), target: six, prefix: PREFIX },
+    );
     return "headers" in answer ? answer.headers["location"] : "";
   };
   deepEqual([of("https://[2001:db8::1]:10250/x"), of("https://[2001:db8::1]:1/x")], [`${PREFIX}/x`, "https://[2001:db8::1]:1/x"]);

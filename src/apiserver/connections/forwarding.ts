@@ -5,6 +5,7 @@
  */
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
 import type { ConnectionTarget } from "../connection.ts";
+import type { ApiRequest } from "../request.ts";
 
 /** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */
 const HOP_BY_HOP = [
@@ -42,8 +43,8 @@ export function encodePath(path: string): string {
   return encodeURI(path.toWellFormed()).replace(/[!'()*?#[\]]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** `path` is that on the other side. */
-export function forwardedHeaders(request: ExchangeRequest, path: string): Record<string, string> {
+/** `uri` is the path by which the client came. */
+export function forwardedHeaders(request: ExchangeRequest, uri: string): Record<string, string> {
   const named = (request.header("connection") ?? "")
     .toLowerCase()
     .split(",")
@@ -57,19 +58,21 @@ export function forwardedHeaders(request: ExchangeRequest, path: string): Record
   return {
     ...Object.fromEntries(headers),
     "x-forwarded-for": before === undefined ? address : `${before}, ${address}`,
-    "x-forwarded-uri": `${prefixOf(request, path)}${path}`,
+    "x-forwarded-uri": uri,
   };
 }
 
-/** The part of the path that leads to the proxy: "/api/v1/namespaces/x/pods/y/proxy". */
-function prefixOf({ path: asked }: ExchangeRequest, path: string): string {
-  return asked.endsWith(path) ? asked.slice(0, asked.length - path.length) : asked.replace(/\/proxy(?:\/.*)?$/, "/proxy");
+/** The path of the proxy itself: "/api/v1/namespaces/x/pods/y/proxy". */
+export function proxyPath({ group, version, namespace, plural, name, subresource }: ApiRequest): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  return encodePath(`${root}${namespace === "" ? "" : `/namespaces/${namespace}`}/${plural}/${name}/${subresource}`);
 }
 
 export interface Forwarded {
   readonly request: ExchangeRequest;
   readonly target: ConnectionTarget;
-  readonly path: string;
+  /** The path of the proxy. */
+  readonly prefix: string;
 }
 
 /** The answer of the other side as the client gets it. */
@@ -85,11 +88,10 @@ export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): E
 }
 
 /** A redirect within the other side begins with the proxy's own path; others are left as they are. */
-function throughProxy(location: string, { request, target, path }: Forwarded): string {
+function throughProxy(location: string, { request, target, prefix }: Forwarded): string {
   const match = /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/(?<host>[^/?#]*))?(?<rest>.*)$/is.exec(location);
   const { host, rest = "" } = match?.groups ?? {};
   const isOwn = host === undefined || host === "" || hostsOf(target).includes(host) || host === request.header("host");
-  const prefix = prefixOf(request, path);
   if (!isOwn || !rest.startsWith("/")) return location;
   return rest.startsWith(prefix) ? rest : `${prefix}${rest}`;
 }

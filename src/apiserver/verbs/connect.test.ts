@@ -68,7 +68,7 @@ async function service(server: StartedServer, name: string, addresses: readonly 
   await made(server, `${NAMESPACE}/endpoints`, { metadata: { name }, subsets });
 }
 
-const NO_KUBELET = "no kubelet is connected to this API server; run one beside it (k8ts up) to reach what runs";
+const NO_KUBELET = "no kubelet is connected to this API server; start one there and try again";
 
 /** [method, path, code, reason, message]: what is said without a kubelet. Method "WS": GET that asks for a WebSocket. */
 const rules: readonly (readonly [method: string, path: string, code: number, reason: string | undefined, message: string])[] = [
@@ -261,6 +261,7 @@ for (const [method, asked] of [
     const [call] = calls;
     deepEqual([call?.method, call?.path, call?.query], [method, "/c/", "limit=x&watch=1"]);
     deepEqual([call?.headers["x-asked"], call?.headers["authorization"], call?.headers["content-type"]], ["1", undefined, "text/plain"]);
+    equal(call?.headers["x-forwarded-uri"], `${NAMESPACE}/pods/https:running:8443/proxy/c/`);
     deepEqual(call?.target, { is: "server", scheme: "https", host: "192.0.2.50", port: 8443, pod: POD });
     equal(new TextDecoder().decode(await call?.body()), asked);
   });

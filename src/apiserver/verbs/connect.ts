@@ -7,7 +7,7 @@ import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../connection.ts";
 import { resolverOf } from "../connections/all.ts";
-import { encodePath, forwardedAnswer, forwardedHeaders, tidyPath } from "../connections/forwarding.ts";
+import { encodePath, forwardedAnswer, forwardedHeaders, proxyPath, tidyPath } from "../connections/forwarding.ts";
 import { decodeOptions } from "../connections/options.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
@@ -83,13 +83,13 @@ async function carried(server: ServerContext, call: ConnectCall, resolved: Resol
 
 async function forwarded(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
   const { exchange } = resolved.connection;
-  const path = tidyPath(resolved.connection.path);
+  const path = tidyPath((resolved.options["path"] ?? "") as string);
   const isReading = exchange.method === "GET" || exchange.method === "HEAD";
   // Links of a page are relative to the last slash, so there must be one.
   if (path === "" && isReading && !asksForUpgrade(exchange)) return redirection(exchange);
-  const encoded = encodePath(path);
-  const answer = await called(server, call, resolved, { path: encoded, headers: forwardedHeaders(exchange, encoded) });
-  return forwardedAnswer(answer, { request: exchange, target: resolved.target, path: encoded });
+  const [prefix, behind] = [proxyPath(call.request), encodePath(path)];
+  const answer = await called(server, call, resolved, { path: behind, headers: forwardedHeaders(exchange, `${prefix}${behind}`) });
+  return forwardedAnswer(answer, { request: exchange, target: resolved.target, prefix });
 }
 
 /** Both sides say what they like until one has enough: exec, attach, portforward. */
@@ -145,7 +145,7 @@ function redirection({ path, query }: ExchangeRequest): ExchangeAnswer {
 
 function noKubelet(target: ConnectionTarget): Error {
   const where = target.is === "kubelet" ? `the kubelet of node "${target.node.name}"` : `${target.host}:${target.port}`;
-  return new Error(`cannot reach ${where}: no kubelet is connected to this API server; run one beside it (k8ts up) to reach what runs`);
+  return new Error(`cannot reach ${where}: no kubelet is connected to this API server; start one there and try again`);
 }
 
 /** Upstream has a reason for what it cannot forward, and none for a kubelet that does not answer. */

@@ -16,11 +16,14 @@ import { rounds, testSeed } from "../rounds.ts";
 import { Churn, readNumbers, SERVICES, sharedInHistory } from "./service-churn.ts";
 
 const CLIENTS = 64;
-const STEPS = 10;
-const RANGES = ["--service-cluster-ip-range=10.0.0.0/24,fd00::/120", "--service-node-port-range=30000-30063"];
+const STEPS = 8;
+const RANGES = ["--service-cluster-ip-range=10.0.0.0/24,fd00::/122", "--service-node-port-range=30000-30063"];
 /** Of IPv4 neither the network nor the broadcast address is given, of IPv6 not the network. */
-const CAPACITY = { ipv4: 254, ipv6: 255, ports: 64 };
+const CAPACITY = { ipv4: 254, ipv6: 63, ports: 64 };
 const CRASHES = { quick: 2, full: 40 };
+const FILLS = { quick: 1, full: 3 };
+
+type Clients = readonly HttpsClient[];
 
 /** Servers of one store, and where clients find one that is up. */
 interface Cluster {
@@ -79,9 +82,11 @@ async function play(t: TestContext, start: (owned: Disposables) => Promise<Clust
   equal((await admin.create({ type: "ExternalName", externalName: "example.org" }, "last")).code, 201);
   deepEqual(await sharedInHistory(await admin.connection(), from, "last"), []);
 
-  for (let time = 0; time < 2; time++) {
-    await fill(cluster, admin);
-    await deleteAll(cluster, admin);
+  const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, client) => cluster.connect(client)));
+  for (const client of clients) owned.use(client);
+  for (let time = 0; time < rounds(FILLS); time++) {
+    await fill(clients, admin);
+    await deleteAll(clients, admin);
   }
 }
 
@@ -134,13 +139,13 @@ function aService(name: string, spec: object): object {
   return { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } };
 }
 
-async function fill(cluster: Cluster, admin: Reconnecting): Promise<void> {
+async function fill(clients: Clients, admin: Reconnecting): Promise<void> {
   const { ports } = await readNumbers(await admin.connection());
-  await createAll(cluster, "port", CAPACITY.ports - ports, { type: "NodePort", ipFamilies: ["IPv6"] });
+  await createAll(clients, "port", CAPACITY.ports - ports, { type: "NodePort", ipFamilies: ["IPv4"] });
   await isFull(await admin.create({ type: "NodePort" }), "failed to allocate a nodePort: range is full");
   const { ipv4, ipv6 } = await readNumbers(await admin.connection());
-  await createAll(cluster, "four", CAPACITY.ipv4 - ipv4, { ipFamilies: ["IPv4"] });
-  await createAll(cluster, "six", CAPACITY.ipv6 - ipv6, { ipFamilies: ["IPv6"] });
+  await createAll(clients, "four", CAPACITY.ipv4 - ipv4, { ipFamilies: ["IPv4"] });
+  await createAll(clients, "six", CAPACITY.ipv6 - ipv6, { ipFamilies: ["IPv6"] });
   for (const family of ["IPv4", "IPv6"]) {
     await isFull(await admin.create({ ipFamilies: [family] }), "failed to allocate a serviceIP: range is full");
   }
@@ -152,35 +157,34 @@ async function isFull({ code, body }: Answer, why: string): Promise<void> {
   deepEqual([code, (JSON.parse(body) as { readonly message: string }).message], [500, `Internal error occurred: ${why}`]);
 }
 
-async function createAll(cluster: Cluster, prefix: string, count: number, spec: object): Promise<void> {
+async function createAll(clients: Clients, prefix: string, count: number, spec: object): Promise<void> {
   const services = Array.from({ length: count }, (_, index) => aService(`${prefix}-${index}`, spec));
-  await together(cluster, services, (connection, service) => connection.ask("POST", SERVICES, service), 201);
+  await together(clients, services, (connection, service) => connection.ask("POST", SERVICES, service), 201);
 }
 
-async function deleteAll(cluster: Cluster, admin: Reconnecting): Promise<void> {
+async function deleteAll(clients: Clients, admin: Reconnecting): Promise<void> {
   const { names } = await readNumbers(await admin.connection());
   const paths = names.map((name) => `${SERVICES}/${name.slice("default/".length)}`);
-  await together(cluster, paths, (connection, path) => connection.ask("DELETE", path), 200);
+  await together(clients, paths, (connection, path) => connection.ask("DELETE", path), 200);
   const left = await readNumbers(await admin.connection());
   deepEqual({ ...left, resourceVersion: "" }, { names: [], ipv4: 1, ipv6: 0, ports: 0, problems: [], resourceVersion: "" });
 }
 
 /** The items are dealt out to all clients, who work at the same time; every answer must have the code. */
 async function together<Item>(
-  { connect }: Cluster,
+  clients: Clients,
   items: readonly Item[],
   ask: (connection: HttpsClient, item: Item) => Promise<Answer>,
   code: number,
 ): Promise<void> {
   const waiting = [...items];
-  const work = async (client: number) => {
-    using connection = await connect(client);
+  const work = async (connection: HttpsClient) => {
     for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
       const answer = await ask(connection, item);
       equal(answer.code, code, answer.body);
     }
   };
-  await Promise.all(Array.from({ length: CLIENTS }, (_, client) => work(client)));
+  await Promise.all(clients.map(work));
 }
 
 test(`the numbers of Services are exact on files, after SIGKILL too (K8TS_SEED=${testSeed()})`, (t) => play(t, oneServer));

@@ -96,7 +96,8 @@ export async function showTable(stage: Stage): Promise<void> {
 
 /** A cell as kubectl prints it; `<uid>` and `<now>` stand for the object's uid and birth. */
 function printedCell(cell: Json, { uid = "", creationTimestamp = "" }: KubeObject["metadata"]): string {
-  return cell === null ? "" : String(cell).replaceAll("<uid>", uid).replaceAll("<now>", creationTimestamp);
+  const text = typeof cell === "string" ? cell : cell === null ? "" : JSON.stringify(cell);
+  return text.replaceAll("<uid>", uid).replaceAll("<now>", creationTimestamp);
 }
 
 /** Ages are those of an object that was just made, whatever few seconds have passed since. */

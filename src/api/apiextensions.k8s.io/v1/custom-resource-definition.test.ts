@@ -88,6 +88,10 @@ function approved(text: string): Sent {
   return aDefinition({ group: "k8s.io" }, { name: "crontabs.k8s.io", annotations: { [KUBERNETES]: text } });
 }
 
+const WITHOUT_SCHEMAS = aDefinition({
+  versions: [aVersion({ schema: undefined }), aVersion({ name: "v2", schema: undefined, served: false, storage: false })],
+});
+
 const changes: readonly (readonly [it: string, previous: CustomResourceDefinition, sent: Sent, problems: readonly string[]])[] = [
   [
     "what objects are stored under may not change once it is established",
@@ -127,6 +131,12 @@ const changes: readonly (readonly [it: string, previous: CustomResourceDefinitio
     { ...stored(), spec: { ...stored().spec, preserveUnknownFields: true } },
     aDefinition({ preserveUnknownFields: true }),
     [],
+  ],
+  [
+    "a schema that was never there may still not be, where unknown fields are preserved or nothing is served",
+    stored(WITHOUT_SCHEMAS),
+    WITHOUT_SCHEMAS,
+    ["spec.versions[0].schema.openAPIV3Schema: Required value: because otherwise all fields are pruned"],
   ],
   [
     "a bundle of certificates that is none is refused once it is used",

@@ -106,6 +106,11 @@ const ROWS: readonly [title: string, change: JsonObject, problems: readonly stri
     { minReadySeconds: 600 },
     ["spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds"],
   ],
+  [
+    "steps that are no steps",
+    { strategy: { rollingUpdate: { maxSurge: -1, maxUnavailable: "x" } } },
+    [`${ROLLING}.maxUnavailable: Invalid value: "x": ${PERCENT}`, `${ROLLING}.maxSurge: Invalid value: -1: ${NOT_NEGATIVE}`],
+  ],
 ];
 
 for (const [title, change, problems] of ROWS) {
@@ -175,6 +180,24 @@ test("the numbers of a status must fit each other, and collisions are never forg
   assert.deepEqual(problemsOfChange(deployments, previous, { spec: SPEC, status: {} }, "status"), [
     "status.collisionCount: Invalid value: 0: cannot be decremented",
   ]);
+});
+
+test("no number of a status is below none", () => {
+  const numbers = [
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "unavailableReplicas",
+    "terminatingReplicas",
+    "collisionCount",
+  ];
+  const status = Object.fromEntries(numbers.map((name) => [name, -1]));
+
+  assert.deepEqual(
+    problemsOfChange(deployments, newObject(deployments, { spec: SPEC }), { spec: SPEC, status }, "status"),
+    numbers.map((name) => `status.${name}: Invalid value: -1: ${NOT_NEGATIVE}`),
+  );
 });
 
 const ROLLBACK = "deprecated.deployment.rollback.to";

@@ -44,6 +44,14 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
       "spec.template.spec.containers: Required value",
     ],
   ],
+  [
+    "a selector that selects in no way",
+    { ...SPEC, selector: { matchLabels: { a: "b" }, matchExpressions: [{ key: "a", operator: "Odd" }] } },
+    [
+      'spec.selector.matchExpressions[0].operator: Invalid value: "Odd": not a valid selector operator',
+      'spec.selector: Invalid value: {"matchLabels":{"a":"b"},"matchExpressions":[{"key":"a","operator":"Odd"}]}: invalid label selector',
+    ],
+  ],
 ];
 
 for (const [title, spec, problems] of ROWS) {
@@ -90,6 +98,16 @@ test("the numbers of a status must fit each other", () => {
     "status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas",
     "status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas",
   ]);
+});
+
+test("no number of a status is below none", () => {
+  const numbers = ["replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
+  const status = Object.fromEntries(numbers.map((name) => [name, -1]));
+
+  assert.deepEqual(
+    problemsOfChange(replicaSets, newObject(replicaSets, { spec: SPEC }), { spec: SPEC, status }, "status"),
+    numbers.map((name) => `status.${name}: Invalid value: -1: must be greater than or equal to 0`),
+  );
 });
 
 test("a table shows how many Pods there are and how they are found", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { StatefulSet } from "../../generated/apps/v1.ts";
+import { validateQualifiedName } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
   cellsOf,
@@ -225,6 +226,13 @@ for (const [title, change, problems] of ROWS) {
     assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, ...change } }), problems);
   });
 }
+
+test("a label of its Pods that cannot be one is told twice, as upstream does", () => {
+  const template = { ...TEMPLATE, metadata: { labels: { a: "b", "-": "c" } } };
+  const problem = `spec.template.labels: Invalid value: "-": ${validateQualifiedName("-").join("")}`;
+
+  assert.deepEqual(problemsOfNew(statefulSets, { spec: { ...SPEC, template } }), [problem, problem]);
+});
 
 const PROFILE = "seccomp.security.alpha.kubernetes.io/pod";
 const ARMOR = "container.apparmor.security.beta.kubernetes.io/";

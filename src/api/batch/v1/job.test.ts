@@ -33,6 +33,11 @@ const DEFAULTS: readonly [title: string, sent: JsonObject, kept: JsonObject][] =
       podReplacementPolicy: "Failed",
     },
   ],
+  [
+    "nothing of what failures mean",
+    { podFailurePolicy: {} },
+    { completions: 1, parallelism: 1, backoffLimit: 6, podFailurePolicy: { rules: null }, podReplacementPolicy: "Failed" },
+  ],
 ];
 
 for (const [title, sent, kept] of DEFAULTS) {

@@ -1,8 +1,9 @@
 /**
  * core/v1 Binding: "this Pod belongs to that node", the scheduler's word. Never stored: it is carried out.
- * Not here: who does it, and checks it (apiserver/bind-pod.ts).
+ * Not here: who does it (apiserver/bind-pod.ts).
  */
 import type { Binding } from "../../generated/core/v1.ts";
+import { notSupported, required, type FieldError } from "../../machinery/field-error.ts";
 import { defineResource } from "../../machinery/resource.ts";
 
 export const bindings = defineResource<Binding>({
@@ -15,3 +16,9 @@ export const bindings = defineResource<Binding>({
   verbs: ["create"],
   columns: [],
 });
+
+/** Called by who carries it out. */
+export function* validateBinding({ target }: Binding): Iterable<FieldError> {
+  if ((target.kind ?? "") !== "" && target.kind !== "Node") yield notSupported("target.kind", target.kind, ["Node", "<empty>"]);
+  if ((target.name ?? "") === "") yield required("target.name");
+}

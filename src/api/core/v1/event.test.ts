@@ -147,6 +147,12 @@ const LEGACY: readonly [title: string, sent: Sent, problems: readonly string[]][
     },
     [],
   ],
+  ["a name of any sort", { metadata: { name: "A b" }, involvedObject: {} }, []],
+  [
+    "a name that cannot stand in a path",
+    { metadata: { name: "a/b" }, involvedObject: {} },
+    ["metadata.name: Invalid value: \"a/b\": may not contain '/'"],
+  ],
   [
     "a time and nothing else",
     { involvedObject: {}, eventTime: SECOND },
@@ -195,6 +201,7 @@ test("the new API calls the one who reports by its own name, and has rules of it
 
 test("a new Event of the new API uses no deprecated field, and says when it was", () => {
   assert.deepEqual(problems(validateStrictCreate(received(events, NEW_EVENT, NEW_API))), []);
+  assert.deepEqual(problems(validateStrictCreate(received(events, { ...NEW_EVENT, metadata: { name: "", namespace: "default" } }, NEW_API))), []);
   const wrong = {
     metadata: { name: "E_1" },
     series: { count: 1 },
@@ -232,6 +239,7 @@ test("through the new API only the series of an Event may change", () => {
     'involvedObject: Invalid value: {"Kind":"Pod","Namespace":"","Name":"","UID":"","APIVersion":"","ResourceVersion":"","FieldPath":""}: field is immutable',
     'reason: Invalid value: "q": field is immutable',
     'source: Invalid value: {"Component":"x","Host":""}: field is immutable',
+    'reason: Invalid value: "q": field is immutable',
     'eventTime: Invalid value: "2024-01-01T00:00:00.123457Z": field is immutable',
   ]);
 });

@@ -8,10 +8,9 @@
 import type { Event } from "../../generated/core/v1.ts";
 import { nameColumn, textColumn, UNKNOWN } from "../../machinery/columns.ts";
 import { ageOf } from "../../machinery/duration.ts";
-import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource, type SelectableFields } from "../../machinery/resource.ts";
 import { fromCoreEvent, toCoreEvent } from "./event/convert.ts";
-import { isSet, validateEventsV1, validateLegacyEvent } from "./event/validate.ts";
+import { isSet, validateCoreEvent, validateEventsV1 } from "./event/validate.ts";
 
 const SECONDS_TO_LIVE = 3_600;
 
@@ -52,10 +51,10 @@ export const events = defineResource<Event>({
   createOnUpdate: true,
   secondsToLive: SECONDS_TO_LIVE,
 
-  // Names that were never checked must stay possible.
-  validateName: validatePathSegmentName,
+  // Each version has rules of its own for names.
+  validateName: () => [],
   allowsPlainFinalizers: true,
-  validate: (event) => validateLegacyEvent(event, "reportingComponent"),
+  validate: validateCoreEvent,
 
   selectableFields: {
     ...referenceFields("involvedObject"),

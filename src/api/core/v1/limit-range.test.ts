@@ -195,6 +195,32 @@ for (const [title, limits, problems] of ROWS) {
   });
 }
 
+/** What each of the amounts falls back to is complained of there as well. */
+const SHOWN_AT: Readonly<Record<string, readonly string[]>> = {
+  max: ["max", "default", "defaultRequest"],
+  min: ["min", "defaultRequest"],
+  default: ["default", "defaultRequest"],
+  defaultRequest: ["defaultRequest"],
+  maxLimitRequestRatio: ["maxLimitRequestRatio"],
+};
+
+for (const [member, places] of Object.entries(SHOWN_AT)) {
+  test(`the names in ${member} are those of a container's resources`, () => {
+    const limit = { type: "Container", [member]: { "-": "2", "requests.example.com/x": "2", disk: "2" } };
+
+    assert.deepEqual(
+      problemsOfNew(limitRanges, { spec: { limits: [limit] } }),
+      places.flatMap((place) => [
+        `spec.limits[0].${place}[-]: Invalid value: "-": ${NAME_PART}`,
+        `spec.limits[0].${place}[-]: Invalid value: "-": must be a standard resource for containers`,
+        `spec.limits[0].${place}[requests.example.com/x]: Invalid value: "requests.example.com/x": doesn't follow extended resource name standard`,
+        `spec.limits[0].${place}[disk]: Invalid value: "disk": must be a standard resource type or fully qualified`,
+        `spec.limits[0].${place}[disk]: Invalid value: "disk": must be a standard resource for containers`,
+      ]),
+    );
+  });
+}
+
 test("a LimitRange is created by a PUT, and shown with the moment of its birth", () => {
   assert.equal(limitRanges.createOnUpdate, true);
   assert.deepEqual(columnNames(limitRanges), ["Name", "Created At"]);

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, testWrite } from "../../testing/kind.ts";
+import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import {
+  cellsOf,
+  changedObject,
+  columnNames,
+  newObject,
+  problems,
+  problemsOfChange,
+  problemsOfNew,
+  testWrite,
+} from "../../testing/kind.ts";
 import { namespaces } from "./namespace.ts";
 
 test("a new Namespace is active, carries its name as a label, and waits for the kubernetes finalizer when it goes", () => {
@@ -39,7 +49,10 @@ test("who writes the status need not say the phase of a Namespace that is in use
 });
 
 test("names of Namespaces are DNS labels and those of finalizers are qualified", () => {
-  assert.deepEqual(namespaces.validateName?.("a.b"), ["must not contain dots"]);
+  assert.deepEqual(
+    problems(validateObjectMeta({ name: "a.b" }, { namespaced: false, validateName: namespaces.validateName }), "Namespace"),
+    ['metadata.name: Invalid value: "a.b": must not contain dots'],
+  );
   assert.deepEqual(problemsOfNew(namespaces, { spec: { finalizers: ["foo"] } }), [
     'spec.finalizers: Invalid value: "foo": name is neither a standard finalizer name nor is it fully qualified',
   ]);

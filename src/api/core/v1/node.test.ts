@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateDnsSubdomain } from "../../machinery/names.ts";
 import type { Json } from "../../machinery/object.ts";
 import {
   cellsOf,
@@ -130,6 +131,42 @@ const ROWS: readonly [title: string, sent: Sent, problems: readonly string[]][] 
       "metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[1].PodSignature.PodController.Controller: Invalid value: false: must point to a controller",
     ],
   ],
+  [
+    "taints in an annotation that are none",
+    {
+      metadata: {
+        annotations: {
+          "scheduler.alpha.kubernetes.io/taints": JSON.stringify([
+            { key: "a", value: "-", effect: "NoSchedule" },
+            { key: "b", effect: "" },
+            { key: "c", effect: "Odd" },
+            { key: "d", effect: "NoSchedule" },
+            { key: "d", effect: "NoSchedule" },
+          ]),
+        },
+      },
+    },
+    [
+      `metadata.annotations.scheduler.alpha.kubernetes.io/taints[0].value: Invalid value: "-": ${LABEL_VALUE}`,
+      "metadata.annotations.scheduler.alpha.kubernetes.io/taints[1].effect: Required value",
+      'metadata.annotations.scheduler.alpha.kubernetes.io/taints[2].effect: Unsupported value: "Odd": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
+      'metadata.annotations.scheduler.alpha.kubernetes.io/taints[4]: Duplicate value: {"Key":"d","Value":"","Effect":"NoSchedule","TimeAdded":null}: taints must be unique by key and effect pair',
+    ],
+  ],
+  [
+    "ranges of another spelling, both of IPv4",
+    { spec: { podCIDRs: ["010.0.0.0/8", "::ffff:1.2.3.0/120"] } },
+    [
+      'spec.podCIDRs[0]: Invalid value: "010.0.0.0/8": must not have leading 0s in IP or prefix length',
+      'spec.podCIDRs[1]: Invalid value: "::ffff:1.2.3.0/120": must not have an IPv4-mapped IPv6 address',
+      'spec.podCIDRs: Invalid value: ["010.0.0.0/8","::ffff:1.2.3.0/120"]: may specify no more than one CIDR for each IP family',
+    ],
+  ],
+  [
+    "a range that is an address",
+    { spec: { podCIDRs: ["10.0.0.1/8"] } },
+    ['spec.podCIDRs[0]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length'],
+  ],
 ];
 
 for (const [title, sent, problems] of ROWS) {
@@ -238,6 +275,22 @@ test("a Node that still asks for configuration may, and is held to the rules of 
   ]);
   assert.match(found[2] ?? "", /^spec\.configSource\.configMap\.namespace: Invalid value: "A": a lowercase RFC 1123 label/);
   assert.deepEqual([...(nodes.warnings?.(asking) ?? [])], ["spec.configSource: the feature is removed"]);
+});
+
+test("a configuration names its ConfigMap as objects are named, in each of its states", () => {
+  const previous = newObject(nodes, {});
+  const asking = { ...previous, spec: { configSource: {} }, status: { ...previous.status, config: {} } } as typeof previous;
+  const configMap = { namespace: "n", name: "A_", kubeletConfigKey: ".." };
+  const [subdomain = ""] = validateDnsSubdomain("A_");
+
+  assert.deepEqual(problemsOfChange(nodes, asking, { spec: { configSource: { configMap } } }), [
+    `spec.configSource.configMap.name: Invalid value: "A_": ${subdomain}`,
+    "spec.configSource.configMap.kubeletConfigKey: Invalid value: \"..\": must not be '..'",
+  ]);
+  assert.deepEqual(problemsOfChange(nodes, asking, { status: { config: { assigned: {}, lastKnownGood: {} } } }, "status"), [
+    'status.config.assigned: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',
+    'status.config.lastKnownGood: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',
+  ]);
 });
 
 test("a client is warned of fields of the past and of odd spellings", () => {

@@ -47,6 +47,19 @@ const ROWS: readonly [title: string, template: JsonObject, problems: readonly st
     { ...TEMPLATE, spec: { ...CONTAINERS, restartPolicy: "Foo" } },
     ['template.spec.restartPolicy: Unsupported value: "Foo": supported values: "Always", "OnFailure", "Never"'],
   ],
+  [
+    "a container that is a process of its host beside one that is not",
+    {
+      spec: {
+        hostNetwork: true,
+        containers: [
+          { name: "c", image: "i", securityContext: { windowsOptions: { hostProcess: true } } },
+          { name: "d", image: "i" },
+        ],
+      },
+    },
+    ['template.spec: Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers'],
+  ],
 ];
 
 for (const [title, template, problems] of ROWS) {

@@ -76,6 +76,8 @@ export const pods: Resource<Pod> = defineResource<Pod>({
 
   selectableFields: {
     "spec.nodeName": (pod) => specOf(pod).nodeName ?? "",
+    // As the first clients called it.
+    "spec.host": (pod) => specOf(pod).nodeName ?? "",
     "spec.restartPolicy": (pod) => specOf(pod).restartPolicy ?? "",
     "spec.schedulerName": (pod) => specOf(pod).schedulerName ?? "",
     "spec.serviceAccountName": (pod) => specOf(pod).serviceAccountName ?? "",

@@ -166,6 +166,23 @@ test("a status speaks of what a quota can count, in amounts that there can be", 
   ]);
 });
 
+test("what is granted and what is taken are held to the same rules", () => {
+  const amounts = { "-": "1", disk: "1", pods: "500m", cpu: "-1" };
+  const [namePart = ""] = validateQualifiedName("-");
+
+  assert.deepEqual(
+    problemsOfChange(resourceQuotas, newObject(resourceQuotas, {}), { status: { hard: amounts, used: amounts } }, "status"),
+    ["status.hard", "status.used"].flatMap((at) => [
+      `${at}[-]: Invalid value: "-": ${namePart}`,
+      `${at}[-]: Invalid value: "-": must be a standard resource for quota`,
+      `${at}[disk]: Invalid value: "disk": must be a standard resource type or fully qualified`,
+      `${at}[disk]: Invalid value: "disk": must be a standard resource for quota`,
+      `${at}[pods]: Invalid value: "500m": must be an integer`,
+      `${at}[cpu]: Invalid value: "-1": must be greater than or equal to 0`,
+    ]),
+  );
+});
+
 const WARNINGS: readonly [hard: Json, warnings: readonly string[]][] = [
   [{ "requests.cpu": "1", "limits.cpu": "1000m" }, []],
   [{ "requests.cpu": "2", "limits.cpu": "1" }, ["ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"]],

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { validateQualifiedName } from "../../machinery/names.ts";
 import type { Json } from "../../machinery/object.ts";
 import {
   cellsOf,
   columnNames,
   newObject,
+  problems,
   problemsOfChange,
   problemsOfNew,
   received,
@@ -200,6 +203,50 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
       'spec.trafficDistribution: Unsupported value: "z": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
     ],
   ],
+  [
+    "a port to reach that there cannot be",
+    { ports: [{ port: 80, targetPort: 70_000 }] },
+    ["spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive"],
+  ],
+  [
+    "sources in another spelling",
+    { ports: PORTS, type: "LoadBalancer", loadBalancerSourceRanges: ["::ffff:1.2.3.0/120", "010.0.0.0/8", "10.0.0.1/8"] },
+    [
+      'spec.LoadBalancerSourceRanges[0]: Invalid value: "::ffff:1.2.3.0/120": must not have an IPv4-mapped IPv6 address',
+      'spec.LoadBalancerSourceRanges[1]: Invalid value: "010.0.0.0/8": must not have leading 0s in IP or prefix length',
+      'spec.LoadBalancerSourceRanges[2]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
+    ],
+  ],
+  [
+    "an address of another family than it says",
+    { ports: PORTS, clusterIP: "fd00::1", clusterIPs: ["fd00::1"], ipFamilies: ["IPv4"] },
+    ['spec.clusterIPs[0]: Invalid value: "fd00::1": expected an IPv4 value as indicated by `ipFamilies[0]`'],
+  ],
+  [
+    "a load balancer and no address",
+    { ports: PORTS, type: "LoadBalancer", clusterIP: "None" },
+    ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for LoadBalancer services"],
+  ],
+  [
+    "an address of IPv4 that is written as one of IPv6",
+    { ports: PORTS, clusterIP: "::ffff:1.2.3.4", clusterIPs: ["::ffff:1.2.3.4"] },
+    ['spec.clusterIPs[0]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address'],
+  ],
+  [
+    "addresses outside that are none",
+    { ports: PORTS, externalIPs: ["x", "::ffff:1.2.3.4", "010.0.0.1", "0.0.0.0"] },
+    [
+      'spec.externalIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'spec.externalIPs[1]: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address',
+      'spec.externalIPs[2]: Invalid value: "010.0.0.1": must not have leading 0s',
+      'spec.externalIPs[3]: Invalid value: "0.0.0.0": may not be unspecified (0.0.0.0)',
+    ],
+  ],
+  [
+    "a label to select by that cannot be one",
+    { ports: PORTS, selector: { "-": "a" } },
+    [`spec.selector: Invalid value: "-": ${validateQualifiedName("-").join("")}`],
+  ],
 ];
 
 for (const [title, spec, problems] of ROWS) {
@@ -220,6 +267,23 @@ test("annotations of a Service must agree with each other and with its type", ()
     'metadata.annotations[service.kubernetes.io/topology-mode]: Invalid value: "b": must match annotations[service.kubernetes.io/topology-aware-hints] when both are specified',
     `${ranges}: ${ONLY_LOAD_BALANCER}`,
     `${ranges}: Invalid value: "a": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`,
+  ]);
+});
+
+test("sources in an annotation are spelt as those of the spec", () => {
+  const name = "service.beta.kubernetes.io/load-balancer-source-ranges";
+  const annotations = { [name]: "::ffff:1.2.3.0/120,10.0.0.1/8,010.0.0.0/8" };
+
+  assert.deepEqual(problemsOfNew(services, { metadata: { annotations }, spec: { type: "LoadBalancer", ports: PORTS } }), [
+    `metadata.annotations[${name}]: Invalid value: "::ffff:1.2.3.0/120": must not have an IPv4-mapped IPv6 address`,
+    `metadata.annotations[${name}]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length`,
+    `metadata.annotations[${name}]: Invalid value: "010.0.0.0/8": must not have leading 0s in IP or prefix length`,
+  ]);
+});
+
+test("the name of a Service is a DNS label", () => {
+  assert.deepEqual(problems(validateObjectMeta({ name: "a.b" }, { namespaced: false, validateName: services.validateName }), "Service"), [
+    'metadata.name: Invalid value: "a.b": must not contain dots',
   ]);
 });
 
@@ -286,6 +350,23 @@ test("who may be reached through a load balancer is written to the status, and c
   assert.deepEqual(
     problemsOfChange(services, newObject(services, { spec: { ports: PORTS } }), { status: { loadBalancer: { ingress } } }, "status"),
     [`${at}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`],
+  );
+});
+
+test("the addresses of a load balancer are addresses", () => {
+  const ingress = [{ ip: "x" }, { ip: "::ffff:1.2.3.4" }];
+
+  assert.deepEqual(
+    problemsOfChange(
+      services,
+      newObject(services, BALANCED),
+      { spec: BALANCED.spec ?? {}, status: { loadBalancer: { ingress } } },
+      "status",
+    ),
+    [
+      'status.loadBalancer.ingress[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'status.loadBalancer.ingress[1].ip: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address',
+    ],
   );
 });
 

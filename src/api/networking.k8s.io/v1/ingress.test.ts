@@ -250,7 +250,10 @@ test("a table shows class, addresses and ports", () => {
 test("a backend that is an object of no group shows so", () => {
   const object = { kind: "K", name: "n" };
   const ingress = newObject(ingresses, {
-    spec: { defaultBackend: { resource: object }, rules: [{ http: { paths: [{ pathType: "Prefix", path: "/", backend: { resource: object } }] } }] },
+    spec: {
+      defaultBackend: { resource: object },
+      rules: [{ http: { paths: [{ pathType: "Prefix", path: "/", backend: { resource: object } }] } }],
+    },
   });
 
   assert.deepEqual(ingress.spec?.defaultBackend?.resource, { ...object, apiGroup: null });

@@ -11,7 +11,8 @@ export interface TypedReference {
 
 export function* validateTypedReference({ apiGroup, kind, name }: TypedReference, at: string): Iterable<FieldError> {
   // It may be null: see withGroup.
-  if (typeof apiGroup === "string") for (const wrong of validateDnsSubdomain(apiGroup)) yield invalid(child(at, "apiGroup"), apiGroup, wrong);
+  if (typeof apiGroup === "string")
+    for (const wrong of validateDnsSubdomain(apiGroup)) yield invalid(child(at, "apiGroup"), apiGroup, wrong);
   yield* validateSegment(kind, child(at, "kind"));
   yield* validateSegment(name, child(at, "name"));
 }

@@ -23,11 +23,18 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
   ["a cost below zero", costing({ cpu: "-1" }), ['overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0']],
   ["half of what is counted", costing({ "a.b/c": "1500m" }), ['overhead.limits[a.b/c]: Invalid value: "1500m": must be an integer']],
   ["huge pages alone", costing({ "hugepages-2Mi": "2Mi" }), ["overhead: Forbidden: HugePages require cpu or memory"]],
-  ["half of a huge page", costing({ cpu: "1", "hugepages-2Mi": "3Mi" }), [`${LIMITS}[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi`]],
+  [
+    "half of a huge page",
+    costing({ cpu: "1", "hugepages-2Mi": "3Mi" }),
+    [`${LIMITS}[hugepages-2Mi]: Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi`],
+  ],
   [
     "a cost of what cannot be",
     costing({ "a b": "1" }),
-    [`${LIMITS}[a b]: Invalid value: "a b": ${QUALIFIED_NAME}`, `${LIMITS}[a b]: Invalid value: "a b": must be a standard resource for containers`],
+    [
+      `${LIMITS}[a b]: Invalid value: "a b": ${QUALIFIED_NAME}`,
+      `${LIMITS}[a b]: Invalid value: "a b": must be a standard resource for containers`,
+    ],
   ],
   [
     "a cost of what there is not",
@@ -37,7 +44,11 @@ const NEW: readonly [title: string, sent: Sent, problems: readonly string[]][] =
       `${LIMITS}[plain]: Invalid value: "plain": must be a standard resource for containers`,
     ],
   ],
-  ["a cost of what only quotas count", costing({ "requests.a/b": "1" }), [`${LIMITS}[requests.a/b]: Invalid value: "requests.a/b": doesn't follow extended resource name standard`]],
+  [
+    "a cost of what only quotas count",
+    costing({ "requests.a/b": "1" }),
+    [`${LIMITS}[requests.a/b]: Invalid value: "requests.a/b": doesn't follow extended resource name standard`],
+  ],
   [
     "a selector of nodes that is wrong",
     { handler: "a", scheduling: { nodeSelector: { "a b": "-" } } },

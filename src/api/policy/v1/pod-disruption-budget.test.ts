@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateQualifiedName } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../../testing/kind.ts";
 import { podDisruptionBudgets } from "./pod-disruption-budget.ts";
 
+const [NAME_PART = ""] = validateQualifiedName("-");
 const SELECTOR: JsonObject = { matchLabels: { a: "b" } };
 
 const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
@@ -146,6 +148,7 @@ const CONDITIONS: readonly [title: string, conditions: readonly JsonObject[], pr
       "status.conditions[0].message: Too long: may not be more than 32768 bytes",
     ],
   ],
+  ["of a type that is no name", [{ ...CONDITION, type: "-" }], [`status.conditions[0].type: Invalid value: "-": ${NAME_PART}`]],
 ];
 
 for (const [title, conditions, problems] of CONDITIONS) {

@@ -28,7 +28,7 @@ export function internalForm(value: object | undefined, type: string): Json {
 function objectForm(object: JsonObject, schema: ObjectSchema): Json {
   const members = [...schema.fields.values()].map((field): [string, Json] => {
     const member = Object.hasOwn(object, field.name) ? object[field.name] : undefined;
-    const form = member === undefined ? absentForm(field.schema, field.zero === "keep") : formOf(member, field.schema);
+    const form = member === undefined || member === null ? absentForm(field.schema, field.zero === "keep") : formOf(member, field.schema);
     return [NAMES.get(field.name) ?? field.name.charAt(0).toUpperCase() + field.name.slice(1), form];
   });
   return Object.fromEntries(members);

@@ -19,6 +19,17 @@ function claim(status: JsonObject = {}, metadata: JsonObject = {}): ResourceClai
   return received(resourceClaims, { metadata, spec: SPEC, status });
 }
 
+test("a claim that asks for nothing shows so", () => {
+  const nothing = newObject(resourceClaims, { spec: {} });
+
+  assert.deepEqual(nothing.spec, { devices: { requests: null } });
+  assert.equal(resourceClaims.served[0]?.defaults?.(nothing), nothing);
+  assert.deepEqual(
+    problemsOfChange(resourceClaims, nothing, { spec: { devices: { constraints: [{ matchAttribute: "a/b" }] } } }).length,
+    1,
+  );
+});
+
 test("a claim asks for one device of each request, and tolerates exactly one taint, unless it says otherwise", () => {
   const tolerations = [{ key: "a" }, { operator: "Exists" }];
   const requests = [

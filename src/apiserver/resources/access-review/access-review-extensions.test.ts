@@ -78,7 +78,10 @@ test("what only the server says of an object is no question", async () => {
   });
 
   assert.equal(code, 201);
-  assert.deepEqual(Object.keys(metadata).filter((field) => field in body.metadata), []);
+  assert.deepEqual(
+    Object.keys(metadata).filter((field) => field in body.metadata),
+    [],
+  );
 });
 
 test("what one may do is listed, and only with a namespace", async () => {

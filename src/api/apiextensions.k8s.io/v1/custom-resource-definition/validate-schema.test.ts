@@ -444,6 +444,14 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
     ],
   ],
   [
+    "a list whose items are told apart by keys has a schema for each place",
+    withProperty({ type: "array", items: [{}], "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"] }),
+    [
+      "spec.validation.openAPIV3Schema.properties[a].items: Forbidden: items must be a schema object and not an array",
+      'spec.validation.openAPIV3Schema.properties[a].items: Invalid value: {"Schema":null,"JSONSchemas":[{"ID":"","Schema":"","Ref":null,"Description":"","Type":"","Nullable":false,"Format":"","Title":"","Default":null,"Maximum":null,"ExclusiveMaximum":false,"Minimum":null,"ExclusiveMinimum":false,"MaxLength":null,"MinLength":null,"Pattern":"","MaxItems":null,"MinItems":null,"UniqueItems":false,"MultipleOf":null,"Enum":null,"MaxProperties":null,"MinProperties":null,"Required":null,"Items":null,"AllOf":null,"OneOf":null,"AnyOf":null,"Not":null,"Properties":null,"AdditionalProperties":null,"PatternProperties":null,"Dependencies":null,"AdditionalItems":null,"Definitions":null,"ExternalDocs":null,"Example":null,"XPreserveUnknownFields":null,"XEmbeddedResource":false,"XIntOrString":false,"XListMapKeys":null,"XListType":null,"XMapType":null,"XValidations":null}]}: must only have a single schema if x-kubernetes-list-type is map',
+    ],
+  ],
+  [
     "there are keys and items one by one",
     withProperty({ type: "array", items: [], "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"] }),
     [

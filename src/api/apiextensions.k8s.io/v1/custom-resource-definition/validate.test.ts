@@ -274,6 +274,19 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
     ["spec.selectableFields: Too many: 9: must have at most 8 items"],
   ],
   [
+    "there are nine fields for selectors in one version of two",
+    aDefinition({
+      versions: [
+        aVersion({
+          schema: { openAPIV3Schema: COLORED },
+          selectableFields: Array.from({ length: 9 }, (_, index) => ({ jsonPath: `.spec.o.k${index}` })),
+        }),
+        aVersion({ name: "v2", storage: false }),
+      ],
+    }),
+    ["spec.versions[0].selectableFields: Too many: 9: must have at most 8 items"],
+  ],
+  [
     "there are fields for selectors and no schema",
     withVersion({ schema: undefined, selectableFields: [{ jsonPath: ".a" }] }),
     [

@@ -1,6 +1,7 @@
 /** What a Job is given that it does not say. The template of a CronJob is given the parts only: the rest comes when its Jobs are made. */
 import { changed, changedItems, withChanges } from "../../../changes.ts";
 import { defaultPodTemplate } from "../../../core/v1/pod/defaults.ts";
+import { listOrAbsent } from "../../../members.ts";
 import type { Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern } from "../../../generated/batch/v1.ts";
 
 const BACKOFF_LIMIT = 6;
@@ -38,9 +39,10 @@ export function defaultJobParts(spec: JobSpec): JobSpec {
 }
 
 function defaultFailurePolicy(policy: PodFailurePolicy): PodFailurePolicy {
-  return withChanges(policy, {
-    rules: changedItems(policy.rules, (rule) => withChanges(rule, { onPodConditions: changedItems(rule.onPodConditions, defaultPattern) })),
-  });
+  const rules = changedItems(policy.rules ?? [], (rule) =>
+    withChanges(rule, { onPodConditions: changedItems(rule.onPodConditions, defaultPattern) }),
+  );
+  return withChanges(policy, { rules: listOrAbsent(rules) });
 }
 
 function defaultPattern(pattern: PodFailurePolicyOnPodConditionsPattern): PodFailurePolicyOnPodConditionsPattern {

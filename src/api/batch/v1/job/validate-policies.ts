@@ -37,7 +37,8 @@ const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];
 const OPERATORS = ["In", "NotIn"];
 const STATUSES = ["False", "True", "Unknown"];
 
-export function* validatePodFailurePolicy({ rules = [] }: Partial<PodFailurePolicy>, spec: JobSpec, at: string): Iterable<FieldError> {
+export function* validatePodFailurePolicy(policy: Partial<PodFailurePolicy>, spec: JobSpec, at: string): Iterable<FieldError> {
+  const rules = policy.rules ?? [];
   if (rules.length > FAILURE_RULES_MAX) yield tooMany(child(at, "rules"), rules.length, FAILURE_RULES_MAX);
   for (const [index, rule] of rules.entries()) yield* validateFailureRule(rule, spec, element(child(at, "rules"), index));
 }

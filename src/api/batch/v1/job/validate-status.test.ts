@@ -119,6 +119,11 @@ const ROWS: readonly Row[] = [
     problems: ['status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a"]}: must be empty for finished job'],
   },
   {
+    title: "fewer than none that run, and nothing of those that are ready",
+    status: { active: -1 },
+    problems: ["status.active: Invalid value: -1: must be greater than or equal to 0"],
+  },
+  {
     title: "more that are ready than run",
     status: { active: 1, ready: 2 },
     problems: ["status.ready: Invalid value: 2: cannot set more ready pods than active"],

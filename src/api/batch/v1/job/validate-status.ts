@@ -153,11 +153,11 @@ function* validateReadable(
 }
 
 function* validatePodsLeft(change: Change): Iterable<FieldError> {
-  const { terminating = 0, ready = 0, active = 0 } = change.status;
+  const { terminating = 0, ready, active = 0 } = change.status;
   if (terminating > 0 && isFinished(change.status) && (finishes(change) || changes(change, "terminating"))) {
     yield invalid("status.terminating", terminating, "terminating>0 is invalid for finished job");
   }
-  if (ready > active && (changes(change, "ready") || changes(change, "active"))) {
+  if (ready !== undefined && ready > active && (changes(change, "ready") || changes(change, "active"))) {
     yield invalid("status.ready", ready, "cannot set more ready pods than active");
   }
 }

@@ -6,7 +6,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Event, EventSource, ObjectReference } from "../../../generated/core/v1.ts";
 import { immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
-import { validateDnsSubdomain, validateQualifiedName } from "../../../machinery/names.ts";
+import { validateDnsSubdomain, validatePathSegmentName, validateQualifiedName } from "../../../machinery/names.ts";
 
 const SHORT_TEXT_MAX_BYTES = 128;
 const MESSAGE_MAX_BYTES = 1024;
@@ -14,6 +14,15 @@ const MESSAGE_MAX_BYTES = 1024;
 const DEFAULT_NAMESPACE = "default";
 const SYSTEM_NAMESPACE = "kube-system";
 const NAMESPACE_MISMATCH = "does not match event.namespace";
+
+/** All rules for what is written through core/v1. Any name will do that can stand in a path, and it is looked at last. */
+export function* validateCoreEvent(event: Event, previous?: Event): Iterable<FieldError> {
+  const errors = [...validateLegacyEvent(event, "reportingComponent")];
+  yield* errors;
+  if (previous !== undefined || errors.length > 0) return;
+  const { name } = event.metadata;
+  for (const wrong of validatePathSegmentName(name)) yield invalid("metadata.name", name, wrong);
+}
 
 /** What every Event must keep. The field that says who reports is called differently in the two versions. */
 export function* validateLegacyEvent(event: Event, reporterField: "reportingComponent" | "reportingController"): Iterable<FieldError> {
@@ -60,7 +69,8 @@ export function* validateEventsV1(event: Event, previous?: Event): Iterable<Fiel
 /** What is demanded in addition of an Event that is made through events.k8s.io/v1. */
 export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   const { name } = event.metadata;
-  for (const wrong of validateDnsSubdomain(name)) yield invalid("metadata.name", name, wrong);
+  // That there is none is said of every kind.
+  if (name !== "") for (const wrong of validateDnsSubdomain(name)) yield invalid("metadata.name", name, wrong);
   yield* validateSeries(event);
   if (!isSet(event.eventTime)) yield required("eventTime");
   const { type = "" } = event;
@@ -83,6 +93,8 @@ export function* validateStrictUpdate(next: Event, previous: Event): Iterable<Fi
     yield* unchanged(isSet(next[field]) ? next[field] : null, isSet(previous[field]) ? previous[field] : null, field);
   }
   yield* unchanged(next.count ?? 0, previous.count ?? 0, "count");
+  // Upstream says this one twice.
+  yield* unchanged(next.reason ?? "", previous.reason ?? "", "reason");
   yield* unchanged(next.type ?? "", previous.type ?? "", "type");
   yield* unchanged(isSet(next.eventTime) ? next.eventTime : null, isSet(previous.eventTime) ? previous.eventTime : null, "eventTime");
   yield* unchanged(next.action ?? "", previous.action ?? "", "action");

@@ -4,7 +4,7 @@
  */
 import type { Node, NodeSpec } from "../../../generated/core/v1.ts";
 import { duplicate, element, forbidden, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
-import { parseSloppyCidr } from "../../../machinery/ip-address.ts";
+import { networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-address.ts";
 import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
 import { DNS_SUBDOMAIN_LENGTH_MAX } from "../../../machinery/names.ts";
 import { readQuantity } from "../pod/resource-list.ts";
@@ -60,7 +60,7 @@ function* validatePodCidrs(ranges: readonly string[], at: string): Iterable<Fiel
     const why = `invalid CIDR[${bad}]: <nil> (invalid CIDR address: ${ranges[bad]})`;
     yield internalFieldError(at, `invalid PodCIDRs. failed to check with dual stack with error:${why}`);
   }
-  const families = new Set(bad >= 0 ? [] : parsed.map((cidr) => cidr?.address.family));
+  const families = new Set(bad >= 0 ? [] : parsed.map((cidr) => cidr && unmapIp(networkOf(cidr).address).family));
   if (families.size < 2 || ranges.length > 2) yield invalid(at, ranges, "may specify no more than one CIDR for each IP family");
 }
 

@@ -23,6 +23,10 @@ test("what does not differ is not shown", () => {
   assert.equal(describeDifference({ a: [1, 2] }, { a: [1, 2] }), "");
 });
 
+test("a member that only stands elsewhere is no difference", () => {
+  assert.equal(describeDifference({ a: [{ b: 1, c: 2 }], d: 3 }, { d: 3, a: [{ c: 2, b: 1 }] }), "");
+});
+
 test("applying what is shown turns the one into the other", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 5 })), fc.array(fc.integer({ min: 0, max: 5 })), (before, after) => {

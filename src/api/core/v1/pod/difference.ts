@@ -12,8 +12,21 @@ type Line = readonly [Mark, string];
 
 /** Empty if nothing differs. */
 export function describeDifference(before: unknown, after: unknown): string {
-  const lines = compareLines(linesOf(before), linesOf(after));
+  const lines = compareLines(linesOf(before), linesOf(inOrderOf(before, after)));
   return hunksOf(lines).join("");
+}
+
+/** With its members in the order in which `model` has them, so that one that only stands elsewhere is no difference. */
+function inOrderOf(model: unknown, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => inOrderOf(Array.isArray(model) ? model[index] : undefined, item));
+  if (!isStruct(value)) return value;
+  const known = isStruct(model) ? model : {};
+  const names = [...Object.keys(known).filter((name) => Object.hasOwn(value, name)), ...Object.keys(value)];
+  return Object.fromEntries([...new Set(names)].map((name) => [name, inOrderOf(known[name], value[name])]));
+}
+
+function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function linesOf(value: unknown): readonly string[] {

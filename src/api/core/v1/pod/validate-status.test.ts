@@ -270,6 +270,14 @@ const ROWS: readonly Row[] = [
     reported: {},
     mistakes: ["metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not remove or update mirror pod annotation"],
   },
+  {
+    title: "an address of IPv4 that is written as one of IPv6 is not of another family",
+    reported: { podIPs: [{ ip: "1.2.3.4" }, { ip: "::ffff:1.2.3.5" }] },
+    mistakes: [
+      'status.podIPs[1]: Invalid value: "::ffff:1.2.3.5": must not be an IPv4-mapped IPv6 address',
+      'status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"::ffff:1.2.3.5"}]: may specify no more than one IP for each IP family',
+    ],
+  },
 ];
 
 for (const { title, pod = {}, before = {}, reported, metadata = {}, mistakes = [] } of ROWS) {

@@ -21,7 +21,7 @@ import {
   tooLong,
   type FieldError,
 } from "../../../machinery/field-error.ts";
-import { parseSloppyIp } from "../../../machinery/ip-address.ts";
+import { parseSloppyIp, unmapIp } from "../../../machinery/ip-address.ts";
 import { validateLegacyIp } from "../../../machinery/ip-validation.ts";
 import { firstByName } from "./containers.ts";
 import { dnsLabel, dnsSubdomain, groupId, qualifiedName, userId } from "./checks.ts";
@@ -140,13 +140,19 @@ function* validateAddresses(addresses: readonly Address[], before: readonly Addr
     for (const problem of validateLegacyIp(ip, { strict: true })) yield invalid(`${at}[${index}]`, ip, problem);
   }
   if (addresses.length < 2) return;
-  const families = addresses.map(({ ip }) => parseSloppyIp(ip)?.family);
+  const families = addresses.map(({ ip }) => familyOf(ip));
   const unknown = families.indexOf(undefined);
   if (unknown !== -1) {
     yield internalFieldError(at, `failed to check for dual stack with error:invalid IP[${unknown}]: ${addresses[unknown]?.ip ?? ""}`);
   } else if (families.length === 2 && families[0] !== families[1]) return;
   const shown = addresses.map(({ ip }) => ({ IP: ip }));
   yield invalid(at, shown, "may specify no more than one IP for each IP family");
+}
+
+/** An IPv4 address that is written as an IPv6 one is of IPv4. */
+function familyOf(ip: string): number | undefined {
+  const address = parseSloppyIp(ip);
+  return address && unmapIp(address).family;
 }
 
 function* validateHostAddresses({ hostIP, hostIPs = [] }: PodStatus, before: PodStatus): Iterable<FieldError> {

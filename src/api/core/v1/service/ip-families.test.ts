@@ -62,6 +62,12 @@ const NEW: readonly [title: string, families: readonly IpFamily[], spec: JsonObj
   ["has no address and no selector", SINGLE, { clusterIP: "None" }, ["RequireDualStack", ["IPv4", "IPv6"]]],
   ["has no address but a selector", SINGLE, { clusterIP: "None", selector: { a: "b" } }, ["SingleStack", ["IPv4"]]],
   ["is only another name", DUAL, { type: "ExternalName" }, [undefined, undefined]],
+  [
+    "names an address of IPv4",
+    ["IPv6"],
+    { clusterIP: "10.0.0.1" },
+    'spec.clusterIPs[0]: Invalid value: ["10.0.0.1"]: IPv4 is not configured on this cluster',
+  ],
 ];
 
 for (const [title, families, spec, expected] of NEW) {

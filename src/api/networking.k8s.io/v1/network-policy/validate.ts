@@ -10,7 +10,7 @@ import type {
   NetworkPolicySpec,
 } from "../../../generated/networking.k8s.io/v1.ts";
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { cidrContains, networkOf, parseSloppyCidr } from "../../../machinery/ip-address.ts";
+import { type Cidr, cidrContains, isMapped, networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-address.ts";
 import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
 import { validateLabelSelectorObject, type LabelSelectorRules } from "../../../machinery/label-selector.ts";
 import { validatePortName, validatePortNumber } from "../../../machinery/names.ts";
@@ -104,6 +104,15 @@ function* validatePeer({ podSelector, namespaceSelector, ipBlock }: NetworkPolic
   if (hasSelector && ipBlock !== undefined) yield forbidden(at, "may not specify both ipBlock and another peer");
 }
 
+const MAPPED_PREFIX_LENGTH = 96;
+
+/** A range of IPv4 that is written as one of IPv6 is one of IPv4; upstream compares the lengths of prefixes as they are written. */
+function unmappedNetwork(cidr: Cidr): Cidr {
+  const network = networkOf(cidr);
+  if (!isMapped(network.address)) return network;
+  return { address: unmapIp(network.address), prefixLength: network.prefixLength - MAPPED_PREFIX_LENGTH };
+}
+
 function* validateBlock({ cidr, except = [] }: IPBlock, at: string, { previousCidrs }: PeerRules): Iterable<FieldError> {
   const options = { strict: true, previous: previousCidrs };
   if (cidr === "") {
@@ -118,7 +127,7 @@ function* validateBlock({ cidr, except = [] }: IPBlock, at: string, { previousCi
     for (const wrong of validateLegacyCidr(text, options)) yield invalid(here, text, wrong);
     const part = parseSloppyCidr(text);
     if (part === undefined) continue;
-    const isWithin = cidrContains(whole, networkOf(part).address) && whole.prefixLength < part.prefixLength;
-    if (!isWithin) yield invalid(here, text, "must be a strict subset of `cidr`");
+    const isWithin = cidrContains(unmappedNetwork(whole), unmappedNetwork(part).address);
+    if (!isWithin || whole.prefixLength >= part.prefixLength) yield invalid(here, text, "must be a strict subset of `cidr`");
   }
 }

@@ -9,10 +9,12 @@ import type {
   ResourceClaimSpec,
   ResourceClaimStatus,
 } from "../../../generated/resource.k8s.io/v1.ts";
+import { listOrAbsent } from "../../../members.ts";
 
 export function defaultClaimSpec(spec: ResourceClaimSpec): ResourceClaimSpec {
-  const devices = changed(spec.devices, (claim) => withChanges(claim, { requests: changedItems(claim.requests, defaultRequest) }));
-  return withChanges(spec, { devices });
+  const { devices = {} } = spec;
+  const requests = listOrAbsent(changedItems(devices.requests ?? [], defaultRequest));
+  return withChanges(spec, { devices: withChanges(devices, { requests }) });
 }
 
 export function defaultClaimStatus(status: ResourceClaimStatus): ResourceClaimStatus {
