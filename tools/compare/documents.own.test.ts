@@ -25,16 +25,16 @@ async function plant(file: string, path: string, change: (document: Loose) => vo
 test("the comparison of discovery finds what is said otherwise, what we lack and what they lack", async () => {
   await plant("discovery-9.9/apis.json", "/apis", ({ groups }) => groups.reverse());
   await plant("discovery-9.9/api__v1.json", "/api/v1", ({ resources }) => {
-    const [configMaps, events] = resources;
-    configMaps.shortNames = ["cfg"];
-    events.name = "rumours";
+    const named = (name: string) => resources.find((resource: Loose) => resource.name === name);
+    named("configmaps").shortNames = ["cfg"];
+    named("events").name = "rumours";
     resources.push({ name: "pods/dance" }, { name: "dances" }, { name: "dances/status" });
   });
   writeFileSync(join(directory, "discovery-9.9/apis__nope__v1.json"), JSON.stringify({ resources: [] }));
 
   const [order, ...found] = await discovery.compare(directory);
 
-  deepEqual(order?.startsWith("/apis, groups: ours apps/v1 "), true);
+  deepEqual(order?.startsWith("/apis, groups: ours apiregistration.k8s.io/v1 apps/v1 "), true);
   deepEqual(found, [
     'api/v1 configmaps, shortNames: ours ["cm"], theirs ["cfg"]',
     "api/v1 rumours: we do not serve it",

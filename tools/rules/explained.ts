@@ -25,7 +25,7 @@ export const explanations: readonly Explanation[] = [
     why: "A write that does not name a resourceVersion is given that of the object before it is checked.",
   },
   {
-    rule: /hostProcess containers are disallowed by cluster policy/,
+    rule: /: (hostProcess containers are )?disallowed by cluster policy/,
     why: "Only if upstream's server is started without --allow-privileged. Ours allows privileged containers, as clusters do.",
   },
   {
@@ -195,5 +195,126 @@ export const explanations: readonly Explanation[] = [
     kind: "ResourceSlice",
     rule: / attributes\.(bools|ints|strings|versions): /,
     why: "The feature DRAListTypeAttributes is off by default, and the fields are dropped.",
+  },
+  {
+    rule: /^FieldValueRequired spec\.template \(Validate(Deployment|ReplicaSet|StatefulSet)Spec\)/,
+    why: "The template is part of upstream's type, so there always is one; without containers it is refused for that.",
+  },
+  {
+    kind: "Deployment",
+    rule: /^FieldValueRequired strategy\.rollingUpdate: this should be defaulted/,
+    why: "Defaults give steps to every strategy that rolls.",
+  },
+  {
+    kind: "StatefulSet",
+    rule: /^FieldValueInvalid rollingUpdate\.maxUnavailable: /,
+    why: "The feature MaxUnavailableStatefulSet is off by default, and the field is dropped.",
+  },
+  {
+    kind: "DaemonSet",
+    rule: /^FieldValueInvalid spec\.templateGeneration: /,
+    why: "Before it is checked the number becomes at least 1 on a create; on an update it is the one before, and one more with a new template.",
+  },
+  {
+    kind: "ControllerRevision",
+    rule: /^FieldValueInvalid data: error parsing data: /,
+    why: "JSON that cannot be read fails when the request is decoded; here also that within protobuf (machinery/codec/protobuf.test.ts).",
+  },
+  {
+    kind: "Job",
+    rule: /^FieldValueInvalid status\.conditions: cannot set SuccessCriteriaMet(=True for Job without SuccessPolicy| to NonIndexed Job) /,
+    why: "The feature JobManagedBy is on for good, and with it every Job may have the condition.",
+  },
+  {
+    kind: "Eviction",
+    rule: /^FieldValueInvalid deleteOptions\.ignoreStoreReadErrorWithClusterBreakingPotential: /,
+    why: "Not stored, so checked by who carries it out: apiserver/resources/pod/eviction.ts, shown by its test.",
+  },
+  {
+    kind: "Scale",
+    rule: /^FieldValueInvalid spec\.replicas: must be greater than or equal to 0 \(ValidateScale\)/,
+    why: "Not stored, so checked by who carries it out: apiserver/verbs/scale.ts, shown by its test.",
+  },
+  {
+    kind: "Service",
+    rule: /^FieldValueInvalid (ports\.nodePort: provided port is already allocated|spec\.clusterIPs: failed to allocate IP …: …)/,
+    why: "Known to who gives out the numbers: apiserver/resources/service/service-extension.ts, shown by its test and service-numbers.test.ts.",
+  },
+  {
+    kind: "Service",
+    rule: "FieldValueInvalid spec.clusterIPs: failed to allocate IP: … (Allocators.allocIPs)",
+    why: "Upstream says so if its store fails while it looks for any free address; that there is none left is another error.",
+  },
+  {
+    kind: "Service",
+    rule: /^FieldValueInvalid spec\.clusterIPs: unknown is not configured on this cluster /,
+    why: "Addresses that are none are refused right before.",
+  },
+  {
+    kind: "Service",
+    rule: "FieldValueInvalid spec.externalIPs: must be a valid IP address (validateService)",
+    why: "Only of an address that was stored before it was checked: a new one has been refused in other words.",
+  },
+  {
+    kind: "Service",
+    rule: /^FieldValueRequired spec\.(type|healthCheckNodePort) \(validateService/,
+    why: "The type has a default, and a port for the health check is given out before the Service is checked.",
+  },
+  {
+    rule: /^FieldValue\w+ (: `tailLines` and specific|stream: (supported values: …|must be specified) )/,
+    why: "The feature PodLogsQuerySplitStreams is off by default, and no stream may be named.",
+  },
+  {
+    kind: "Pod",
+    rule: /^FieldValueForbidden status\.nodeName: may not be changed directly /,
+    why: "A write of the status keeps the spec, which is what this compares.",
+  },
+  {
+    rule: /^FieldValueForbidden containers\.restartPolicy: may not be set for non-init containers /,
+    why: "Only without the feature ContainerRestartRules, which is on by default.",
+  },
+  {
+    rule: /^FieldValueForbidden initContainers\.restartPolicyRules: restartPolicyRules are not allowed /,
+    why: "Only without the feature RestartAllContainersOnContainerExits, which is on by default.",
+  },
+  {
+    rule: /^FieldValueForbidden livenessProbe\.exec \|\| \S.*: may not specify more than 1 handler type /,
+    why: "Upstream looks at exec first, so it is never one more.",
+  },
+  {
+    rule: /^FieldValueInvalid (downwardAPI|valueFrom)\.fieldRef: does not support subscript /,
+    why: "Such a path has been refused at fieldRef.fieldPath, in other words.",
+  },
+  {
+    rule: /^FieldValueInvalid grpc\.port: must be no more than 15 characters /,
+    why: "This port is a number: a name is refused when it is decoded.",
+  },
+  {
+    rule: /^FieldValueInvalid initContainers\.resizePolicy: must not be set for init containers /,
+    why: "Only without the feature InPlacePodVerticalScaling, which is on by default.",
+  },
+  {
+    rule: /^FieldValueInvalid io\/tolerations\.value \|\| tolerations\.value: /,
+    why: "The feature TaintTolerationComparisonOperators is off by default, and the operators that compare are refused.",
+  },
+  {
+    rule: /^FieldValueInvalid livenessProbe\.sleep \|\| \S.*: must be greater than 0 and less than terminationGracePeriodSeconds /,
+    why: "Only without the feature PodLifecycleSleepActionAllowZero, which is on by default.",
+  },
+  {
+    rule: /^FieldValueInvalid spec\.imagePullSecrets: only name may be set /,
+    why: "Upstream's type has nothing but a name.",
+  },
+  {
+    rule: /^FieldValueInvalid topologySpreadConstraints\.matchLabelKeys: exists in both matchLabelKeys and labelSelector /,
+    why: "Only of pods from before MatchLabelKeysInPodTopologySpreadSelectorMerge, which is on: now it is said of the constraint itself.",
+  },
+  {
+    rule: /^FieldValueRequired (containers\.(imagePullPolicy|terminationMessagePolicy) \|\| .*|fieldRef\.apiVersion|httpGet\.path|image\.pullPolicy) \(validate/,
+    why: "Defaults fill it in, also where it is an empty text.",
+  },
+  {
+    rule: /^FieldValueRequired spec\.volumes: must specify a volume type /,
+    why: "A volume without a source is an empty directory by default.",
   },
 ];

@@ -159,7 +159,7 @@ export function invalidObject(
     details: {
       ...(name === "" ? {} : { name }),
       ...(kind.group === "" ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === "" ? {} : { kind: kind.kind }),
       causes: errors.map(({ type, body, field }) => ({ reason: type, message: body, field })),
     },
   });

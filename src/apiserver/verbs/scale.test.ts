@@ -46,6 +46,17 @@ test("an applied Scale conflicts with who owns the replicas, and can be forced",
   assert.deepEqual(await ownersOfReplicas(server), [["applier", "Apply", "scale", "apps/v1"]]);
 });
 
+test("a Scale below none is refused in upstream's words", async () => {
+  await using server = await withDeployment();
+
+  const { code, body } = await server.call("PUT", `${D}/scale`, { metadata: { name: "d" }, spec: { replicas: -1 } });
+
+  assert.deepEqual(
+    [code, body.message],
+    [422, 'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0'],
+  );
+});
+
 for (const [what, metadata, code] of [
   ["of another name", { name: "e" }, 400],
   ["without a name", {}, 400],

@@ -85,7 +85,8 @@ function collect(sources: readonly Iterable<FieldError>[]): FieldError[] {
   return errors;
 }
 
-/** Named after the group in which it is stored, as upstream's types are. */
+/** Named after the group in which it is stored, as upstream's types are; upstream does not know the kind of what is never stored. */
 function invalidOf({ resource }: Endpoint, { metadata }: KubeObject, errors: readonly FieldError[]) {
-  return invalidObject({ group: resource.storage.group, kind: resource.kind }, metadata.name ?? metadata.generateName ?? "", errors);
+  const kind = resource.stored ? resource.kind : "";
+  return invalidObject({ group: resource.storage.group, kind }, metadata.name ?? metadata.generateName ?? "", errors);
 }

@@ -181,5 +181,7 @@ export async function createBad({ kubectl }: Stage, bad: GivenObject, causes: re
     return;
   }
   const listed = more.length === 0 ? `${only}\n` : `\n${[only, ...more].map((cause) => `* ${cause}\n`).join("")}`;
-  equal(error, `The ${bad.kind} "${bad.metadata.name ?? ""}" is invalid: ${listed}`);
+  // Of what is never stored, upstream does not say what it is.
+  const what = kindOf(bad).resource.stored ? `${bad.kind} "${bad.metadata.name ?? ""}"` : "request";
+  equal(error, `The ${what} is invalid: ${listed}`);
 }

@@ -279,7 +279,8 @@ test("a Node that still asks for configuration may, and is held to the rules of 
 
 test("a configuration names its ConfigMap as objects are named, in each of its states", () => {
   const previous = newObject(nodes, {});
-  const asking = { ...previous, spec: { configSource: {} }, status: { ...previous.status, config: {} } } as typeof previous;
+  const asking = { ...previous, spec: { configSource: {} } };
+  const configured = { ...previous, status: { ...previous.status, config: {} } } as typeof previous;
   const configMap = { namespace: "n", name: "A_", kubeletConfigKey: ".." };
   const [subdomain = ""] = validateDnsSubdomain("A_");
 
@@ -287,7 +288,7 @@ test("a configuration names its ConfigMap as objects are named, in each of its s
     `spec.configSource.configMap.name: Invalid value: "A_": ${subdomain}`,
     "spec.configSource.configMap.kubeletConfigKey: Invalid value: \"..\": must not be '..'",
   ]);
-  assert.deepEqual(problemsOfChange(nodes, asking, { status: { config: { assigned: {}, lastKnownGood: {} } } }, "status"), [
+  assert.deepEqual(problemsOfChange(nodes, configured, { status: { config: { assigned: {}, lastKnownGood: {} } } }, "status"), [
     'status.config.assigned: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',
     'status.config.lastKnownGood: Invalid value: {"ConfigMap":null}: exactly one reference subfield must be non-nil',
   ]);

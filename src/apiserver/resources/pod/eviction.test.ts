@@ -191,6 +191,7 @@ test("preconditions of an eviction must hold, and what cannot be asked for is re
   const wrong = await evict(server, "p", { metadata: { name: "q" } });
 
   assert.deepEqual([stale.code, other.code, unsafe.code, wrong.code], [409, 409, 422, 400]);
+  assert.match(unsafe.body.message, /Potential: Invalid value: true: can not be set for pod eviction, try after removing the option$/);
   assert.match(stale.body.message, /the ResourceVersion in the precondition \(1\) does not match/);
   assert.match(other.body.message, /the UID in the precondition \(u\) does not match/);
   assert(await exists(server, "p"));

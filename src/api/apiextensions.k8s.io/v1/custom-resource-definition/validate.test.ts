@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../machinery/object.ts";
-import { problemsOfNew, type Sent } from "../../../testing/kind.ts";
+import { newObject, problems as problemsOf, problemsOfNew, type Sent } from "../../../testing/kind.ts";
 import { customResourceDefinitions } from "../custom-resource-definition.ts";
 import { aDefinition, aVersion, withSchema, withVersion } from "../testing/definition.ts";
+import { validateDefinition } from "./validate.ts";
 
 const COLORED: JsonObject = {
   type: "object",
@@ -422,6 +423,13 @@ for (const [it, sent, problems] of refused) {
     assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), problems);
   });
 }
+
+test("that a definition has no name is not said again", () => {
+  const definition = newObject(customResourceDefinitions, aDefinition());
+  const nameless = { ...definition, metadata: { ...definition.metadata, name: "" } };
+
+  assert.deepEqual(problemsOf(validateDefinition(nameless)), []);
+});
 
 const accepted: readonly (readonly [it: string, sent: Sent])[] = [
   ["says only what it must", aDefinition()],

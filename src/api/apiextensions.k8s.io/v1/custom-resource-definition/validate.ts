@@ -41,7 +41,8 @@ function* validateOwnName({ metadata, spec }: CustomResourceDefinition): Iterabl
   const { name, generateName = "" } = metadata;
   const expected = `${spec.names.plural}.${spec.group}`;
   if (generateName !== "" && generateName !== expected) yield invalid("metadata.generateName", generateName, words);
-  if (name !== expected) yield invalid("metadata.name", name, words);
+  // That there is none is said of every kind.
+  if (name !== "" && name !== expected) yield invalid("metadata.name", name, words);
 }
 
 function* validateSpec(spec: CustomResourceDefinitionSpec, given: Ratchets): Iterable<FieldError> {
