@@ -3,7 +3,7 @@
  * is left when it is gone. Kinds are found as clients find them, by asking the server what it offers.
  */
 import { join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import type { TestApiServer } from "../api-server.ts";
 import { packageDirectory } from "../package-directory.ts";
 
@@ -19,7 +19,9 @@ interface Named {
 
 /** The objects of a manifest, by kind and name. */
 export function objectsOf(manifest: string): ReadonlyMap<string, Named> {
-  const objects = parseAllDocuments(manifest).flatMap((document) => (document.toJS() as Named | null) ?? []);
+  // Helm puts this line before each, and a chart between its own; our reader takes one document at a time.
+  const documents = manifest.split(/^---$/m).filter((text) => text.trim() !== "");
+  const objects = documents.map((text) => parseYaml(new TextEncoder().encode(text)).value as unknown as Named);
   return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]));
 }
 

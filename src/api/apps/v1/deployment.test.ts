@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { validateDnsSubdomain } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
   cellsOf,
   changedObject,
   columnNames,
   newObject,
+  problems,
   problemsOfChange,
   problemsOfNew,
   received,
@@ -123,6 +126,14 @@ test("a Deployment without a selector is refused", () => {
   assert.deepEqual(problemsOfNew(deployments, { spec: { template: TEMPLATE } }), [
     "spec.selector: Required value",
     'spec.template.metadata.labels: Invalid value: {"a":"b"}: `selector` does not match template `labels`',
+  ]);
+});
+
+test("its name is a DNS subdomain, as that of any object which asks for nothing else", () => {
+  const { validateName = validateDnsSubdomain } = deployments;
+
+  assert.deepEqual(problems(validateObjectMeta({ name: "a_b" }, { namespaced: false, validateName }), "Deployment"), [
+    `metadata.name: Invalid value: "a_b": ${validateDnsSubdomain("a_b").join("")}`,
   ]);
 });
 

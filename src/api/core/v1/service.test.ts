@@ -161,7 +161,7 @@ const ROWS: readonly [title: string, spec: Json, problems: readonly string[]][] 
   [
     "no address and one more",
     { clusterIP: "None", clusterIPs: ["None", "10.0.0.8"] },
-    ["spec.ports: Required value", 'spec.clusterIPs: Invalid value: ["None","10.0.0.8"]: \'None\' must be the first and only value'],
+    ['spec.clusterIPs: Invalid value: ["None","10.0.0.8"]: \'None\' must be the first and only value'],
   ],
   [
     "external addresses that lead elsewhere",

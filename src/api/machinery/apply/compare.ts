@@ -87,18 +87,22 @@ function compareMembers(schema: Schema, before: Json | undefined, after: Json | 
   for (const name in now) {
     const value = memberOf(now, name);
     const past = memberOf(old, name);
-    if (value !== past && value !== undefined) compareMember(below, schema, name, past, value);
+    if (value !== past && value !== undefined) compareMember(below, memberSlot(schema, name), name, before, after);
   }
   for (const name in old) {
     const past = memberOf(old, name);
-    if (past !== undefined && memberOf(now, name) === undefined) compareMember(below, schema, name, past, undefined);
+    if (past !== undefined && memberOf(now, name) === undefined) compareMember(below, memberSlot(schema, name), name, before, after);
   }
   return differenceOf(before, after, below);
 }
 
-function compareMember(below: Below, schema: Schema, name: string, past: Json | undefined, value: Json | undefined): void {
-  const slot = memberSlot(schema, name);
-  note(below, fieldElement(name), compareValues(slot, presentValue(past, slot), presentValue(value, slot)));
+function compareMember(below: Below, slot: Slot, name: string, before: Json | undefined, after: Json | undefined): void {
+  note(below, fieldElement(name), compareValues(slot, memberValue(before, slot, name), memberValue(after, slot, name)));
+}
+
+/** What is always written is so only where there is an object to write it in. */
+function memberValue(object: Json | undefined, slot: Slot, name: string): Json | undefined {
+  return isObject(object) ? presentValue(memberOf(object, name), slot) : undefined;
 }
 
 /** `below`, with the place itself if it is new, gone, or has become another kind of value. */

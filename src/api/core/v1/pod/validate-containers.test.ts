@@ -377,6 +377,8 @@ const ROWS: readonly Row[] = [
         initContainers: [
           { name: "s", image: "x", restartPolicy: "Always", readinessProbe: {}, startupProbe: {}, lifecycle: { preStop: {} } },
           { name: "r", image: "x", restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [1] } }] },
+          { name: "q", image: "x", restartPolicyRules: [{ action: "Odd" }] },
+          { name: "t", image: "x", restartPolicy: "Never", restartPolicyRules: [{ action: "Odd" }] },
         ],
       },
     },
@@ -385,6 +387,9 @@ const ROWS: readonly Row[] = [
       "spec.initContainers[0].readinessProbe: Required value: must specify a handler type",
       "spec.initContainers[0].startupProbe: Required value: must specify a handler type",
       "spec.initContainers[1].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+      "spec.initContainers[2].restartPolicy: Required value: must specify restartPolicy when restart rules are used",
+      'spec.initContainers[3].restartPolicyRules[0].action: Unsupported value: "Odd": supported values: "Restart", "RestartAllContainers"',
+      "spec.initContainers[3].restartPolicyRules[0].exitCodes: Required value: must be specified",
     ],
   },
   {

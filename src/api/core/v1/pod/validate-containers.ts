@@ -75,7 +75,7 @@ function* validateInitContainers(containers: readonly Container[], pod: Surround
   for (const [index, container] of containers.entries()) {
     const here = `${at}[${index}]`;
     yield* validateContainer(container, pod, here);
-    yield* validateRestartRules(container, here);
+    yield* validateInitRestartRules(container, here);
     if (seenNames.has(container.name)) yield duplicate(`${here}.name`, container.name);
     else if (container.name) seenNames.add(container.name);
     // One after the other they may use the same port. Upstream reports all of them as if they were the first.
@@ -219,6 +219,13 @@ function* validateRestartRules({ restartPolicy, restartPolicyRules: rules = [] }
   else if (!RESTART_POLICIES.includes(restartPolicy)) yield notSupported(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES);
   if (rules.length > RESTART_RULES_MAX) yield tooMany(`${at}.restartPolicyRules`, rules.length, RESTART_RULES_MAX);
   for (const [index, rule] of rules.entries()) yield* validateRestartRule(rule, `${at}.restartPolicyRules[${index}]`);
+}
+
+/** Of an init container's rules without a policy upstream says no more than that. */
+function* validateInitRestartRules(container: Container, at: string): Iterable<FieldError> {
+  const [first, ...rest] = validateRestartRules(container, at);
+  if (first !== undefined) yield first;
+  if (container.restartPolicy !== undefined) yield* rest;
 }
 
 function* validateRestartRule({ action, exitCodes }: ContainerRestartRule, at: string): Iterable<FieldError> {
