@@ -218,12 +218,12 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "ControllerRevision",
     rule: /^FieldValueInvalid data: error parsing data: /,
-    why: "JSON that cannot be read fails when the request is decoded; here also that within protobuf (machinery/codec/protobuf.test.ts).",
+    why: "JSON that cannot be read fails when the request is decoded; here also that within protobuf (machinery/codec/protobuf.ts).",
   },
   {
     kind: "Job",
     rule: /^FieldValueInvalid status\.conditions: cannot set SuccessCriteriaMet(=True for Job without SuccessPolicy| to NonIndexed Job) /,
-    why: "The feature JobManagedBy is on for good, and with it every Job may have the condition.",
+    why: "The feature JobManagedBy is on by default, and with it every Job may have the condition.",
   },
   {
     kind: "Eviction",

@@ -90,6 +90,12 @@ export function validateDnsSubdomain(value: string): readonly string[] {
     : [...wrong, regexMessage(DNS_1123_SUBDOMAIN_WORDS, DNS_1123_SUBDOMAIN, "example.com")];
 }
 
+/** The same rule in the words of upstream's declarative validation, which speaks of bytes: for the kinds whose names it checks. */
+export function validateLongName(value: string): readonly string[] {
+  const [characters, bytes] = [maxLengthMessage(DNS_SUBDOMAIN_LENGTH_MAX), maxBytesMessage(DNS_SUBDOMAIN_LENGTH_MAX)];
+  return validateDnsSubdomain(value).map((wrong) => (wrong === characters ? bytes : wrong));
+}
+
 const UNDERSCORE_SUBDOMAIN = matcher(
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
   DNS_1123_UNDERSCORE_SUBDOMAIN,

@@ -110,8 +110,7 @@ class UnexpectedAnswer extends Error {}
 const EXPECTED = [
   "provided IP is already allocated",
   "provided port is already allocated",
-  "failed to allocate a serviceIP: range is full",
-  "failed to allocate a nodePort: range is full",
+  "range is full",
   "may not be set to 'None' for",
   "may not be set for ExternalName services",
 ];

@@ -224,6 +224,14 @@ test("a new Event of the new API uses no deprecated field, and says when it was"
   ]);
 });
 
+test("only the new API asks for finalizers that are fully named", () => {
+  const event = received(events, { ...NEW_EVENT, metadata: { name: "e", finalizers: ["a"] } }, NEW_API);
+  const sentence = 'metadata.finalizers[0]: Invalid value: "a": name is neither a standard finalizer name nor is it fully qualified';
+
+  assert.deepEqual(problems(validateStrictCreate(event)), [sentence]);
+  assert.deepEqual(problems(validateStrictUpdate(event, event)), [sentence]);
+});
+
 test("through the new API only the series of an Event may change", () => {
   const previous = received(events, NEW_EVENT, NEW_API);
   const again = received(events, { ...NEW_EVENT, series: { count: 4, lastObservedTime: SECOND } }, NEW_API);

@@ -11,6 +11,7 @@ test("pods are selected by where and how they run", () => {
 
   assert.deepEqual(fields, {
     "spec.nodeName": "n",
+    "spec.host": "n",
     "spec.restartPolicy": "Always",
     "spec.schedulerName": "default-scheduler",
     "spec.serviceAccountName": "sa",
@@ -41,5 +42,10 @@ test("pods can be bound and evicted, and parts of them written by paths of their
     "resize object get,patch,update",
     "binding action create",
     "eviction action create",
+    "attach connection create,get",
+    "exec connection create,get",
+    "log connection get",
+    "portforward connection create,get",
+    "proxy connection create,delete,get,patch,update",
   ]);
 });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { validateDnsSubdomain } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
   cellsOf,
@@ -7,6 +9,7 @@ import {
   columnNames,
   newObject,
   problems as textsOf,
+  problems,
   problemsOfChange,
   problemsOfNew,
   received,
@@ -145,6 +148,16 @@ test("a ReplicationController is scaled without knowing what it is, and found by
   assert.equal(scale.write(controller, 5).spec?.replicas, 5);
   assert.equal(scale.write(controller, 1), controller);
   assert.equal(replicationControllers.selectableFields["status.replicas"]?.(controller), "4");
+});
+
+test("how long its name may be is said in bytes", () => {
+  const { kind, validateName } = replicationControllers;
+  const name = `a${"_".repeat(253)}b`;
+
+  assert.deepEqual(problems(validateObjectMeta({ name }, { namespaced: false, validateName }), kind), [
+    `metadata.name: Invalid value: "${name}": must be no more than 253 bytes`,
+    `metadata.name: Invalid value: "${name}": ${validateDnsSubdomain("_").join("")}`,
+  ]);
 });
 
 test("its Pods outlive it if one does not say otherwise", () => {

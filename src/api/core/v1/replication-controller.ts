@@ -21,6 +21,7 @@ import type {
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, notFoundField, required, type FieldError } from "../../machinery/field-error.ts";
 import { labelSelectorFromLabels } from "../../machinery/label-selector.ts";
+import { validateLongName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
 import { defaultPodTemplate } from "./pod/defaults.ts";
@@ -42,6 +43,7 @@ export const replicationControllers = defineResource<ReplicationController>({
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
   changesGeneration,
 
+  validateName: validateLongName,
   *validate(controller, previous) {
     if (controller.spec !== undefined) yield* validateSpec(controller.spec, previous?.spec);
     if (previous !== undefined) yield* validateConvertible(controller, previous);

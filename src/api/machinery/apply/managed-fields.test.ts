@@ -6,7 +6,21 @@ import { compareObjects } from "./compare.ts";
 import { ANY_ELEMENT } from "./ignored-fields.ts";
 import { areSameButTimes, ManagedFields, withoutUnowned } from "./managed-fields.ts";
 import { blankObject } from "./shape.ts";
-import { API_VERSION, aWidget, LATER, ownership, specs, struct, text, TIME, track, update, widget, type State } from "./testing/widget.ts";
+import {
+  API_VERSION,
+  aWidget,
+  LATER,
+  list,
+  ownership,
+  specs,
+  struct,
+  text,
+  TIME,
+  track,
+  update,
+  widget,
+  type State,
+} from "./testing/widget.ts";
 
 test("a created object's writer owns all that differs from a blank object, in one entry", () => {
   const managed = track("kubectl", aWidget({ replicas: 1, data: { b: "1", a: "2" } }, { metadata: { labels: { app: "x" }, uid: "u" } }));
@@ -307,4 +321,13 @@ test("who makes a duplicate owns the items that share a key, and who ends it own
 
   assert.equal(ownership(doubled.managed)["Update two"], '{"f:spec":{"f:tags":{"v:\\"a\\"":{}}}}');
   assert.deepEqual(Object.keys(ownership(single.managed)), ["Update one", "Update three"]);
+});
+
+test("a list that every item has goes with the item, and is not owned by who removed it", () => {
+  const item = struct({ name: text, keys: { schema: list(text, "atomic"), zero: "write" } });
+  const schema = struct({ items: list(item, "map", "name") });
+
+  const { added, modified, removed } = compareObjects(schema, { items: [{ name: "a", keys: ["k"] }] }, { items: [] });
+
+  assert.deepEqual([added.isEmpty, modified.isEmpty, removed.isEmpty], [true, true, false]);
 });

@@ -9,6 +9,7 @@ import { isExtendedResource } from "../../core/v1/pod/validate-resources.ts";
 import type { DeviceClass, DeviceClassConfiguration, DeviceClassSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { validateLongName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validateConfiguration, validateSelectors } from "./device-configuration.ts";
 import { validateList } from "./limited-lists.ts";
@@ -25,6 +26,7 @@ export const deviceClasses = defineResource<DeviceClass>({
   returnsDeletedObject: true,
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
 
+  validateName: validateLongName,
   validate: ({ spec }, previous) => validateSpec(spec, previous?.spec),
 
   columns: [nameColumn, ageColumn],

@@ -55,11 +55,11 @@ test("the claim's spec is checked like that of a claim", () => {
 
 test("a template cannot change, and what it would become is checked all the same", () => {
   const previous = newObject(resourceClaimTemplates, { spec: SPEC });
-  const next = { metadata: { labels: { c: "d" } }, spec: { devices: { constraints: [{}] } } };
+  const next = { metadata: { annotations: { x: "y" }, labels: { c: "d", b: "a" } }, spec: { devices: { constraints: [{}] } } };
 
   assert.deepEqual(problemsOfChange(resourceClaimTemplates, previous, { metadata: { labels: { a: "b" } }, spec: SPEC }), []);
   assert.deepEqual(problemsOfChange(resourceClaimTemplates, previous, { spec: next }), [
     'spec.spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
-    'spec: Invalid value: {"labels":{"c":"d"},"Spec":{"Devices":{"Requests":null,"Constraints":[{"Requests":null,"MatchAttribute":null,"DistinctAttribute":null}],"Config":null}}}: field is immutable',
+    'spec: Invalid value: {"labels":{"b":"a","c":"d"},"annotations":{"x":"y"},"Spec":{"Devices":{"Requests":null,"Constraints":[{"Requests":null,"MatchAttribute":null,"DistinctAttribute":null}],"Config":null}}}: field is immutable',
   ]);
 });

@@ -12,9 +12,13 @@ import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable } from "../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../machinery/object.ts";
 import { defineResource } from "../../machinery/resource.ts";
+import { sortedMembers } from "../../members.ts";
+import { schemaOf } from "../../schemas.ts";
 import { internalForm } from "./internal-form.ts";
 import { defaultClaimSpec } from "./resource-claim/defaults.ts";
 import { validateClaimSpec } from "./resource-claim/validate-spec.ts";
+
+const METADATA = schemaOf("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
 export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>({
   kind: "ResourceClaimTemplate",
@@ -41,5 +45,12 @@ function defaultTemplate(template: ResourceClaimTemplate): ResourceClaimTemplate
 
 /** Metadata is the one type that messages show like the API does, and upstream has its fields beside the claim's. */
 function formOf({ metadata = {}, spec }: ResourceClaimTemplateSpec): Json {
-  return { ...(metadata as JsonObject), Spec: internalForm(spec, "io.k8s.api.resource.v1.ResourceClaimSpec") };
+  const members = [...METADATA.fields.keys()].filter((name) => Object.hasOwn(metadata, name));
+  const shown = members.map((name): [string, Json] => [name, shownMember((metadata as JsonObject)[name] ?? null)]);
+  return { ...Object.fromEntries(shown), Spec: internalForm(spec, "io.k8s.api.resource.v1.ResourceClaimSpec") };
+}
+
+/** Labels and annotations are shown in the order of their names. */
+function shownMember(member: Json): Json {
+  return typeof member === "object" && member !== null && !Array.isArray(member) ? (sortedMembers(member as JsonObject) ?? {}) : member;
 }

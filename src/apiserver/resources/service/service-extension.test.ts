@@ -90,7 +90,7 @@ for (const shared of [false, true]) {
     }
 
     for (const name of ["b", "c", "d", "e", "f"]) await create(name);
-    await assert.rejects(create("g", { type: "ClusterIP" }), /failed to allocate a serviceIP: range is full/);
+    await assert.rejects(create("g", { type: "ClusterIP" }), /failed to allocate a serviceIP for Service "g": range is full/);
     await assert.rejects(addPort("first"), /failed to allocate a nodePort: range is full/);
   });
 }

@@ -164,7 +164,8 @@ class ServiceAllocation {
   async #address(service: Service, { family, requested }: ClusterIpNeed): Promise<string> {
     if (requested !== undefined) return this.#requestedAddress(service, requested);
     const address = this.#addresses.pick(family, this.#random, (candidate) => this.#numbers.held.isHeld(candidate));
-    if (address === undefined) throw exhausted("failed to allocate a serviceIP: range is full");
+    if (address === undefined)
+      throw exhausted(`failed to allocate a serviceIP for Service ${JSON.stringify(service.metadata.name)}: range is full`);
     this.#hold(address);
     return address;
   }

@@ -115,6 +115,15 @@ const refused: readonly (readonly [it: string, sent: Sent, problems: readonly st
     ],
   ],
   [
+    "it has the stored version twice",
+    aDefinition({ versions: [aVersion(), aVersion()] }),
+    [
+      'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names',
+      'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must have exactly one version marked as storage version',
+      'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1',
+    ],
+  ],
+  [
     "two versions are stored",
     aDefinition({ versions: [aVersion(), aVersion({ name: "v2" })] }),
     [

@@ -216,11 +216,12 @@ function* validateStoredVersions(
     yield invalid(at, null, "must have at least one stored version");
     return;
   }
+  const missing = new Set(stored);
   for (const { name, storage } of versions) {
-    if (storage && !stored.includes(name)) yield invalid(at, stored, `must have the storage version ${name}`);
+    // A version stands for one that is stored; another of the same name does not, as upstream has it.
+    if (!missing.delete(name) && storage) yield invalid(at, stored, `must have the storage version ${name}`);
   }
-  for (const version of new Set(stored)) {
-    if (versions.some(({ name }) => name === version)) continue;
+  for (const version of missing) {
     yield invalid(
       element(at, stored.lastIndexOf(version)),
       version,

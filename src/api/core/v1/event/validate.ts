@@ -5,7 +5,8 @@
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Event, EventSource, ObjectReference } from "../../../generated/core/v1.ts";
-import { immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { element, immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { validateStandardFinalizer } from "../../../machinery/metadata-validation.ts";
 import { validateDnsSubdomain, validatePathSegmentName, validateQualifiedName } from "../../../machinery/names.ts";
 
 const SHORT_TEXT_MAX_BYTES = 128;
@@ -71,6 +72,7 @@ export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   const { name } = event.metadata;
   // That there is none is said of every kind.
   if (name !== "") for (const wrong of validateDnsSubdomain(name)) yield invalid("metadata.name", name, wrong);
+  yield* validateFinalizerNames(event);
   yield* validateSeries(event);
   if (!isSet(event.eventTime)) yield required("eventTime");
   const { type = "" } = event;
@@ -82,8 +84,14 @@ export function* validateStrictCreate(event: Event): Iterable<FieldError> {
   if ((event.source?.component ?? "") !== "" || (event.source?.host ?? "") !== "") yield invalid("source", "", "needs to be unset");
 }
 
+/** Only this API asks for names that somebody is known to stand behind. */
+function* validateFinalizerNames({ metadata: { finalizers = [] } }: Event): Iterable<FieldError> {
+  for (const [index, name] of finalizers.entries()) yield* validateStandardFinalizer(name, element("metadata.finalizers", index));
+}
+
 /** What is demanded in addition of a change through events.k8s.io/v1. */
 export function* validateStrictUpdate(next: Event, previous: Event): Iterable<FieldError> {
+  yield* validateFinalizerNames(next);
   if (!deepEqual(next.series, previous.series)) yield* validateSeries(next);
   if (!deepEqual(next.involvedObject, previous.involvedObject)) yield immutable("involvedObject", shownReference(next.involvedObject));
   yield* unchanged(next.reason ?? "", previous.reason ?? "", "reason");

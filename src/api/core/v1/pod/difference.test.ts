@@ -27,6 +27,14 @@ test("a member that only stands elsewhere is no difference", () => {
   assert.equal(describeDifference({ a: [{ b: 1, c: 2 }], d: 3 }, { d: 3, a: [{ c: 2, b: 1 }] }), "");
 });
 
+test("a new member is shown where it stands", () => {
+  assert.equal(
+    describeDifference({ a: 1, b: 2 }, { b: 2, new: 3, a: 1 }),
+    '@@ -1,4 +1,5 @@\n {\n  "a": 1,\n- "b": 2\n+ "b": 2,\n+ "new": 3\n }\n',
+  );
+  assert.equal(describeDifference({ a: 1 }, { new: 3, a: 1 }), '@@ -1,3 +1,4 @@\n {\n+ "new": 3,\n  "a": 1\n }\n');
+});
+
 test("applying what is shown turns the one into the other", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 5 })), fc.array(fc.integer({ min: 0, max: 5 })), (before, after) => {

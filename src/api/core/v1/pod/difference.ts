@@ -21,8 +21,19 @@ function inOrderOf(model: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item, index) => inOrderOf(Array.isArray(model) ? model[index] : undefined, item));
   if (!isStruct(value)) return value;
   const known = isStruct(model) ? model : {};
-  const names = [...Object.keys(known).filter((name) => Object.hasOwn(value, name)), ...Object.keys(value)];
-  return Object.fromEntries([...new Set(names)].map((name) => [name, inOrderOf(known[name], value[name])]));
+  return Object.fromEntries(namesInOrder(known, value).map((name) => [name, inOrderOf(known[name], value[name])]));
+}
+
+/** New ones stand behind the one that they stand behind in `value`. */
+function namesInOrder(known: object, value: object): readonly string[] {
+  const fresh: string[] = [];
+  const behind = new Map<string, string[]>();
+  let group = fresh;
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(known, name)) behind.set(name, (group = []));
+    else group.push(name);
+  }
+  return [...fresh, ...Object.keys(known).flatMap((name) => (behind.has(name) ? [name, ...(behind.get(name) ?? [])] : []))];
 }
 
 function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {

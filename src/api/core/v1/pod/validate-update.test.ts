@@ -66,7 +66,12 @@ for (const [title, before, after] of ALLOWED) {
 }
 
 const REFUSED: readonly (readonly [string, PodParts, PodParts, readonly string[]])[] = [
-  ["an image that goes", {}, { container: { image: "", imagePullPolicy: "Always" } }, ["spec.containers[0].image: Required value"]],
+  [
+    "an image that goes",
+    {},
+    { container: { image: "", imagePullPolicy: "Always" } },
+    ["spec.containers[0].image: Required value", "spec.containers[0].image: Required value"],
+  ],
   [
     "another container",
     {},
@@ -107,6 +112,24 @@ const REFUSED: readonly (readonly [string, PodParts, PodParts, readonly string[]
     { spec: { tolerations: [TOLERATION] } },
     { spec: { tolerations: [{ operator: "Exists" }] } },
     ["spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds"],
+  ],
+  [
+    "a toleration that is none, which is said twice",
+    {},
+    { spec: { tolerations: [{ key: "a", operator: "Exists", effect: "NoSchedule", tolerationSeconds: 1 }] } },
+    [
+      "spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
+      "spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set",
+    ],
+  ],
+  [
+    "an image that is none, which is said twice",
+    {},
+    { container: { image: "x ", imagePullPolicy: "Always" } },
+    [
+      'spec.containers[0].image: Invalid value: "x ": must not have leading or trailing whitespace',
+      'spec.containers[0].image: Invalid value: "x ": must not have leading or trailing whitespace',
+    ],
   ],
   [
     "gates that come",

@@ -4,13 +4,15 @@
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSchedulingGate, PodSpec, Toleration } from "../../../generated/core/v1.ts";
-import { forbidden, invalid, type FieldError } from "../../../machinery/field-error.ts";
+import { child, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { rangeMessage } from "../../../machinery/names.ts";
 import { withMembersOf } from "../../../changes.ts";
 import { describeDifference } from "./difference.ts";
 import { isSameSpec } from "./same-spec.ts";
 import { APP_ARMOR_PREFIX, MIRROR_ANNOTATION, type Annotations } from "./validate-annotations.ts";
+import { validateImageSpaces } from "./validate-containers.ts";
 import { specOf } from "./validate-pod.ts";
+import { validateTolerations } from "./validate-scheduling.ts";
 
 const CHANGEABLE =
   "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
@@ -23,9 +25,12 @@ export function* validatePodUpdate(next: Pod, previous: Pod): Iterable<FieldErro
   const [spec, before] = [specOf(next), specOf(previous)];
   if (spec === before) return;
   for (const member of ["containers", "initContainers"] as const) {
-    if ((spec[member] ?? []).length === (before[member] ?? []).length) continue;
+    const containers = spec[member] ?? [];
     // Who is who cannot be told any more: everything else would only confuse.
-    return yield forbidden(`spec.${member}`, "pod updates may not add or remove containers");
+    if (containers.length !== (before[member] ?? []).length) {
+      return yield forbidden(`spec.${member}`, "pod updates may not add or remove containers");
+    }
+    yield* validateImages(containers, `spec.${member}`);
   }
   const deadline = [...validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds)];
   yield* deadline;
@@ -64,11 +69,19 @@ function* validateDeadline(next: number | undefined, previous: number | undefine
   else if (previous !== undefined && previous < next) yield invalid(at, next, "must be less than or equal to previous value");
 }
 
+/** Upstream looks at all images once more, and says again what is wrong with them. So with tolerations, below. */
+function* validateImages(containers: readonly Container[], at: string): Iterable<FieldError> {
+  for (const [index, container] of containers.entries()) {
+    const here = element(at, index);
+    if ((container.image ?? "") === "") yield required(child(here, "image"));
+    yield* validateImageSpaces(container, here);
+  }
+}
+
 function* validateTolerationsKept(next: readonly Toleration[], previous: readonly Toleration[]): Iterable<FieldError> {
   const kept = new Set(next.map(tolerationId));
-  if (!previous.every((old) => kept.has(tolerationId(old)))) {
-    yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
-  }
+  if (previous.every((old) => kept.has(tolerationId(old)))) yield* validateTolerations(next, "spec.tolerations");
+  else yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
 }
 
 /** All of it that may not change. */
