@@ -41,7 +41,11 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     "constraints around its rules whose labels are none",
     {
       ...SPEC,
-      matchConstraints: { resourceRules: [RULE], namespaceSelector: { matchLabels: { "a b": "x" } }, objectSelector: { matchLabels: { "": "x" } } },
+      matchConstraints: {
+        resourceRules: [RULE],
+        namespaceSelector: { matchLabels: { "a b": "x" } },
+        objectSelector: { matchLabels: { "": "x" } },
+      },
     },
     [
       `spec.matchConstraints.namespaceSelector.matchLabels: Invalid value: "a b": ${NOT_A_NAME}`,

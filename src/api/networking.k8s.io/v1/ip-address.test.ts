@@ -33,7 +33,10 @@ for (const [title, sent, expected] of NEW) {
 }
 
 test("an IPAddress is called by its address in canonical form", () => {
-  assert.deepEqual(["10.0.0.1", "fd00::1"].flatMap((name) => ipAddresses.validateName?.(name) ?? []), []);
+  assert.deepEqual(
+    ["10.0.0.1", "fd00::1"].flatMap((name) => ipAddresses.validateName?.(name) ?? []),
+    [],
+  );
 });
 
 const NAMES: readonly [name: string, problem: string][] = [

@@ -189,7 +189,7 @@ const CHANGES: readonly [title: string, before: Sent, sent: Sent, problems: read
     [
       `spec.dataSourceRef.namespace: Invalid value: "N": ${NOT_A_LABEL}`,
       "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified",
-      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -7,15 +7,16 @@\n    "storage": "1Gi"\n   }\n  },\n- "dataSourceRef": {\n+ "dataSource": {\n   "kind": "Backup",\n   "name": "a",\n   "apiGroup": "example.com"\n  },\n- "volumeMode": "Filesystem",\n- "dataSource": {\n-  "apiGroup": "example.com",\n+ "dataSourceRef": {\n   "kind": "Backup",\n-  "name": "a"\n- }\n+  "name": "a",\n+  "apiGroup": "example.com",\n+  "namespace": "N"\n+ },\n+ "volumeMode": "Filesystem"\n }\n',
+      'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n@@ -10,7 +10,8 @@\n  "dataSourceRef": {\n   "kind": "Backup",\n   "name": "a",\n-  "apiGroup": "example.com"\n+  "apiGroup": "example.com",\n+  "namespace": "N"\n  },\n  "volumeMode": "Filesystem",\n  "dataSource": {\n',
     ],
   ],
 ];

@@ -61,7 +61,16 @@ const ROWS: readonly Row[] = [
   ],
   [
     "attributes that cannot be called so",
-    { attributes: { "a-b": { int: 1 }, "/": { int: 1 }, "A_/1": { int: 1 }, [`a/${"x".repeat(33)}`]: { int: 1 }, [`${"x".repeat(64)}/a`]: { int: 1 }, "a/b/c": { int: 1 } } },
+    {
+      attributes: {
+        "a-b": { int: 1 },
+        "/": { int: 1 },
+        "A_/1": { int: 1 },
+        [`a/${"x".repeat(33)}`]: { int: 1 },
+        [`${"x".repeat(64)}/a`]: { int: 1 },
+        "a/b/c": { int: 1 },
+      },
+    },
     [
       `.attributes: Invalid value: "a-b": ${NOT_AN_IDENTIFIER}`,
       '.attributes: Invalid value: "": the domain must not be empty',
