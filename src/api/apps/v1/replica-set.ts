@@ -6,12 +6,12 @@ import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
 import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
 import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
-import type { ReplicaSet, ReplicaSetSpec, ReplicaSetStatus } from "../../generated/apps/v1.ts";
+import type { ReplicaSet, ReplicaSetSpec } from "../../generated/apps/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
-import { invalid, type FieldError } from "../../machinery/field-error.ts";
 import { formatLabelSelector } from "../../machinery/label-selector.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
+import { validateReplicaCounts } from "./replica-counts.ts";
 import { nameWarnings, scaleSubresource, validateSameSelector, validateSelectorAndTemplate, workloadWideColumns } from "./workload.ts";
 
 export const replicaSets = defineResource<ReplicaSet>({
@@ -45,7 +45,7 @@ export const replicaSets = defineResource<ReplicaSet>({
       of: "object",
       verbs: ["get", "patch", "update"],
       prepareForUpdate: (next, previous) => withChanges(next, { spec: previous.spec }),
-      validateUpdate: validateStatus,
+      validateUpdate: validateReplicaCounts,
     },
     scale: scaleSubresource(),
   },
@@ -72,25 +72,4 @@ function defaultSpec(spec: ReplicaSetSpec): ReplicaSetSpec {
 
 function changesGeneration(next: ReplicaSet, previous: ReplicaSet): boolean {
   return !deepEqual(next.spec, previous.spec);
-}
-
-const COUNTS = [
-  "replicas",
-  "fullyLabeledReplicas",
-  "readyReplicas",
-  "availableReplicas",
-  "observedGeneration",
-  "terminatingReplicas",
-] as const satisfies readonly (keyof ReplicaSetStatus)[];
-
-function* validateStatus({ status = { replicas: 0 } }: ReplicaSet): Iterable<FieldError> {
-  for (const count of COUNTS) yield* nonNegative(status[count], `status.${count}`);
-  for (const part of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const) {
-    const count = status[part] ?? 0;
-    if (count > (status.replicas ?? 0)) yield invalid(`status.${part}`, count, "cannot be greater than status.replicas");
-  }
-  const { readyReplicas = 0, availableReplicas = 0 } = status;
-  if (availableReplicas > readyReplicas) {
-    yield invalid("status.availableReplicas", availableReplicas, "cannot be greater than readyReplicas");
-  }
 }

@@ -3,6 +3,7 @@
  * template's labels if it is left out. Who makes the Pods: controllers/replica-set.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { validateReplicaCounts } from "../../apps/v1/replica-counts.ts";
 import {
   containerColumns,
   labelsMissed,
@@ -12,12 +13,7 @@ import {
   validateEndless,
 } from "../../apps/v1/workload.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
-import type {
-  PodTemplateSpec,
-  ReplicationController,
-  ReplicationControllerSpec,
-  ReplicationControllerStatus,
-} from "../../generated/core/v1.ts";
+import type { PodTemplateSpec, ReplicationController, ReplicationControllerSpec } from "../../generated/core/v1.ts";
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, notFoundField, required, type FieldError } from "../../machinery/field-error.ts";
 import { labelSelectorFromLabels } from "../../machinery/label-selector.ts";
@@ -68,7 +64,7 @@ export const replicationControllers = defineResource<ReplicationController>({
       }),
       write: (object, replicas) => (object.spec?.replicas === replicas ? object : { ...object, spec: { ...object.spec, replicas } }),
     },
-    status: statusSubresource(validateStatus),
+    status: statusSubresource<ReplicationController>(validateReplicaCounts),
   },
 
   selectableFields: { "status.replicas": ({ status }) => String(status?.replicas ?? 0) },
@@ -139,25 +135,5 @@ function* validateConvertible(next: ReplicationController, previous: Replication
     } else if (!deepEqual(next.spec?.selector, previous.spec?.selector)) {
       yield invalid("spec.selector", next.spec?.selector, "cannot update non-convertible selector");
     }
-  }
-}
-
-const COUNTS = [
-  "replicas",
-  "fullyLabeledReplicas",
-  "readyReplicas",
-  "availableReplicas",
-  "observedGeneration",
-] as const satisfies readonly (keyof ReplicationControllerStatus)[];
-
-function* validateStatus({ status = { replicas: 0 } }: ReplicationController): Iterable<FieldError> {
-  for (const count of COUNTS) yield* nonNegative(status[count], `status.${count}`);
-  for (const part of ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"] as const) {
-    const count = status[part] ?? 0;
-    if (count > (status.replicas ?? 0)) yield invalid(`status.${part}`, count, "cannot be greater than status.replicas");
-  }
-  const { readyReplicas = 0, availableReplicas = 0 } = status;
-  if (availableReplicas > readyReplicas) {
-    yield invalid("status.availableReplicas", availableReplicas, "cannot be greater than readyReplicas");
   }
 }
