@@ -1,7 +1,7 @@
 /**
  * `node out/tools/rules/run.js [--kind KIND]`: prints, per kind, the validation rules of upstream that no test of src/api has yielded an
- * error of. Fails if one of them is not explained, and if an explanation explains nothing any more. A list to work through, not a test:
- * the tables were made by a machine that reads code, and may name what nobody can reach (explained.ts says so then).
+ * error of. Fails if one of them is not explained, and if an explanation explains nothing any more.
+ * The tables were made by a machine that reads code, and may name what nobody can reach (explained.ts says so then).
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
