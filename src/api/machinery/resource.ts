@@ -66,6 +66,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   // ── validation; metadata is checked by the machine ──
   /** Finalizers without a domain may be called anything (custom resources, and a few kinds that upstream checks less). Default: only the standard ones. */
   readonly allowsPlainFinalizers?: boolean;
+  /** The metadata of a new object is looked at only if nothing else is wrong with it, as upstream does with a few kinds. */
+  readonly checksMetadataLast?: true;
   /** How a name is made of `generateName`. Default: with five random characters behind it. */
   generatedName?(generateName: string): string;
   /** Why this object may not be deleted by name; undefined if it may. */

@@ -86,3 +86,34 @@ test("a write through scale is checked as any other, and warns as any other", as
   assert.equal(scaled.code, 200);
   assert.match(String(scaled.headers["warning"]), /beta\.kubernetes\.io\/os/);
 });
+
+test("a PodDisruptionBudget may be called nearly anything, and its metadata is looked at last", async () => {
+  await using server = await startServer();
+  const make = (name: string, minAvailable: number) =>
+    server.call("POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", {
+      metadata: { name, labels: name === "a/b" ? { "a b": "c" } : {} },
+      spec: { minAvailable, selector: {} },
+    });
+  const fields = ({ body }: { body: { details: { causes: { field: string }[] } } }) => body.details.causes.map(({ field }) => field);
+
+  assert.equal((await make("My_Budget", 1)).code, 201);
+  assert.deepEqual(fields(await make("a/b", -1)), ["spec.minAvailable"]);
+  assert.deepEqual(fields(await make("a/b", 1)), ["metadata.name", "metadata.labels"]);
+});
+
+test("what a conversion between versions fills in belongs to whoever sent the object", async () => {
+  await using server = await startServer();
+  const spec = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 };
+
+  const { body } = await server.call("POST", "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers", {
+    metadata: { name: "h" },
+    spec,
+  });
+
+  assert.deepEqual(Object.keys(body.metadata.managedFields[0].fieldsV1["f:spec"]).toSorted(), [
+    "f:maxReplicas",
+    "f:minReplicas",
+    "f:scaleTargetRef",
+    "f:targetCPUUtilizationPercentage",
+  ]);
+});

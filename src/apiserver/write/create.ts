@@ -62,9 +62,11 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const clean = withoutSystemFields(sent.object);
   const admission = admissionOf(endpoint, request, clean);
   const admitted = redefault(endpoint, clean, await server.admission.mutate(admission, clean));
-  const managed = sent.managed ?? claimFields(server, endpoint, request, admitted, sent.sentManagedFields);
-
   const stored = served.toStorage?.(admitted) ?? admitted;
+  // What becoming another version fills in counts as sent, as defaults do.
+  const claimed = served.fromStorage?.(stored) ?? admitted;
+  const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
+
   const prepared = prepare(server, endpoint, stored, request.context.user);
   const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];
@@ -74,7 +76,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   let written = false;
   try {
     const object = allocation.object;
-    refuseVersion(sent.object);
+    if (!dryRun) refuseVersion(sent.object);
     await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
     const result = StoredObject.fromObject(storage.family, object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
@@ -97,7 +99,7 @@ export function withoutSystemFields(object: KubeObject): KubeObject {
   return sent.every((value) => value === undefined) ? object : { ...object, metadata };
 }
 
-/** As upstream: its storage refuses it, and nobody makes a better answer of that. */
+/** As upstream: its storage refuses it, and nobody makes a better answer of that. A dry run does not come that far. */
 function refuseVersion({ metadata }: KubeObject): void {
   if (Number(metadata.resourceVersion ?? "") === 0) return;
   throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");

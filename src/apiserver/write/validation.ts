@@ -25,7 +25,9 @@ export function validateCreate(endpoint: Endpoint, object: KubeObject, context: 
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
-  const errors = collect([others, resource.stored ? metadataErrors(resource, object) : [], rules]);
+  const metadata = resource.stored ? metadataErrors(resource, object) : [];
+  const first = collect(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]);
+  const errors = first.length === 0 && resource.checksMetadataLast === true ? collect([metadata]) : first;
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   warn(resource.warnings?.(object) ?? [], context);
 }

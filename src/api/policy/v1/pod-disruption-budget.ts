@@ -11,6 +11,7 @@ import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { validateConditions } from "../../machinery/conditions.ts";
 import { invalid, notSupported, type FieldError } from "../../machinery/field-error.ts";
 import { validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validateAtMostAll, validateNumberOrPercent, type NumberOrPercent } from "../../number-or-percent.ts";
 import { nonNegative } from "../../number-validation.ts";
@@ -34,6 +35,8 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>({
   prepareForCreate: (budget) => ({ ...budget, status: NO_STATUS }),
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
+  validateName: validatePathSegmentName,
+  checksMetadataLast: true,
   *validate({ spec }) {
     if (spec !== undefined) yield* validateSpec(spec);
   },

@@ -15,4 +15,7 @@ test("a Binding of its own does what one sent to the Pod does", async () => {
   assert.equal((await server.call("GET", `${pods}/p`)).body.spec.nodeName, "n");
   assert.equal((await bind("none")).code, 404);
   assert.equal((await bind("p")).code, 409);
+  const [unnamed, odd] = [await bind(""), await bind("a/b")];
+  assert.deepEqual([unnamed.code, unnamed.body.message], [400, "Name parameter required."]);
+  assert.deepEqual([odd.code, odd.body.message], [400, "Name parameter invalid: \"a/b\": may not contain '/'"]);
 });

@@ -1,5 +1,6 @@
 /** `bindings`: the older way to say that a Pod belongs to a node; the same as `pods/binding`. */
-import { noSuchPath } from "../../../api/machinery/status-error.ts";
+import { validatePathSegmentName } from "../../../api/machinery/names.ts";
+import { badRequest, noSuchPath } from "../../../api/machinery/status-error.ts";
 import { bindPod } from "../../bind-pod.ts";
 import type { ExtensionFactory } from "../../extension.ts";
 
@@ -9,7 +10,11 @@ export const bindingExtension: ExtensionFactory = (server) => ({
   answer({ request, object }) {
     const endpoint = server.endpoints.stored("", "pods");
     if (endpoint === undefined) throw noSuchPath();
-    const { name } = object.metadata;
+    // The type says that there is one; a client may have left it out.
+    const { name }: { readonly name?: string } = object.metadata;
+    if (name === undefined || name === "") throw badRequest("Name parameter required.");
+    const [problem] = validatePathSegmentName(name);
+    if (problem !== undefined) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
     return bindPod(server, { endpoint, object, request: { ...request, plural: "pods", name, subresource: "binding" } });
   },
 });
