@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { all } from "./all.ts";
 import { apiVersionOf, groupResourceOf } from "./machinery/object.ts";
+import type { Resource } from "./machinery/resource.ts";
 import { schemaOf } from "./schemas.ts";
 
 test("the groups first occur in the order in which discovery lists them", () => {
@@ -40,6 +41,50 @@ test("no two kinds are served under the same name", () => {
 
   assert.equal(new Set(names).size, names.length);
 });
+
+/** Of upstream's strategies; those not named have the other value. */
+const WRITE_RULES: readonly [rule: string, holds: (resource: Resource) => boolean, plurals: readonly string[]][] = [
+  [
+    "must name the version that they saw when they are updated",
+    ({ unconditionalUpdate }) => !unconditionalUpdate,
+    [
+      ...["apiservices", "csidrivers", "csinodes", "csistoragecapacities", "customresourcedefinitions", "leases"],
+      ...["mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "mutatingwebhookconfigurations", "poddisruptionbudgets"],
+      ...["runtimeclasses", "validatingadmissionpolicies", "validatingadmissionpolicybindings", "validatingwebhookconfigurations"],
+      "volumeattachments",
+    ],
+  ],
+  [
+    "are answered when they are deleted, in the place of a Status",
+    ({ returnsDeletedObject }) => returnsDeletedObject === true,
+    [
+      ...["csidrivers", "csinodes", "deviceclasses", "namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates"],
+      ...["resourceclaims", "resourceclaimtemplates", "resourcequotas", "resourceslices", "serviceaccounts", "services"],
+      ...["storageclasses", "volumeattachments", "volumeattributesclasses"],
+    ],
+  ],
+  [
+    "are created by a PUT",
+    ({ createOnUpdate }) => createOnUpdate,
+    [
+      ...["clusterrolebindings", "clusterroles", "endpoints", "events", "leases", "limitranges", "rolebindings", "roles"],
+      ...["runtimeclasses", "services"],
+    ],
+  ],
+  [
+    "leave their dependents behind unless the delete says otherwise",
+    ({ defaultPropagation }) => defaultPropagation === "Orphan",
+    ["jobs", "replicationcontrollers"],
+  ],
+];
+
+for (const [rule, holds, plurals] of WRITE_RULES) {
+  test(`exactly these kinds ${rule}`, () => {
+    const found = all.filter((resource) => resource.stored && holds(resource)).map(({ plural }) => plural);
+
+    assert.deepEqual(found.toSorted(), plurals.toSorted());
+  });
+}
 
 for (const resource of all) {
   const title = groupResourceOf(resource.storage.group, resource.plural);

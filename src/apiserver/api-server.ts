@@ -19,6 +19,7 @@ import type { NodeConnector } from "./connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
+import { Keeper } from "./bootstrap/keeper.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
@@ -82,6 +83,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   );
   const own = { server, requests: new OwnRequests(pipeline) };
   await bootstrap(own, bootstrapSteps);
+  const builtIns = new Keeper(own);
+  for (const step of bootstrapSteps) await builtIns.keep(step);
   let advertised: AdvertisedServer | undefined;
   state.isReady = true;
   return {
@@ -98,9 +101,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     async advertise(self) {
       advertised = new AdvertisedServer(own, self);
       await advertised.start();
+      await builtIns.keep(advertised.step);
     },
     async close() {
       state.isStopping = true;
+      await builtIns.close();
       await advertised?.stop();
       keeper.close();
       deadlines.close();

@@ -3,6 +3,7 @@
  * the in-process transport hands over the objects themselves.
  */
 import type { JsonObject } from "../api/machinery/object.ts";
+import type { Column } from "../api/machinery/resource.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
 import type { StoredObject } from "./storage/stored-object.ts";
@@ -15,7 +16,14 @@ export type Outcome =
   /** Bytes from somewhere else, or a WebSocket to there. */
   | { readonly is: "connection"; readonly answer: ExchangeAnswer }
   /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
-  | { readonly is: "value"; readonly code: 200 | 201; readonly schema: string; readonly value: JsonObject };
+  | {
+      readonly is: "value";
+      readonly code: 200 | 201;
+      readonly schema: string;
+      readonly value: JsonObject;
+      /** How it is shown as a table, if it can be. */
+      readonly columns?: readonly Column[];
+    };
 
 export interface ObjectList {
   readonly objects: readonly StoredObject[];

@@ -1,8 +1,12 @@
 import { equal, ok, rejects } from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, rm, rmdir, symlink, unlink, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { lockDirectory } from "./directory-lock.ts";
 
 test("of many attempts at the same time one gets the lock, by whatever name of the directory", async () => {
@@ -45,6 +49,29 @@ test("a directory that was abandoned, or whose holder died, is said to be so unt
   equal(fourth.wasAbandoned, false);
   await fourth.release();
   await rm(directory, { recursive: true });
+});
+
+test("a holder that is dead holds nothing, also while its parent has not noticed", { skip: process.platform !== "linux" }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  // The shell becomes a program that waits for no child.
+  const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec cat"], { stdio: ["pipe", "pipe", "ignore"] });
+  try {
+    const [line] = (await once(createInterface(parent.stdout), "line")) as [string];
+    const statOf = async () => (await readFile(`/proc/${line}/stat`, "utf8")).replace(/^.*\) /, "").split(" ");
+    const started = (await statOf())[19];
+    process.kill(Number(line), "SIGKILL");
+    while ((await statOf())[0] !== "Z") await setImmediate();
+    await writeFile(join(directory, "holder"), JSON.stringify({ pid: Number(line), command: "node", started }));
+
+    const attempt = await lockDirectory(directory);
+
+    ok("lock" in attempt, JSON.stringify(attempt));
+    equal(attempt.lock.wasAbandoned, true);
+    await attempt.lock.release();
+  } finally {
+    parent.kill("SIGKILL");
+    await rm(directory, { recursive: true });
+  }
 });
 
 test("whatever became of the file that names the holder, the lock is let go", async () => {

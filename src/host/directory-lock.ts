@@ -106,11 +106,15 @@ function isAlive({ pid, started }: Holder): boolean {
   }
 }
 
-/** The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. */
+/**
+ * The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. One that is dead
+ * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
   } catch {
     return "";
   }

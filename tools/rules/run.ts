@@ -27,13 +27,15 @@ async function main(): Promise<number> {
     console.error(`Cannot list the rules of "${kind}": the tables do not have this kind`);
     return 2;
   }
-  const { lines, ok } = reportOf(rules, shownRules(rules, await yieldedByTests()), explanations, { kind });
+  const { yielded, failed } = await yieldedByTests();
+  const { lines, ok } = reportOf(rules, shownRules(rules, yielded), explanations, { kind });
   console.log(lines.join("\n"));
-  return ok ? 0 : 1;
+  for (const title of failed) console.error(`This test failed, so what it would have shown is missing above: ${title}`);
+  return ok && failed.length === 0 ? 0 : 1;
 }
 
 /** Runs the pure tests of src/api in one process, with the recorder in front of them. */
-async function yieldedByTests(): Promise<readonly Yielded[]> {
+async function yieldedByTests(): Promise<{ readonly yielded: readonly Yielded[]; readonly failed: readonly string[] }> {
   const directory = mkdtempSync(join(tmpdir(), "k8ts-rules-"));
   try {
     const files = findTestFiles(compiledRoot, ["src/api/"]).filter(({ kind }) => kind === "shared");
@@ -44,9 +46,8 @@ async function yieldedByTests(): Promise<readonly Yielded[]> {
     writeFileSync(entry, `import ${JSON.stringify(new URL("./recorder.js", import.meta.url).href)};\nawait import("./tests.mjs");\n`);
     const environment = { ...process.env, K8TS_RULES_FILE: file };
     const { lines } = await runProcess({ file: entry, timeoutMs: TESTS_TIMEOUT_MS, environment, signal: new AbortController().signal });
-    const failed = lines.filter((line) => line.type === "closes" && !line.isSuite && line.failed !== undefined).length;
-    if (failed > 0) console.log(`${failed} tests failed: what they would have shown is missing below`);
-    return JSON.parse(readFileSync(file, "utf8")) as readonly Yielded[];
+    const failed = lines.flatMap((line) => (line.type === "closes" && !line.isSuite && line.failed !== undefined ? [line.name] : []));
+    return { yielded: JSON.parse(readFileSync(file, "utf8")) as readonly Yielded[], failed };
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -45,9 +45,9 @@ test("labels and lists are joined with commas, and nothing is <none>", () => {
 });
 
 test("a long list is shown by its first three", () => {
-  equal(formatFirst([]), "");
-  equal(formatFirst(["a", "b", "c"]), "a,b,c");
-  equal(formatFirst(["a", "b", "c", "d", "e"]), "a,b,c + 2 more...");
+  equal(formatFirst([], 0), "");
+  equal(formatFirst(["a", "b", "c"], 3), "a,b,c");
+  equal(formatFirst(["a", "b", "c", "d", "e"], 5), "a,b,c + 2 more...");
 });
 
 test("containers have a cell for their names and one for their images", () => {

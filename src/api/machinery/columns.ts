@@ -62,10 +62,13 @@ export function formatList(texts: readonly string[] | undefined): string {
 /** How many of a long list a cell shows. */
 export const SHOWN_MAX = 3;
 
-/** "a,b,c + 2 more..." */
-export function formatFirst(texts: readonly string[]): string {
-  const shown = texts.slice(0, SHOWN_MAX).join(",");
-  return texts.length > SHOWN_MAX ? `${shown} + ${texts.length - SHOWN_MAX} more...` : shown;
+/** "a,b,c + 2 more..." No more of `texts` are made than are shown; `count` says how many there are. */
+export function formatFirst(texts: Iterable<string>, count: number): string {
+  const shown: string[] = [];
+  if (count > 0) {
+    for (const text of texts) if (shown.push(text) === SHOWN_MAX) break;
+  }
+  return count > SHOWN_MAX ? `${shown.join(",")} + ${count - SHOWN_MAX} more...` : shown.join(",");
 }
 
 /** A text, or `<none>` where it is absent or empty. */

@@ -50,7 +50,7 @@ test("an address of an old field may be written in other ways, with a warning", 
     ]),
     rows,
   );
-  deepEqual(validateLegacyIp("x", { strict: true, previous: ["x"] }), []);
+  deepEqual(validateLegacyIp("x", { strict: true, previous: new Set(["x"]) }), []);
 });
 
 test("a range of a new field is valid, canonical and nothing but a range", () => {
@@ -91,7 +91,7 @@ test("a range of an old field may be written in other ways, with a warning", () 
     ]),
     rows,
   );
-  deepEqual(validateLegacyCidr("x", { strict: true, previous: ["x"] }), []);
+  deepEqual(validateLegacyCidr("x", { strict: true, previous: new Set(["x"]) }), []);
 });
 
 test("an interface's address keeps all its bits", () => {

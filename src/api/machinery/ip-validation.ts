@@ -31,12 +31,15 @@ export function validateIp(value: string): readonly string[] {
   return wrong.length > 0 || value === formatIp(address) ? wrong : [`must be in canonical form ("${formatIp(address)}")`];
 }
 
-/** For old fields. `previous`: values that the field already had, which may stay whatever they are. */
-export function validateLegacyIp(
-  value: string,
-  options: { readonly strict: boolean; readonly previous?: readonly string[] },
-): readonly string[] {
-  if (options.previous?.includes(value) === true) return [];
+export interface LegacyRules {
+  readonly strict: boolean;
+  /** Values that the field already had, which may stay whatever they are. */
+  readonly previous?: ReadonlySet<string>;
+}
+
+/** For old fields. */
+export function validateLegacyIp(value: string, options: LegacyRules): readonly string[] {
+  if (options.previous?.has(value) === true) return [];
   const address = parseSloppyIp(value);
   if (address === undefined) return [NOT_AN_IP];
   return options.strict ? strictIpErrors(value, address) : [];
@@ -57,11 +60,8 @@ export function validateCidr(value: string): readonly string[] {
 }
 
 /** For old fields, like `validateLegacyIp`. */
-export function validateLegacyCidr(
-  value: string,
-  options: { readonly strict: boolean; readonly previous?: readonly string[] },
-): readonly string[] {
-  if (options.previous?.includes(value) === true) return [];
+export function validateLegacyCidr(value: string, options: LegacyRules): readonly string[] {
+  if (options.previous?.has(value) === true) return [];
   if (parseSloppyCidr(value) === undefined) return [NOT_A_CIDR];
   return options.strict ? strictCidrErrors(value) : [];
 }

@@ -2,6 +2,7 @@
  * Whether a text is a JSONPath of the sort that kubectl reads ("{.spec.containers[0].name}"), and what is wrong with it in the same words.
  * Nothing is looked up here: the fields that hold such a path are only checked by the server.
  */
+import { withoutLeading, withoutTrailing } from "../../base/text.ts";
 
 class JsonPathError extends Error {
   override readonly name = "JsonPathError";
@@ -106,7 +107,7 @@ class ActionReader {
     const inside = this.#upTo("]", "unterminated array");
     const parts = inside.split(",");
     if (parts.length > 1) {
-      for (const part of parts) checkAction(`[${part.replace(/^ +| +$/g, "")}]`, this.#depth);
+      for (const part of parts) checkAction(`[${withoutLeading(withoutTrailing(part, " "), " ")}]`, this.#depth);
       return;
     }
     const key = /^'([^']*)'$/.exec(inside)?.[1];

@@ -4,6 +4,7 @@
  * The canonical text is what upstream writes, including its habit of keeping the client's own spelling where that looks canonical
  * ("+1", "1.500"). One difference: an amount too large for the largest suffix keeps its value ("1000E"), upstream writes "1".
  */
+import { withoutTrailing } from "../../base/text.ts";
 import { Lru } from "../../base/lru.ts";
 
 /** "1e3", "1k" or "1Ki": in which family of suffixes an amount is written. */
@@ -147,7 +148,7 @@ function formatBinary(value: bigint): string {
 function formatDecimal({ unscaled, exponent, format }: Quantity): string {
   if (unscaled === 0n) return "0";
   const all = unscaled.toString();
-  const digits = all.replace(/0+$/, "");
+  const digits = withoutTrailing(all, "0");
   const total = exponent + all.length - digits.length;
   const steps = Math.floor(total / 3) * 3;
   const written = format === "DecimalSI" || format === "BinarySI" ? Math.min(steps, DECIMAL_EXPONENT_MAX) : steps;

@@ -12,6 +12,6 @@ export const all: readonly BootstrapStep[] = [
   flowControl,
   priorityClasses,
   serviceCidr,
-  ({ server }) => repairServiceAddresses(server),
+  { make: ({ server }) => repairServiceAddresses(server), keeps: [] },
   kubernetesService,
 ];

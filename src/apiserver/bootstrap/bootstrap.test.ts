@@ -55,25 +55,55 @@ test("starting again changes nothing that is as it should be", async () => {
   assert.equal(await store.currentRevision(), before);
 });
 
-test("mandatory flow control is mended at start, suggested only if its editor left it to us", async () => {
-  const clock = virtualClock();
-  const store = memoryStore(clock);
-  await using first = await startServer({ store, clock });
+test("mandatory flow control is mended, suggested only if its editor left it to us", async () => {
+  await using server = await startServer();
   const level = `${FLOW}/prioritylevelconfigurations`;
   const changed = { spec: { limited: { nominalConcurrencyShares: 7 } } };
   for (const [name, more] of [
     ["system", {}],
     ["node-high", { metadata: { annotations: { "apf.kubernetes.io/autoupdate-spec": "false" } } }],
   ] as const) {
-    assert.equal((await first.call("PATCH", `${level}/${name}`, { ...changed, ...more }, MERGE)).code, 200);
+    assert.equal((await server.call("PATCH", `${level}/${name}`, { ...changed, ...more }, MERGE)).code, 200);
   }
-  await first.call("DELETE", `${FLOW}/flowschemas/exempt`);
+  await server.clock.settle();
+
+  const shares = async (name: string) => (await server.call("GET", `${level}/${name}`)).body.spec.limited.nominalConcurrencyShares;
+  assert.deepEqual([await shares("system"), await shares("node-high")], [30, 7]);
+});
+
+for (const path of [
+  "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/exempt",
+  "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/workload-low",
+  CIDR,
+  SERVICE,
+  SLICE,
+  "/api/v1/namespaces/default/endpoints/kubernetes",
+]) {
+  test(`whoever deletes ${path} gets it back at once`, async () => {
+    await using server = await startServer();
+    await server.server.advertise({ address: "192.0.2.1", port: 7443 });
+    const before = (await server.call("GET", path)).body;
+
+    assert.equal((await server.call("DELETE", path)).code, 200);
+    await server.clock.settle();
+
+    const after = (await server.call("GET", path)).body;
+    assert.notEqual(after.metadata.uid, before.metadata.uid);
+    assert.deepEqual([after.spec, after.endpoints, after.subsets], [before.spec, before.endpoints, before.subsets]);
+  });
+}
+
+test("what is missing comes at the next start", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const first = await startServer({ store: wrappedStore(store, { close: () => Promise.resolve() }), clock });
+  await first.server.close();
+  const key = "/scheduling.k8s.io/priorityclasses/system-node-critical";
+  await store.commit([{ type: "delete", key, precondition: { is: "exists" } }]);
 
   await using second = await startServer({ store, clock });
 
-  const shares = async (name: string) => (await second.call("GET", `${level}/${name}`)).body.spec.limited.nominalConcurrencyShares;
-  assert.deepEqual([await shares("system"), await shares("node-high")], [30, 7]);
-  assert.equal((await second.call("GET", `${FLOW}/flowschemas/exempt`)).code, 200);
+  assert.equal((await second.call("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")).code, 200);
 });
 
 test("the range grows by a second family, and any other change of the configuration is left to people", async () => {

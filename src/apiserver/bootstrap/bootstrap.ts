@@ -1,6 +1,7 @@
 /**
- * Objects that every cluster has from its first moment on. They are made if they are missing; what else becomes of one that is there is
- * the step's business. Steps come one after the other: a server with room for one request at a time can start, too.
+ * Objects that every cluster has from its first moment on. They are made if they are missing, at start and whenever somebody deletes
+ * them (keeper.ts); what else becomes of one that is there is the step's business. Steps come one after the other: a server with room
+ * for one request at a time can start, too.
  */
 import type { ServerContext } from "../server-context.ts";
 import type { OwnRequests } from "./own-requests.ts";
@@ -10,8 +11,23 @@ export interface BootstrapContext {
   readonly requests: OwnRequests;
 }
 
-export type BootstrapStep = (context: BootstrapContext) => Promise<void>;
+export interface BootstrapStep {
+  /** Does nothing if everything is as it should be. */
+  make(context: BootstrapContext): Promise<void>;
+  /** Whose end wakes the step again. */
+  readonly keeps: readonly KeptObject[];
+}
+
+export interface KeptObject {
+  readonly group: string;
+  readonly plural: string;
+  /** "" for what is in none. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Any change of it wakes the step, too. */
+  readonly always?: true;
+}
 
 export async function bootstrap(context: BootstrapContext, steps: readonly BootstrapStep[]): Promise<void> {
-  for (const step of steps) await step(context);
+  for (const step of steps) await step.make(context);
 }

@@ -11,16 +11,26 @@ import {
 } from "../../api/flowcontrol.apiserver.k8s.io/v1/built-in.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
+import type { Place } from "./own-requests.ts";
 
-export const flowControl: BootstrapStep = async (context) => {
-  for (const builtIn of builtInPriorityLevels) await keep(context, "prioritylevelconfigurations", builtIn);
-  for (const builtIn of builtInFlowSchemas) await keep(context, "flowschemas", builtIn);
+const PLACE = { group: "flowcontrol.apiserver.k8s.io", version: "v1", namespace: "" };
+const LEVELS = { ...PLACE, plural: "prioritylevelconfigurations" };
+const SCHEMAS = { ...PLACE, plural: "flowschemas" };
+
+export const flowControl: BootstrapStep = {
+  async make(context) {
+    for (const builtIn of builtInPriorityLevels) await keep(context, LEVELS, builtIn);
+    for (const builtIn of builtInFlowSchemas) await keep(context, SCHEMAS, builtIn);
+  },
+  keeps: [
+    ...builtInPriorityLevels.map(({ object }) => ({ ...LEVELS, name: object.metadata.name, always: true as const })),
+    ...builtInFlowSchemas.map(({ object }) => ({ ...SCHEMAS, name: object.metadata.name, always: true as const })),
+  ],
 };
 
 type WithSpec = KubeObject & { readonly spec?: unknown };
 
-async function keep({ requests }: BootstrapContext, plural: string, { object, mandatory }: BuiltIn<KubeObject>): Promise<void> {
-  const place = { group: "flowcontrol.apiserver.k8s.io", version: "v1", plural, namespace: "" };
+async function keep({ requests }: BootstrapContext, place: Place, { object, mandatory }: BuiltIn<KubeObject>): Promise<void> {
   const wanted = object as WithSpec;
   const found = (await requests.make(place, wanted)).object as WithSpec;
   const follows = mandatory || found.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === "true";

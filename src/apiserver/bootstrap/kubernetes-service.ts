@@ -30,8 +30,10 @@ const LEASE_PREFIX = resourcePrefix(BOOKKEEPING_GROUP, "apiserverleases");
 /** Where a server listens that nobody told where. */
 const DEFAULT_PORT = 6443;
 
+export const kubernetesService: BootstrapStep = { make: makeService, keeps: [{ ...SERVICES, name: NAME }] };
+
 /** The first address of the range is its own. */
-export const kubernetesService: BootstrapStep = async ({ server, requests }) => {
+async function makeService({ server, requests }: BootstrapContext): Promise<void> {
   const [range = ""] = server.config.serviceClusterIpRange.split(",");
   const cidr = parseCidr(range);
   const first = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, 1);
@@ -43,7 +45,7 @@ export const kubernetesService: BootstrapStep = async ({ server, requests }) => 
     spec: { ...clusterIP, ipFamilyPolicy: "SingleStack", ports: portsOf(DEFAULT_PORT), sessionAffinity: "None", type: "ClusterIP" },
   };
   await requests.make(SERVICES, service);
-};
+}
 
 function portsOf(port: number) {
   return [{ name: "https", port: 443, protocol: "TCP", targetPort: port }] as const;
@@ -69,11 +71,21 @@ export class AdvertisedServer {
     return this.#context.server.clock;
   }
 
+  /** What is kept: whoever deletes it gets it back. */
+  get step(): BootstrapStep {
+    return { make: () => this.#write(), keeps: [SERVICES, ENDPOINTS, SLICES].map((place) => ({ ...place, name: NAME })) };
+  }
+
   async start(): Promise<void> {
     await this.#refreshLease();
+    await this.#write();
+    if (this.#store.capabilities.shared) this.#refreshing = this.#refresh();
+  }
+
+  async #write(): Promise<void> {
+    await makeService(this.#context);
     await this.#writePort();
     await this.#writeEndpoints(await this.#addresses());
-    if (this.#store.capabilities.shared) this.#refreshing = this.#refresh();
   }
 
   /** Others must not be sent here any more. Says so in the log if that fails: the lease ends by itself. */

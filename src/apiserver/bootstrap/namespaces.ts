@@ -3,7 +3,11 @@ import type { BootstrapStep } from "./bootstrap.ts";
 
 const NAMES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-export const namespaces: BootstrapStep = async ({ requests }) => {
-  const place = { group: "", version: "v1", plural: "namespaces", namespace: "" };
-  for (const name of NAMES) await requests.make(place, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+const PLACE = { group: "", version: "v1", plural: "namespaces", namespace: "" };
+
+export const namespaces: BootstrapStep = {
+  async make({ requests }) {
+    for (const name of NAMES) await requests.make(PLACE, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  },
+  keeps: NAMES.map((name) => ({ ...PLACE, name })),
 };

@@ -2,7 +2,11 @@
 import { builtInPriorityClasses } from "../../api/scheduling.k8s.io/v1/built-in.ts";
 import type { BootstrapStep } from "./bootstrap.ts";
 
-export const priorityClasses: BootstrapStep = async ({ requests }) => {
-  const place = { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", namespace: "" };
-  for (const object of builtInPriorityClasses) await requests.make(place, object);
+const PLACE = { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", namespace: "" };
+
+export const priorityClasses: BootstrapStep = {
+  async make({ requests }) {
+    for (const object of builtInPriorityClasses) await requests.make(PLACE, object);
+  },
+  keeps: builtInPriorityClasses.map(({ metadata: { name } }) => ({ ...PLACE, name })),
 };

@@ -11,7 +11,9 @@ import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 const PLACE = { group: "networking.k8s.io", version: "v1", plural: "servicecidrs", namespace: "" };
 const NAME = "kubernetes";
 
-export const serviceCidr: BootstrapStep = async (context) => {
+export const serviceCidr: BootstrapStep = { make, keeps: [{ ...PLACE, name: NAME }] };
+
+async function make(context: BootstrapContext): Promise<void> {
   const { server, requests } = context;
   const cidrs = server.config.serviceClusterIpRange.split(",");
   const wanted: ServiceCIDR = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name: NAME }, spec: { cidrs } };
@@ -24,7 +26,7 @@ export const serviceCidr: BootstrapStep = async (context) => {
     const remedy = "Services keep their addresses; start with the range of the object, or add another ServiceCIDR";
     server.log.warn(`The default ServiceCIDR is ${found.join(",")}, not the configured ${cidrs.join(",")}: ${remedy}`);
   }
-};
+}
 
 /** Nobody else says so of this one. What somebody said is left as it is. */
 async function markAsReady({ server, requests }: BootstrapContext, cidr: ServiceCIDR): Promise<void> {

@@ -7,9 +7,10 @@ import { PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.t
 import { encodeEnvelope, encodeProtobuf, encodeWatchFrame } from "../../api/machinery/codec/protobuf.ts";
 import { writeYaml } from "../../api/machinery/codec/write-yaml.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { Column } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
 import { internalError } from "../../api/machinery/status-error.ts";
-import { partialObjectMetadata, tableHead, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
+import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ObjectList } from "../outcome.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
@@ -61,7 +62,8 @@ export class Encoder {
   }
 
   /** A Status, a Scale, a review. */
-  value(value: JsonObject, schema: string): readonly Uint8Array[] {
+  value(value: JsonObject, schema: string, columns: readonly Column[] = []): readonly Uint8Array[] {
+    if (this.#options.form.as === "Table" && columns.length > 0) return [this.#valueTable(value, columns)];
     return [this.#write(value, this.#named(schema))];
   }
 
@@ -75,6 +77,13 @@ export class Encoder {
     const made = this.#frame(endpoint, event);
     shared.set(key, made);
     return made;
+  }
+
+  #valueTable(value: JsonObject, columns: readonly Column[]): Uint8Array {
+    const { nowMs, includeObject, form } = this.#options;
+    const options = { resource: { columns }, nowMs: nowMs(), includeObject, metaVersion: form.metaVersion };
+    const table = tableOf([value as unknown as KubeObject], options);
+    return this.#write(table as unknown as JsonObject, this.#named(`${META}.Table`));
   }
 
   get #isPlainJson(): boolean {

@@ -35,6 +35,8 @@ export interface RestDependencies {
   readonly waitingBytes: WaitingBytes;
 }
 
+const IMPERSONATION = ["impersonate-user", "impersonate-group", "impersonate-uid"];
+
 type Headers = Record<string, string | readonly string[]>;
 
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
@@ -65,6 +67,10 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
 
 /** Who shows nothing is nobody in particular; who shows something that is not known is refused. */
 function authenticate({ authenticator }: RestDependencies, request: ExchangeRequest): User {
+  // Whoever asks to be somebody else wants to be allowed less; answering as if they had not would be worse than not answering.
+  if (IMPERSONATION.some((name) => request.header(name) !== undefined)) {
+    throw new StatusError("Forbidden", "impersonation is not possible yet: there are no users and rights; ask without it", { details: {} });
+  }
   const user = authenticator.authenticate(request);
   if (user !== undefined) return user;
   if (request.header("authorization") === undefined) return ANONYMOUS;
@@ -249,7 +255,7 @@ function present(
     case "list":
       return { code: 200, headers, body: encoder.list(outcome.endpoint, outcome.list) };
     case "value":
-      return { code: outcome.code, headers, body: encoder.value(outcome.value, outcome.schema) };
+      return { code: outcome.code, headers, body: encoder.value(outcome.value, outcome.schema, outcome.columns) };
     case "connection":
       return outcome.answer;
     case "watch":

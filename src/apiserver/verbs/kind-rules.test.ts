@@ -117,3 +117,44 @@ test("what a conversion between versions fills in belongs to whoever sent the ob
     "f:targetCPUUtilizationPercentage",
   ]);
 });
+
+test("a Scale is shown in a table as the number that there should be and that there is", async () => {
+  await using server = await startServer();
+  const labels = { a: "b" };
+  const spec = {
+    replicas: 3,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } },
+  };
+  await server.call("POST", DEPLOYMENTS, { metadata: { name: "d" }, spec });
+
+  const { body } = await server.call("GET", `${DEPLOYMENTS}/d/scale`, undefined, TABLE);
+
+  assert.deepEqual(
+    body.columnDefinitions.map(({ name }: { name: string }) => name),
+    ["Name", "Desired", "Available", "Age"],
+  );
+  assert.deepEqual(body.rows[0].cells, ["d", 3, 0, "0s"]);
+});
+
+test("bytes that are null are none", async () => {
+  await using server = await startServer();
+
+  const secret = await server.call("POST", "/api/v1/namespaces/default/secrets", {
+    metadata: { name: "s" },
+    data: { password: null, user: "YQ==" },
+  });
+  const map = await server.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "m" }, binaryData: { x: null } });
+
+  assert.deepEqual([secret.code, secret.body.data], [201, { password: "", user: "YQ==" }]);
+  assert.deepEqual([map.code, map.body.binaryData], [201, { x: "" }]);
+});
+
+test("whoever asks to be somebody else is refused, not answered as who they are", async () => {
+  await using server = await startServer();
+
+  const { code, body } = await server.call("GET", "/api/v1/secrets", undefined, { "impersonate-user": "bob" });
+
+  assert.equal(code, 403);
+  assert.match(body.message, /impersonation is not possible yet/);
+});

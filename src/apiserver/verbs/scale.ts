@@ -4,7 +4,8 @@ import { trackUpdate, type FieldWriter, type IgnoredFields, type ManagedFields }
 import { ownersOfScale, SCALE_API_VERSION, withOwnersOfScale, type ScaledObject } from "../../api/machinery/apply/scale.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
-import type { Subresource } from "../../api/machinery/resource.ts";
+import { ageColumn, nameColumn, textColumn } from "../../api/machinery/columns.ts";
+import type { Column, Subresource } from "../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { invalidObject, noSuchPath } from "../../api/machinery/status-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
@@ -34,6 +35,7 @@ interface ScaleCall {
 
 interface Scale extends KubeObject {
   readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly replicas?: number };
 }
 
 export async function handleScale(server: ServerContext, call: ScaleCall): Promise<Outcome> {
@@ -162,8 +164,16 @@ function checkScale({ name }: ApiRequest, { spec }: Scale): void {
 }
 
 function scaleOutcome(subresource: ScaleSubresource, object: StoredObject): Outcome {
-  return { is: "value", code: 200, schema: SCALE_SCHEMA, value: scaleOf(subresource, object) as unknown as JsonObject };
+  const value = scaleOf(subresource, object) as unknown as JsonObject;
+  return { is: "value", code: 200, schema: SCALE_SCHEMA, value, columns: COLUMNS };
 }
+
+const COLUMNS: readonly Column<Scale>[] = [
+  nameColumn,
+  textColumn<Scale>("Desired", "How many there should be", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
+  textColumn<Scale>("Available", "How many there are", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
+  ageColumn,
+];
 
 function scaleOf({ read }: ScaleSubresource, { object }: StoredObject) {
   const { specReplicas, statusReplicas, selector } = read(object);

@@ -17,6 +17,7 @@ import { unallocated } from "../extension.ts";
 import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { generateName } from "./identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
+import { refuseTooLarge } from "./size.ts";
 import { validateCreate } from "./validation.ts";
 
 /** Other servers that may be first with an address before a client is told to try again. */
@@ -65,9 +66,9 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const stored = served.toStorage?.(admitted) ?? admitted;
   // What becoming another version fills in counts as sent, as defaults do.
   const claimed = served.fromStorage?.(stored) ?? admitted;
-  const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
-
   const prepared = prepare(server, endpoint, stored, request.context.user);
+  refuseTooLarge(endpoint, prepared);
+  const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
   const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];
   validateCreate(endpoint, prepared, request.context, others);

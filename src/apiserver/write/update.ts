@@ -21,6 +21,7 @@ import { createObject, redefault, type NewObject } from "./create.ts";
 import { isReadyToGo } from "./deletion.ts";
 import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { checkUid, metadataForUpdate } from "./metadata.ts";
+import { refuseTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
 
 /** Others that may be first, one after the other, before a client is told to look again. */
@@ -101,13 +102,16 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const admission = admissionOf(update, wanted.object, shown);
   const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
   const next = keepIdentity(withMetadata(admitted, shown), shown);
-  const managed = wanted.managed ?? claimFields(server, update, { next, wanted, shown, current });
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
   const writing = { user: request.context.user, nowMs: server.clock.now() };
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
+  if (prepared !== previous) refuseTooLarge(endpoint, prepared);
+  // What becoming another version fills in counts as sent, as defaults do.
+  const claimed = served.fromStorage === undefined ? next : keepIdentity(served.fromStorage(stored), shown);
+  const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
   const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);

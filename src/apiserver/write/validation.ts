@@ -1,4 +1,5 @@
 /** The rules of an object and of a change, all causes in one answer. */
+import { firstCauses } from "../../api/machinery/causes.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -11,12 +12,6 @@ import type { RequestContext } from "../request.ts";
 /** The part of a subresource that counts here. */
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 
-/** Causes that one answer lists; a body of 3 MiB can have far more, and nobody reads them. */
-const CAUSES_MAX = 1_000;
-
-/** What they may add up to, because a cause can quote a whole list of the object. The first is told however long it is. */
-const CAUSES_LENGTH_MAX = 1024 * 1024;
-
 /** Warnings of one write: of them 4 KiB are shown, and pairs of things that meet are more than anybody could send. */
 const WARNINGS_MAX = 1_000;
 
@@ -26,8 +21,8 @@ export function validateCreate(endpoint: Endpoint, object: KubeObject, context: 
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // What is answered and not stored needs no name; such a kind says itself what its metadata may be.
   const metadata = resource.stored ? metadataErrors(resource, object) : [];
-  const first = collect(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]);
-  const errors = first.length === 0 && resource.checksMetadataLast === true ? collect([metadata]) : first;
+  const first = firstCauses(...(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]));
+  const errors = first.length === 0 && resource.checksMetadataLast === true ? firstCauses(metadata) : first;
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   warn(resource.warnings?.(object) ?? [], context);
 }
@@ -47,7 +42,7 @@ export function validateUpdate(
       : ofVersion !== undefined
         ? [ofVersion]
         : [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []];
-  const errors = collect([others, metadata, ...rules]);
+  const errors = firstCauses(others, metadata, ...rules);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   warn((subresource ?? resource).warnings?.(next, previous) ?? [], context);
 }
@@ -72,19 +67,6 @@ function* metadataErrors(resource: Resource, { metadata }: KubeObject): Iterable
 function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: KubeObject): Iterable<FieldError> {
   yield* validateObjectMetaUpdate(next.metadata, previous.metadata);
   yield* metadataErrors(resource, next);
-}
-
-function collect(sources: readonly Iterable<FieldError>[]): FieldError[] {
-  const errors: FieldError[] = [];
-  let length = 0;
-  for (const source of sources) {
-    for (const error of source) {
-      errors.push(error);
-      length += error.body.length;
-      if (errors.length >= CAUSES_MAX || length >= CAUSES_LENGTH_MAX) return errors;
-    }
-  }
-  return errors;
 }
 
 /** Named after the group in which it is stored, as upstream's types are; upstream does not know the kind of what is never stored. */

@@ -42,8 +42,8 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
 
   validate: validateDefinition,
   *warnings({ spec }, previous) {
-    const before = previous === undefined ? [] : unknownFormats(previous.spec);
-    for (const format of unknownFormats(spec)) if (!before.includes(format)) yield `unrecognized format ${JSON.stringify(format)}`;
+    const before = new Set(previous === undefined ? [] : unknownFormats(previous.spec));
+    for (const format of unknownFormats(spec)) if (!before.has(format)) yield `unrecognized format ${JSON.stringify(format)}`;
   },
 
   subresources: {

@@ -101,39 +101,50 @@ function parseDescriptor(text: string): CronSchedule {
 
 /** Ranges with commas between them. Empty ones do not count, so a field of commas only never fits. */
 function parseField(text: string, bounds: Bounds): CronField {
-  const ranges = text.split(",").filter((range) => range !== "");
-  const parsed = ranges.map((range) => parseRange(range, bounds));
-  return { values: new Set(parsed.flatMap(({ values }) => values)), isStar: parsed.some(({ isStar }) => isStar) };
+  const values = new Set<number>();
+  let isAnyStar = false;
+  for (const range of text.split(",")) {
+    if (range === "") continue;
+    const { start, end, step, isStar } = parseRange(range, bounds);
+    for (let value = start; value <= end; value += step) values.add(value);
+    isAnyStar ||= isStar;
+  }
+  return { values, isStar: isAnyStar };
 }
 
 /** "*", "5", "1-5", "mon-fri", "0-30/10", "5/10" (from five on). */
-function parseRange(text: string, bounds: Bounds): { readonly values: readonly number[]; readonly isStar: boolean } {
+function parseRange(text: string, bounds: Bounds): Range & { readonly isStar: boolean } {
   const [range = "", stepText, ...moreSlashes] = text.split("/");
   const isStar = /^[*?](-|$)/.test(range);
-  const { start, end } = isStar ? { start: BigInt(bounds.min), end: BigInt(bounds.max) } : parseEnds(range, bounds, text);
+  const { start, end } = isStar ? { start: bounds.min, end: bounds.max } : parseEnds(range, bounds, text);
   if (moreSlashes.length > 0) throw new CronError(`too many slashes: ${text}`);
-  const step = stepText === undefined ? 1n : parseNumber(stepText);
+  const step = stepText === undefined ? 1 : parseNumber(stepText);
   const isOpen = stepText !== undefined && !range.includes("-");
-  const complete = { start, end: isOpen ? BigInt(bounds.max) : end, step };
+  const complete = { start, end: isOpen ? bounds.max : end, step };
   checkRange(complete, bounds, text);
-  return { values: valuesOf(complete), isStar: isStar && step === 1n };
+  // What passes is small, but for the step: that leads out of the range, whether it is exact or not.
+  return { start: Number(start), end: Number(complete.end), step: Number(step), isStar: isStar && Number(step) === 1 };
 }
 
 /** Of a range that is no star. `text` is what complaints name. */
-function parseEnds(range: string, { names }: Bounds, text: string): { readonly start: bigint; readonly end: bigint } {
+function parseEnds(range: string, { names }: Bounds, text: string): { readonly start: Whole; readonly end: Whole } {
   const [low = "", high, ...more] = range.split("-");
   const start = parseNumberOrName(low, names);
   if (more.length > 0) throw new CronError(`too many hyphens: ${text}`);
   return { start, end: high === undefined ? start : parseNumberOrName(high, names) };
 }
 
-function parseNumberOrName(text: string, names: Bounds["names"]): bigint {
+function parseNumberOrName(text: string, names: Bounds["names"]): Whole {
   const found = names?.indexOf(text.toLowerCase()) ?? -1;
   // Months are counted from one, days of the week from zero.
-  return found < 0 ? parseNumber(text) : BigInt(found + (names === MONTHS ? 1 : 0));
+  return found < 0 ? parseNumber(text) : found + (names === MONTHS ? 1 : 0);
 }
 
-function parseNumber(text: string): bigint {
+/** What is too large to be exact is a bigint, for the complaint that names it. */
+type Whole = number | bigint;
+
+function parseNumber(text: string): Whole {
+  if (/^[0-9]{1,3}$/.test(text)) return Number(text);
   const isNumber = /^[-+]?[0-9]+$/.test(text);
   const number = isNumber && text.length <= DIGITS_MAX ? BigInt(text.replace(/^\+/, "")) : undefined;
   if (number === undefined || number > INT64_MAX) {
@@ -145,20 +156,14 @@ function parseNumber(text: string): bigint {
 }
 
 interface Range {
-  readonly start: bigint;
-  readonly end: bigint;
-  readonly step: bigint;
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
 }
 
-function checkRange({ start, end, step }: Range, { min, max }: Bounds, text: string): void {
+function checkRange({ start, end, step }: Readonly<Record<keyof Range, Whole>>, { min, max }: Bounds, text: string): void {
   if (start < min) throw new CronError(`beginning of range (${start}) below minimum (${min}): ${text}`);
   if (end > max) throw new CronError(`end of range (${end}) above maximum (${max}): ${text}`);
   if (start > end) throw new CronError(`beginning of range (${start}) beyond end of range (${end}): ${text}`);
-  if (step === 0n) throw new CronError(`step of range should be a positive number: ${text}`);
-}
-
-function valuesOf({ start, end, step }: Range): readonly number[] {
-  const values: number[] = [];
-  for (let value = start; value <= end; value += step) values.push(Number(value));
-  return values;
+  if (Number(step) === 0) throw new CronError(`step of range should be a positive number: ${text}`);
 }

@@ -88,10 +88,14 @@ function* addressWarnings({ addresses = [], notReadyAddresses = [] }: EndpointSu
 /** "10.0.0.1:80,[fd00::1]:80"; of a headless Service without ports only the addresses. */
 function endpointsText(subsets: readonly EndpointSubset[] = []): string {
   if (subsets.length === 0) return NONE;
-  return formatFirst(subsets.flatMap(subsetTexts));
+  const count = subsets.reduce((sum, { addresses = [], ports = [] }) => sum + addresses.length * Math.max(1, ports.length), 0);
+  return formatFirst(subsetsTexts(subsets), count);
 }
 
-function subsetTexts({ addresses = [], ports = [] }: EndpointSubset): readonly string[] {
-  if (ports.length === 0) return addresses.map(({ ip }) => ip);
-  return ports.flatMap(({ port }) => addresses.map(({ ip }) => `${ip.includes(":") ? `[${ip}]` : ip}:${port}`));
+/** One after the other: every address at every port can be far more than anybody could keep. */
+function* subsetsTexts(subsets: readonly EndpointSubset[]): Iterable<string> {
+  for (const { addresses = [], ports = [] } of subsets) {
+    if (ports.length === 0) for (const { ip } of addresses) yield ip;
+    for (const { port } of ports) for (const { ip } of addresses) yield `${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
+  }
 }

@@ -45,8 +45,8 @@ export const endpointSlices = defineResource<EndpointSlice>({
   columns: [
     nameColumn,
     textColumn("AddressType", "What kind of addresses they are", ({ addressType }) => addressType),
-    textColumn("Ports", "The ports of all endpoints", ({ ports }) => formatFirst((ports ?? []).map(portText)) || UNSET),
-    textColumn("Endpoints", "The addresses", ({ endpoints }) => formatFirst((endpoints ?? []).flatMap(addressesOf)) || UNSET),
+    textColumn("Ports", "The ports of all endpoints", ({ ports }) => portsText(ports ?? []) || UNSET),
+    textColumn("Endpoints", "The addresses", ({ endpoints }) => addressesText(endpoints ?? []) || UNSET),
     ageColumn,
   ],
 });
@@ -76,6 +76,15 @@ function addressesOf(endpoint: Partial<Endpoint>): readonly string[] {
 
 function* addressWarnings(endpoint: Endpoint, at: string): Iterable<string> {
   for (const [index, address] of addressesOf(endpoint).entries()) yield* ipWarnings(address, element(child(at, "addresses"), index));
+}
+
+function portsText(ports: readonly EndpointPort[]): string {
+  return formatFirst(ports.map(portText), ports.length);
+}
+
+function addressesText(endpoints: readonly Endpoint[]): string {
+  const addresses = endpoints.flatMap(addressesOf);
+  return formatFirst(addresses, addresses.length);
 }
 
 function portText({ port, name }: EndpointPort): string {

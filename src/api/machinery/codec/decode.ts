@@ -128,7 +128,8 @@ class Walk {
   /** In lists and maps a null is the zero value. */
   #element(value: Json, at: string | number, inner: Plan, owner: Schema): Json {
     if (inner.form === "string" && typeof value === "string") return value;
-    if (value === null) return writtenZero(inner);
+    // No bytes at all are stored as none, and come back as such.
+    if (value === null) return inner.form === "bytes" ? "" : writtenZero(inner);
     this.#enter(at, owner);
     const next = this.value(value, inner);
     this.#depth--;

@@ -1,6 +1,7 @@
 /**
  * PEM: binary in text, between a BEGIN and an END line. Read as Go reads it: what is no whole block is passed over, whatever surrounds it.
  */
+import { withoutTrailing } from "../../../base/text.ts";
 import { Base64Error, decodeBase64 } from "../codec/base64.ts";
 
 export interface PemBlock {
@@ -75,7 +76,7 @@ function decodeBody(text: string): Uint8Array | undefined {
 function readLine(text: string, from: number): { readonly text: string; readonly next: number } {
   const lineFeed = text.indexOf("\n", from);
   const line = lineFeed < 0 ? text.slice(from) : text.slice(from, lineFeed).replace(/\r$/, "");
-  return { text: line.replace(/[ \t]+$/, ""), next: lineFeed < 0 ? text.length : lineFeed + 1 };
+  return { text: withoutTrailing(line, " \t"), next: lineFeed < 0 ? text.length : lineFeed + 1 };
 }
 
 /** Taken in parts: a million arguments to one call would be too many. */

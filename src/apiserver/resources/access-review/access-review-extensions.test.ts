@@ -84,6 +84,16 @@ test("what only the server says of an object is no question", async () => {
   );
 });
 
+test("a question may be about objects that have a label or a field, whatever its value", async () => {
+  await using server = await startServer();
+  const requirements = [{ key: "a", operator: "Exists" }];
+  const attributes = { ...podsInDefault, labelSelector: { requirements }, fieldSelector: { requirements } };
+
+  const { code } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, { spec: { resourceAttributes: attributes } });
+
+  assert.equal(code, 201);
+});
+
 test("what one may do is listed, and only with a namespace", async () => {
   await using server = await startServer();
   const ask = (spec: JsonObject) => server.call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });

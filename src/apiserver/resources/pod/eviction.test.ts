@@ -189,9 +189,11 @@ test("preconditions of an eviction must hold, and what cannot be asked for is re
   const other = await evict(server, "p", { deleteOptions: { preconditions: { uid: "u" } } });
   const unsafe = await evict(server, "p", { deleteOptions: { ignoreStoreReadErrorWithClusterBreakingPotential: true } });
   const wrong = await evict(server, "p", { metadata: { name: "q" } });
+  const odd = await evict(server, "p", { deleteOptions: { propagationPolicy: "Sometimes" } });
 
   assert.deepEqual([stale.code, other.code, unsafe.code, wrong.code], [409, 409, 422, 400]);
   assert.match(unsafe.body.message, /Potential: Invalid value: true: can not be set for pod eviction, try after removing the option$/);
+  assert.deepEqual([odd.code, odd.body.details.kind, odd.body.details.causes[0].field], [422, "DeleteOptions", "propagationPolicy"]);
   assert.match(stale.body.message, /the ResourceVersion in the precondition \(1\) does not match/);
   assert.match(other.body.message, /the UID in the precondition \(u\) does not match/);
   assert(await exists(server, "p"));

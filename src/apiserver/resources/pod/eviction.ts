@@ -14,7 +14,7 @@ import type { ApiRequest } from "../../request.ts";
 import type { ServerContext } from "../../server-context.ts";
 import type { StoredObject } from "../../storage/stored-object.ts";
 import { checkPreconditions, deleteObject } from "../../write/delete.ts";
-import type { DeleteOptions } from "../../write/deletion.ts";
+import { deleteOptionsErrors, type DeleteOptions } from "../../write/deletion.ts";
 import { updateObject } from "../../write/update.ts";
 import type { ActionCall } from "../../extension.ts";
 import { success, type Outcome } from "../../outcome.ts";
@@ -86,6 +86,8 @@ function optionsOf({ metadata, deleteOptions = {} }: Eviction, { name, options }
     const why = `Non-matching dry-run options in request and content: [${asked.join(" ")}] and [${said.join(" ")}]`;
     throw new StatusError("Unknown", why);
   }
+  const errors = [...deleteOptionsErrors(wanted)];
+  if (errors.length > 0) throw invalidObject({ group: "meta.k8s.io", kind: "DeleteOptions" }, "", errors);
   return { ...wanted, dryRun: said.length > 0 ? said : asked };
 }
 

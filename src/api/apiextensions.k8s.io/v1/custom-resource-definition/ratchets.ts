@@ -3,9 +3,12 @@
  * only asked for where the definition kept them so far. A new one keeps them all.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import type { CustomResourceDefinition, CustomResourceDefinitionSpec, SelectableField } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import { firstCauses } from "../../../machinery/causes.ts";
 import { isConditionTrue } from "../../../machinery/conditions.ts";
 import { type JsonSchema, someSchema } from "../schema/json-schema.ts";
+import { Budget } from "../schema/budget.ts";
+import { Patterns } from "../schema/expression/match.ts";
 import { pruneDefaults } from "../schema/prune-defaults.ts";
 import { unstructurable, validateStructural } from "../schema/structural.ts";
 import { caBundleProblem } from "./ca-bundle.ts";
@@ -46,27 +49,28 @@ export function ratchetsFor(next: CustomResourceDefinition, previous: CustomReso
   const schemas = schemasOf(spec);
   const isEstablished = isConditionTrue(previous.status?.conditions, "Established");
   const reviewVersions = spec.conversion?.webhook?.conversionReviewVersions ?? [];
+  const patterns = new Patterns(new Budget());
   const hasNone = (isSo: (schema: JsonSchema) => boolean): boolean => !schemas.some((schema) => someSchema(schema, isSo));
   return {
     requireReviewVersion: reviewVersions.length === 0 || reviewVersions.some((version) => REVIEW_VERSIONS.includes(version)),
     requireSameNames: isEstablished,
     requireSchema: (spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
-    requireStructural: schemas.every(isStructural),
-    requirePrunedDefaults: schemas.every(hasPrunedDefaults),
+    requireStructural: schemas.every((schema) => isStructural(schema, patterns)),
+    requirePrunedDefaults: schemas.every((schema) => hasPrunedDefaults(schema, patterns)),
     requireValidCaBundle: isEstablished && hasValidCaBundle(spec),
-    allowsManySelectableFields: (version) => hadManySelectableFields(next.spec, spec, version),
+    allowsManySelectableFields: manySelectableFields(next.spec, spec),
     requireValidTypes: hasNone(hasInvalidType),
-    requireAtomicSetItems: hasNone((schema) => [...validateAtomicSetItems(schema, "")].length > 0),
-    requireMapListKeys: hasNone((schema) => [...validateMapListKeys(schema, "")].length > 0),
+    requireAtomicSetItems: hasNone((schema) => firstCauses(validateAtomicSetItems(schema, "")).length > 0),
+    requireMapListKeys: hasNone((schema) => firstCauses(validateMapListKeys(schema, "")).length > 0),
   };
 }
 
-function isStructural(schema: JsonSchema): boolean {
-  return unstructurable(schema) === undefined && validateStructural(schema, "").length === 0;
+function isStructural(schema: JsonSchema, patterns: Patterns): boolean {
+  return unstructurable(schema) === undefined && validateStructural(schema, "", patterns).length === 0;
 }
 
-function hasPrunedDefaults(schema: JsonSchema): boolean {
-  return !isStructural(schema) || pruneDefaults(schema) === schema;
+function hasPrunedDefaults(schema: JsonSchema, patterns: Patterns): boolean {
+  return !isStructural(schema, patterns) || pruneDefaults(schema) === schema;
 }
 
 function hasValidCaBundle({ conversion }: CustomResourceDefinitionSpec): boolean {
@@ -74,12 +78,19 @@ function hasValidCaBundle({ conversion }: CustomResourceDefinitionSpec): boolean
   return caBundle === "" || caBundleProblem(caBundle) === undefined;
 }
 
-function hadManySelectableFields(next: CustomResourceDefinitionSpec, previous: CustomResourceDefinitionSpec, version: string): boolean {
-  const before = selectableFieldsOf(previous, version) ?? [];
-  return before.length > SELECTABLE_FIELDS_MAX && deepEqual(before, selectableFieldsOf(next, version));
+/** The forms are made once, however many versions there are. */
+function manySelectableFields(next: CustomResourceDefinitionSpec, previous: CustomResourceDefinitionSpec): (version: string) => boolean {
+  const after = selectableFieldsOf(next);
+  const before = selectableFieldsOf(previous);
+  return (version) => {
+    const fields = before.get(version) ?? [];
+    return fields.length > SELECTABLE_FIELDS_MAX && deepEqual(fields, after.get(version));
+  };
 }
 
-function selectableFieldsOf(spec: CustomResourceDefinitionSpec, version: string) {
+/** By version; of two with one name, that of the first. */
+function selectableFieldsOf(spec: CustomResourceDefinitionSpec): ReadonlyMap<string, readonly SelectableField[]> {
   const { shared, versions } = toSharedForm(spec);
-  return version === "" ? shared.selectableFields : versions.find(({ name }) => name === version)?.selectableFields;
+  const entries = versions.map(({ name, selectableFields = [] }): [string, readonly SelectableField[]] => [name, selectableFields]);
+  return new Map([...entries.toReversed(), ["", shared.selectableFields ?? []]]);
 }

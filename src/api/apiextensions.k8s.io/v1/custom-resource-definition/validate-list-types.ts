@@ -64,14 +64,16 @@ function* validateListMap(schema: JsonSchema, at: string): Iterable<FieldError> 
 
 function* validateKeyNames(items: JsonSchema, keys: readonly string[], at: string): Iterable<FieldError> {
   const keysAt = child(at, "x-kubernetes-list-map-keys");
-  for (const [index, key] of keys.entries()) {
+  const seen = new Set<string>();
+  for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) yield invalid(keysAt, keys, "entries must all be names of item properties");
     else if (property.type === "array" || property.type === "object") {
       const typeAt = child(element(child(at, "items", "properties"), key), "type");
       yield invalid(typeAt, items.type, "must be a scalar type if parent array's x-kubernetes-list-type is map");
     }
-    if (keys.indexOf(key) < index) yield invalid(keysAt, keys, "must not contain duplicate entries");
+    if (seen.has(key)) yield invalid(keysAt, keys, "must not contain duplicate entries");
+    seen.add(key);
   }
 }
 
@@ -84,11 +86,12 @@ export function* validateMapListKeys(schema: JsonSchema, at: string): Iterable<F
     yield forbidden(child(at, "items", "nullable"), `cannot be nullable when x-kubernetes-list-type is ${listType}`);
   }
   if (listType === "set") return;
+  const requiredNames = new Set(items.required);
   for (const key of keys) {
     const property = propertyOf(items, key);
     if (property === undefined) continue;
     const keyAt = element(child(at, "items", "properties"), key);
-    if (items.required?.includes(key) !== true && property.default === undefined) {
+    if (!requiredNames.has(key) && property.default === undefined) {
       yield required(
         child(keyAt, "default"),
         "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",

@@ -4,20 +4,27 @@
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";
-import type { JsonSchema } from "../schema/json-schema.ts";
-import { unstructurable } from "../schema/structural.ts";
+import { hasProperties, type JsonSchema } from "../schema/json-schema.ts";
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 const NOT_EMPTY = "must be non-empty if specified";
 const NO_LINE_BREAKS = "must not contain line breaks";
 
-export function* validateRules(schema: JsonSchema, at: string): Iterable<FieldError> {
+/** `isStructurable`: only in such a schema can it be said whether a path leads somewhere. */
+export function* validateRules(schema: JsonSchema, at: string, isStructurable: () => boolean): Iterable<FieldError> {
+  const structs = new Map<JsonSchema, boolean>();
+  const isStruct = (one: JsonSchema): boolean => {
+    const known = structs.get(one) ?? hasProperties(one);
+    structs.set(one, known);
+    return known;
+  };
+  const leads = (fieldPath: string) => !isStructurable() || leadsSomewhere(schema, fieldPath, isStruct);
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
     const ruleAt = element(at, index);
     yield* validateTexts(rule, ruleAt);
     const { reason, fieldPath = "" } = rule;
     if (reason !== undefined && !REASONS.includes(reason)) yield notSupported(child(ruleAt, "reason"), reason, REASONS);
-    if (fieldPath !== "") yield* validateFieldPath(schema, fieldPath, child(ruleAt, "fieldPath"));
+    if (fieldPath !== "") yield* validateFieldPath(fieldPath, child(ruleAt, "fieldPath"), leads);
   }
 }
 
@@ -34,16 +41,15 @@ function* validateTexts({ rule, message = "", messageExpression = "" }: Validati
   }
 }
 
-function* validateFieldPath(schema: JsonSchema, fieldPath: string, at: string): Iterable<FieldError> {
+function* validateFieldPath(fieldPath: string, at: string, leads: (fieldPath: string) => boolean): Iterable<FieldError> {
   if (fieldPath.trim() === "") yield invalid(at, fieldPath, NOT_EMPTY);
   if (hasLineBreaks(fieldPath)) yield invalid(at, fieldPath, NO_LINE_BREAKS);
-  if (!leadsSomewhere(schema, fieldPath)) yield invalid(at, fieldPath, "must be a valid path");
+  if (!leads(fieldPath)) yield invalid(at, fieldPath, "must be a valid path");
 }
 
-function leadsSomewhere(schema: JsonSchema, fieldPath: string): boolean {
-  if (unstructurable(schema) !== undefined) return true;
+function leadsSomewhere(schema: JsonSchema, fieldPath: string, isStruct: (schema: JsonSchema) => boolean): boolean {
   try {
-    findField(fieldPath, schema);
+    findField(fieldPath, schema, { isStruct });
     return true;
   } catch (error) {
     if (error instanceof FieldPathError) return false;

@@ -2,6 +2,7 @@
  * What a schema in a definition may contain, beyond being structural: the part of OpenAPI v3 that custom resources use, and the
  * x-kubernetes extensions. Errors are upstream's, those of rules after all others.
  */
+import { Causes } from "../../../machinery/causes.ts";
 import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
 import {
   additionalPropertiesOf,
@@ -13,6 +14,7 @@ import {
   propertiesOf,
 } from "../schema/json-schema.ts";
 import { RESOURCE_MEMBERS } from "../schema/prune.ts";
+import { unstructurable } from "../schema/structural.ts";
 import { validateAtomicSetItems, validateListAndMapTypes, validateMapListKeys } from "./validate-list-types.ts";
 import { validateRules } from "./validate-rules.ts";
 
@@ -55,37 +57,42 @@ interface Place {
 
 /** Filled on the way, so that no error is copied from level to level. */
 interface Found {
-  readonly errors: FieldError[];
-  readonly ruleErrors: FieldError[];
+  readonly causes: Causes;
+  readonly ruleErrors: Causes;
+  /** What no structural schema can say, by schema: asked for each schema that has rules, and within it for all others again. */
+  readonly unstructurable: Map<JsonSchema, string | undefined>;
 }
 
 /** `compilesRules`: the schema is structural. */
 export function validateSchema(schema: JsonSchema, at: string, rules: SchemaRules, compilesRules: boolean): readonly FieldError[] {
-  const found: Found = { errors: [], ruleErrors: [] };
+  const found: Found = { causes: new Causes(), ruleErrors: new Causes(), unstructurable: new Map() };
   validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry: compilesRules ? [] : undefined }, found);
-  return [...found.errors, ...found.ruleErrors];
+  return [...found.causes.errors, ...found.ruleErrors.errors];
 }
 
 function validateAt(schema: JsonSchema, place: Place, found: Found): void {
+  const { causes, ruleErrors } = found;
+  if (causes.isFull) return;
   const ancestry = place.ancestry && [...place.ancestry, schema];
-  const before = found.errors.length;
-  for (const error of validateOpenApi(schema, place)) found.errors.push(error);
+  const before = causes.errors.length;
+  causes.addAll(validateOpenApi(schema, place));
   for (const [inner, innerPlace] of innerSchemas(schema, { ...place, ancestry }))
     validateAt(inner, { ...innerPlace, isRoot: false }, found);
-  for (const error of validateExtensions(schema, place)) found.errors.push(error);
+  causes.addAll(validateExtensions(schema, place, found));
   const hasRules = (schema["x-kubernetes-validations"] ?? []).length > 0;
-  if (!hasRules || found.errors.length > before || ancestry === undefined || place.rules.compileRules === undefined) return;
+  if (!hasRules || causes.errors.length > before || ancestry === undefined || place.rules.compileRules === undefined) return;
   const { at, uncorrelatedAt } = place;
-  for (const error of place.rules.compileRules({ schema, at, ancestry, uncorrelatedAt })) found.ruleErrors.push(error);
+  ruleErrors.addAll(place.rules.compileRules({ schema, at, ancestry, uncorrelatedAt }));
 }
 
-function* validateExtensions(schema: JsonSchema, { at, rules }: Place): Iterable<FieldError> {
+function* validateExtensions(schema: JsonSchema, { at, rules }: Place, found: Found): Iterable<FieldError> {
   if (schema["x-kubernetes-preserve-unknown-fields"] === false) {
     yield invalid(child(at, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined");
   }
   yield* validateListAndMapTypes(schema, at, () => (rules.requireAtomicSetItems ? validateAtomicSetItems(schema, at) : []));
   if (rules.requireMapListKeys) yield* validateMapListKeys(schema, at);
-  yield* validateRules(schema, child(at, "x-kubernetes-validations"));
+  const isStructurable = () => unstructurable(schema, found.unstructurable) === undefined;
+  yield* validateRules(schema, child(at, "x-kubernetes-validations"), isStructurable);
 }
 
 /** What stands in a schema itself. */
@@ -120,14 +127,22 @@ function* innerSchemas(schema: JsonSchema, place: Place): Iterable<readonly [Jso
     yield [others, { ...place, at: child(at, "additionalProperties"), noDefaults }];
   }
   for (const [name, property] of propertiesOf(schema)) yield [property, propertyPlace(schema, name, place)];
-  yield* combinedSchemas(schema, { ...place, ancestry: undefined });
-  const inItems = isMapList(schema) ? place : uncorrelated(place);
-  const items = itemsOf(schema);
-  if (items !== undefined) yield [items, { ...inItems, at: child(at, "items") }];
-  for (const [index, item] of placesOf(schema).entries()) yield [item, { ...inItems, at: element(child(at, "items"), index) }];
-  for (const [name, dependency] of Object.entries(schema.dependencies ?? {})) {
+  if (COMBINING.some((member) => schema[member] !== undefined)) yield* combinedSchemas(schema, { ...place, ancestry: undefined });
+  if (schema.items !== undefined) yield* itemSchemas(schema, isMapList(schema) ? place : uncorrelated(place));
+  for (const [name, dependency] of Object.entries(schema.dependencies ?? NONE)) {
     if (isObject(dependency)) yield [dependency, { ...place, ancestry: undefined, at: element(child(at, "dependencies"), name) }];
   }
+}
+
+/** Most schemas have none of these, and there can be a hundred thousand schemas. */
+const COMBINING = ["not", "allOf", "oneOf", "anyOf", "definitions"] as const satisfies (keyof JsonSchema)[];
+const NONE: Readonly<Record<string, never>> = {};
+
+function* itemSchemas(schema: JsonSchema, place: Place): Iterable<readonly [JsonSchema, Place]> {
+  const at = child(place.at, "items");
+  const items = itemsOf(schema);
+  if (items !== undefined) yield [items, { ...place, at }];
+  for (const [index, item] of placesOf(schema).entries()) yield [item, { ...place, at: element(at, index) }];
 }
 
 function* combinedSchemas(schema: JsonSchema, place: Place): Iterable<readonly [JsonSchema, Place]> {

@@ -8,7 +8,9 @@ import type {
   SelectableField,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, duplicate, element, forbidden, invalid, required, tooMany, type FieldError } from "../../../machinery/field-error.ts";
+import { firstCauses } from "../../../machinery/causes.ts";
 import { byteLength } from "../../../machinery/names.ts";
+import type { Patterns } from "../schema/expression/match.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { unstructurable, validateStructural } from "../schema/structural.ts";
@@ -43,6 +45,8 @@ export interface SchemaPlace {
   readonly at: string;
   readonly hasStatus: boolean;
   readonly ratchets: Ratchets;
+  /** With the budget of the whole definition. */
+  readonly patterns: Patterns;
 }
 
 export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourceValidation, place: SchemaPlace): Iterable<FieldError> {
@@ -50,18 +54,19 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   const at = child(place.at, "openAPIV3Schema");
   const { requireStructural } = place.ratchets;
   const problem = requireStructural ? unstructurable(schema) : undefined;
-  const structural = requireStructural && problem === undefined ? validateStructure(schema, at, place.ratchets) : [];
+  const structural = requireStructural && problem === undefined ? validateStructure(schema, at, place) : [];
   const compilesRules = requireStructural && problem === undefined && structural.length === 0;
-  const errors = [...validateRoot(schema, at, place), ...structural, ...validateSchema(schema, at, place.ratchets, compilesRules)];
+  const errors = firstCauses(validateRoot(schema, at, place), structural, validateSchema(schema, at, place.ratchets, compilesRules));
   yield* errors;
   // What no structural schema can say is mostly reported by the other rules already, and in better words.
   if (errors.length === 0 && problem !== undefined) yield invalid(at, "", problem);
 }
 
 /** Defaults are only looked at in a schema that is structural. */
-function validateStructure(schema: JsonSchema, at: string, { requirePrunedDefaults }: Ratchets): readonly FieldError[] {
-  const errors = validateStructural(schema, at);
-  return errors.length > 0 ? errors : [...validateDefaults(schema, at, { requirePruned: requirePrunedDefaults })];
+function validateStructure(schema: JsonSchema, at: string, { ratchets, patterns }: SchemaPlace): readonly FieldError[] {
+  const errors = validateStructural(schema, at, patterns);
+  if (errors.length > 0) return errors;
+  return firstCauses(validateDefaults(schema, at, { requirePruned: ratchets.requirePrunedDefaults, patterns }));
 }
 
 function* validateRoot(schema: JsonSchema, at: string, { hasStatus }: SchemaPlace): Iterable<FieldError> {

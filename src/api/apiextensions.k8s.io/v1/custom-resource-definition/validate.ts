@@ -7,6 +7,8 @@ import type {
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, immutable, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDnsSubdomain } from "../../../machinery/names.ts";
+import { Budget } from "../schema/budget.ts";
+import { Patterns } from "../schema/expression/match.ts";
 import { type JsonSchema, someSchema } from "../schema/json-schema.ts";
 import { unstructurable } from "../schema/structural.ts";
 import { validateApproval } from "./approval.ts";
@@ -49,6 +51,8 @@ function* validateSpec(spec: CustomResourceDefinitionSpec, given: Ratchets): Ite
   const { group, scope, names, conversion } = spec;
   const { shared, versions } = toSharedForm(spec);
   const ratchets = withRequiredStructure(spec, given);
+  const patterns = new Patterns(new Budget());
+  const hasOwnSubresources = versions.some(({ subresources }) => subresources !== undefined);
   yield* validateGroup(group, "spec.group");
   if (scope === "") yield required("spec.scope");
   else if (!SCOPES.includes(scope)) yield notSupported("spec.scope", scope, SCOPES);
@@ -59,13 +63,13 @@ function* validateSpec(spec: CustomResourceDefinitionSpec, given: Ratchets): Ite
   for (const [index, version] of versions.entries()) {
     const at = element("spec.versions", index);
     yield* validateName(version.name, child(at, "name"));
-    const { subresources } = versions.some((other) => other.subresources !== undefined) ? version : shared;
-    yield* validateVersion(version, at, { hasStatus: subresources?.status !== undefined, ratchets });
+    const { subresources } = hasOwnSubresources ? version : shared;
+    yield* validateVersion(version, at, { hasStatus: subresources?.status !== undefined, ratchets, patterns });
   }
   yield* validateVersionList(spec, versions);
   yield* validateNamesAreThere(names, "spec.names");
   yield* validateNames(names, "spec.names");
-  yield* validateShared(shared, versions, ratchets);
+  yield* validateShared(shared, versions, { ratchets, patterns });
   if (conversion === undefined) return;
   if (conversion.strategy !== "None" && spec.preserveUnknownFields === true) {
     yield invalid("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true");
@@ -121,16 +125,17 @@ function* validateSchemasAreThere(
 interface VersionRules {
   readonly hasStatus: boolean;
   readonly ratchets: Ratchets;
+  readonly patterns: Patterns;
 }
 
 function* validateVersion(
   version: CustomResourceDefinitionVersion,
   at: string,
-  { hasStatus, ratchets }: VersionRules,
+  { hasStatus, ratchets, patterns }: VersionRules,
 ): Iterable<FieldError> {
   const { schema, subresources, additionalPrinterColumns = [], selectableFields = [] } = version;
   yield* validateDeprecation(version, child(at, "deprecationWarning"));
-  if (schema !== undefined) yield* validateSchemaMember(schema, { at: child(at, "schema"), hasStatus, ratchets });
+  if (schema !== undefined) yield* validateSchemaMember(schema, { at: child(at, "schema"), hasStatus, ratchets, patterns });
   if (subresources !== undefined) yield* validateSubresources(subresources, child(at, "subresources"));
   for (const [index, column] of additionalPrinterColumns.entries()) {
     yield* validateColumn(column, element(child(at, "additionalPrinterColumns"), index));
@@ -154,11 +159,11 @@ function* validateVersionList(
   given: CustomResourceDefinitionSpec,
   versions: readonly CustomResourceDefinitionVersion[],
 ): Iterable<FieldError> {
-  const shown = (given.versions ?? null) === null ? null : versions.map(shownVersion);
+  const shown = () => ((given.versions ?? null) === null ? null : versions.map(shownVersion));
   const names = new Set(versions.map(({ name }) => name));
-  if (names.size < versions.length) yield invalidShown("spec.versions", shown, "must contain unique version names");
+  if (names.size < versions.length) yield invalidShown("spec.versions", shown(), "must contain unique version names");
   if (versions.filter(({ storage }) => storage).length !== 1) {
-    yield invalidShown("spec.versions", shown, "must have exactly one version marked as storage version");
+    yield invalidShown("spec.versions", shown(), "must have exactly one version marked as storage version");
   }
   const { name = "" } = versions[0] ?? {};
   if (name !== "") yield* validateName(name, "spec.version");
@@ -168,11 +173,11 @@ function* validateVersionList(
 function* validateShared(
   shared: SharedMembers,
   versions: readonly CustomResourceDefinitionVersion[],
-  ratchets: Ratchets,
+  { ratchets, patterns }: Omit<VersionRules, "hasStatus">,
 ): Iterable<FieldError> {
   const { schema, subresources, additionalPrinterColumns = [], selectableFields = [] } = shared;
   const hasStatus = [shared, ...versions].some((member) => member.subresources?.status !== undefined);
-  if (schema !== undefined) yield* validateSchemaMember(schema, { at: "spec.validation", hasStatus, ratchets });
+  if (schema !== undefined) yield* validateSchemaMember(schema, { at: "spec.validation", hasStatus, ratchets, patterns });
   if (subresources !== undefined) yield* validateSubresources(subresources, "spec.subresources");
   for (const [index, column] of additionalPrinterColumns.entries()) {
     yield* validateColumn(column, element("spec.additionalPrinterColumns", index));

@@ -3,7 +3,7 @@
  * since the text comes from outside.
  */
 import { parseIp } from "../../../machinery/ip-address.ts";
-import { matchesPattern } from "./expression/match.ts";
+import type { Patterns } from "./expression/match.ts";
 
 const SPACE = "[ \\t]*";
 /** Everything that has no meaning of its own in addresses. */
@@ -16,8 +16,8 @@ const COMMENT = "(?:\\([^()\\\\]*\\))?";
 const NAME = `(?:(?:${WORD}|${QUOTED}|\\.)${SPACE})*`;
 const MAILBOX = `^${SPACE}(?:${ADDRESS}|${NAME}<${SPACE}${ADDRESS}${SPACE}>)${SPACE}${COMMENT}${SPACE}$`;
 
-export function isEmail(text: string): boolean {
-  if (!matchesPattern(MAILBOX, text)) return false;
+export function isEmail(text: string, patterns: Patterns): boolean {
+  if (!patterns.matches(MAILBOX, text)) return false;
   const literal = /@[ \t]*\[([^[\]\\]*)\]/.exec(text)?.[1];
   return literal === undefined || parseIp(literal.replace(/^IPv6:/i, "")) !== undefined;
 }

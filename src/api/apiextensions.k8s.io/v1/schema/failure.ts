@@ -6,6 +6,8 @@
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { child, invalid, notSupported, required, tooLong, tooMany, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
+import type { Budget } from "./budget.ts";
+import type { EnumWords } from "./enum-words.ts";
 import { invalidValue } from "./shown-value.ts";
 
 export interface Failure {
@@ -15,18 +17,29 @@ export interface Failure {
   toFieldError(at: string): FieldError;
 }
 
-/** What one schema says of one value. */
+/** What keeping a failure is worth in steps of the budget. */
+const FAILURE_STEPS = 20;
+const CHARACTERS_PER_STEP = 8;
+
+/** What one schema says of one value. What it has to keep is paid for from the budget. */
 export class Verdict {
+  readonly #budget: Budget;
   readonly #failures = new Map<string, Failure>();
   /** How many checks were passed, as upstream counts them. */
   matches = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
 
   get isValid(): boolean {
     return this.#failures.size === 0;
   }
 
   add(failure: Failure | undefined): void {
-    if (failure !== undefined && !this.#failures.has(failure.sentence)) this.#failures.set(failure.sentence, failure);
+    if (failure === undefined) return;
+    this.#budget.spend(FAILURE_STEPS + failure.sentence.length / CHARACTERS_PER_STEP);
+    if (!this.#failures.has(failure.sentence)) this.#failures.set(failure.sentence, failure);
   }
 
   merge(other: Verdict): void {
@@ -34,8 +47,8 @@ export class Verdict {
     this.matches += other.matches;
   }
 
-  toFieldErrors(at: string): readonly FieldError[] {
-    return [...this.#failures.values()].map((failure) => failure.toFieldError(at));
+  *toFieldErrors(at: string): Iterable<FieldError> {
+    for (const failure of this.#failures.values()) yield failure.toFieldError(at);
   }
 }
 
@@ -64,9 +77,8 @@ export function requiredAt(path: string): Failure {
   return failureAt(path, `${path} in body is required`, (field) => required(field));
 }
 
-export function notInEnumAt(path: string, value: Json, allowed: readonly Json[]): Failure {
-  const words = allowed.map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
-  return failureAt(path, `${path} in body should be one of [${words.join(" ")}]`, (field) => notSupported(field, value, words));
+export function notInEnumAt(path: string, value: Json, { text, words }: EnumWords): Failure {
+  return failureAt(path, `${path} in body should be one of [${text}]`, (field) => notSupported(field, value, words));
 }
 
 export function tooLongAt(path: string, max: number): Failure {

@@ -3,7 +3,7 @@
  * ".metadata.labels['a.b']". Each step must lead to a field that the schema has.
  */
 import { child, element } from "../../../machinery/field-error.ts";
-import { additionalPropertiesOf, type JsonSchema, propertiesOf, propertyOf } from "./json-schema.ts";
+import { additionalPropertiesOf, hasProperties, type JsonSchema, propertyOf } from "./json-schema.ts";
 
 export interface FoundField {
   /** As error messages name it: without the first dot. */
@@ -14,20 +14,28 @@ export interface FoundField {
   readonly schema: JsonSchema | undefined;
 }
 
+export interface PathRules {
+  /** Default: true. */
+  readonly allowsBrackets?: boolean;
+  /** Whether a schema has properties; for those who look for many fields and remember it. */
+  readonly isStruct?: (schema: JsonSchema) => boolean;
+}
+
 /** The sentence is upstream's. */
 export class FieldPathError extends Error {
   override readonly name = "FieldPathError";
 }
 
 /** Throws FieldPathError. */
-export function findField(text: string, schema: JsonSchema, { allowsBrackets = true } = {}): FoundField {
+export function findField(text: string, schema: JsonSchema, rules: PathRules = {}): FoundField {
+  const { allowsBrackets = true, isStruct = hasProperties } = rules;
   const tokens = tokensOf(text);
   let found: FoundField = { path: "", root: "", schema };
   for (let token = tokens.next().value; token !== undefined; token = tokens.next().value) {
     if (token === "[" && !allowsBrackets) throw new FieldPathError("array notation is not allowed");
     if (token !== "[" && token !== ".") throw new FieldPathError(`expected [ or . but got: ${token}`);
     const name = nextOf(tokens);
-    found = stepInto(found, token === "[" ? unquote(name) : name);
+    found = stepInto(found, token === "[" ? unquote(name) : name, isStruct);
     if (token === "[") expectClosing(nextOf(tokens));
   }
   return found;
@@ -53,13 +61,13 @@ function expectClosing(token: string): void {
   if (token !== "]") throw new FieldPathError(`expected ] but got ${token}`);
 }
 
-function stepInto({ path, root, schema }: FoundField, name: string): FoundField {
-  const hasProperties = schema !== undefined && propertiesOf(schema).length > 0;
-  const additional = schema && additionalPropertiesOf(schema);
+function stepInto({ path, root, schema }: FoundField, name: string, isStruct: (schema: JsonSchema) => boolean): FoundField {
   const property = schema && propertyOf(schema, name);
-  if (hasProperties ? property === undefined : additional === undefined) throw new FieldPathError("does not refer to a valid field");
-  const next = hasProperties ? child(path, name) : element(path, name);
-  return { path: next, root: root === "" ? name : root, schema: hasProperties ? property : additional?.schema };
+  const rest = root === "" ? name : root;
+  if (property !== undefined) return { path: child(path, name), root: rest, schema: property };
+  const additional = schema && additionalPropertiesOf(schema);
+  if (schema === undefined || additional === undefined || isStruct(schema)) throw new FieldPathError("does not refer to a valid field");
+  return { path: element(path, name), root: rest, schema: additional.schema };
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([

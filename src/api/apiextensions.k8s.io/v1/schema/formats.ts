@@ -5,10 +5,12 @@
 import { DurationError, parseDuration } from "../../../machinery/duration.ts";
 import { parseIp, parseSloppyCidr, parseSloppyIp } from "../../../machinery/ip-address.ts";
 import { byteLength } from "../../../machinery/names.ts";
+import type { Patterns } from "./expression/match.ts";
 import { isEmail } from "./email.ts";
 import { parseRequestUrl } from "./request-url.ts";
 
-type FormatCheck = (text: string) => boolean;
+/** `patterns`: for those that are matched by one. Throws BudgetError. */
+type FormatCheck = (text: string, patterns: Patterns) => boolean;
 
 const LONG_NAME_LENGTH_MAX = 253;
 const SHORT_NAME_LENGTH_MAX = 63;
@@ -145,12 +147,24 @@ const UNITS: readonly (readonly string[])[] = [
   ["w", "wk", "week"],
 ];
 
+const INT64_DIGITS_MAX = 19;
+
 /** Go's durations, and texts in which a number with a unit occurs: "3 days". */
 function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
-  const parts = [...text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)];
-  if (parts.some(([, amount = ""]) => BigInt(amount) >= 2n ** 63n)) return false;
-  return parts.some(([, , unit = ""]) => UNITS.some((names) => isUnit(unit.toLowerCase(), names)));
+  let hasUnit = false;
+  // A number without a unit is matched too: searching on from its second digit, and its third, would take for ever.
+  for (const [, amount = "", unit = ""] of text.matchAll(/(\d+)\s*([A-Za-zµ]*)/g)) {
+    if (unit === "") continue;
+    if (!isInt64Amount(amount)) return false;
+    hasUnit ||= UNITS.some((names) => isUnit(unit.toLowerCase(), names));
+  }
+  return hasUnit;
+}
+
+function isInt64Amount(digits: string): boolean {
+  const significant = digits.replace(/^0+/, "");
+  return significant.length < INT64_DIGITS_MAX || (significant.length === INT64_DIGITS_MAX && BigInt(significant) < 2n ** 63n);
 }
 
 function isUnit(unit: string, names: readonly string[]): boolean {

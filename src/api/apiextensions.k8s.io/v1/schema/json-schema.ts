@@ -53,6 +53,11 @@ export function propertiesOf({ properties }: JsonSchema): readonly (readonly [st
   return properties === undefined ? NO_PROPERTIES : Object.entries(properties);
 }
 
+/** Takes as long as there are properties. */
+export function hasProperties(schema: JsonSchema): boolean {
+  return propertiesOf(schema).length > 0;
+}
+
 /** Whether the schema or one within it, wherever it stands, is so. */
 export function someSchema(schema: JsonSchema | undefined, isSo: (schema: JsonSchema) => boolean): boolean {
   if (schema === undefined) return false;

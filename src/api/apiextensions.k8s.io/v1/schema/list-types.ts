@@ -4,7 +4,7 @@
  */
 import { child, element, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
-import { isObject, itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertyOf } from "./json-schema.ts";
+import { isObject, itemsOf, type JsonSchema, otherPropertiesOf, propertyOf } from "./json-schema.ts";
 import { duplicateValue, invalidValue } from "./shown-value.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 
@@ -46,14 +46,15 @@ function* validateKeys(list: readonly Json[], names: readonly string[], at: stri
     yield invalidValue(element(at, wrong), list[wrong] ?? null, "must be an object for an array of list-type map");
     return;
   }
+  const wanted = new Set(names);
   yield* validateUnique(
-    list.map((item) => keysOf(item, names)),
+    list.map((item) => keysOf(item, wanted)),
     at,
   );
 }
 
 /** A null has no keys, and neither has an item without them: they count as the same. */
-function keysOf(item: Json, names: readonly string[]): JsonObject {
+function keysOf(item: Json, names: ReadonlySet<string>): JsonObject {
   if (!isObject(item)) return {};
-  return Object.fromEntries(names.filter((name) => Object.hasOwn(item, name)).map((name) => [name, memberOf(item, name)]));
+  return Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name)));
 }

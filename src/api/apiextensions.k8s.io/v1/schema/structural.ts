@@ -4,8 +4,10 @@
  * Not here: what OpenAPI leaves out (../custom-resource-definition/validate-schema.ts).
  */
 import { deepEqual } from "../../../../base/deep.ts";
+import { firstCauses } from "../../../machinery/causes.ts";
 import { child, describeFieldError, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
-import { patternProblem } from "./expression/match.ts";
+import { tooCostly } from "./budget.ts";
+import type { Patterns } from "./expression/match.ts";
 import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf, propertyOf } from "./json-schema.ts";
 
 /** Where a schema stands, which decides what it is told if it has no type. */
@@ -17,25 +19,34 @@ const MISSING_TYPE = {
 
 type Level = keyof typeof MISSING_TYPE;
 
-/** What no structural schema can say; the first of it. The other rules take a schema without. */
-export function unstructurable(schema: JsonSchema | undefined): string | undefined {
-  if (schema === undefined) return undefined;
+/**
+ * What no structural schema can say; the first of it. The other rules take a schema without.
+ * `known`: the answers so far, for those who ask about a schema and about schemas within it.
+ */
+export function unstructurable(schema: JsonSchema | undefined, known?: Map<JsonSchema, string | undefined>): string | undefined {
+  if (schema === undefined || known?.has(schema) === true) return schema && known?.get(schema);
+  const problem = unstructurableIn(schema, known);
+  known?.set(schema, problem);
+  return problem;
+}
+
+function unstructurableIn(schema: JsonSchema, known: Map<JsonSchema, string | undefined> | undefined): string | undefined {
   const parts = [schema.not, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const inner = [itemsOf(schema), ...propertiesOf(schema).map(([, property]) => property), otherPropertiesOf(schema)];
   return (
     unsupportedMember(schema) ??
-    firstOf(parts) ??
+    firstOf(parts, known) ??
     (schema["x-kubernetes-preserve-unknown-fields"] === false
       ? "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
       : undefined) ??
     (placesOf(schema).length > 0 ? "OpenAPIV3Schema 'items' must be a schema, but is an array" : undefined) ??
-    firstOf(inner)
+    firstOf(inner, known)
   );
 }
 
-function firstOf(schemas: readonly (JsonSchema | undefined)[]): string | undefined {
+function firstOf(schemas: readonly (JsonSchema | undefined)[], known?: Map<JsonSchema, string | undefined>): string | undefined {
   for (const schema of schemas) {
-    const problem = unstructurable(schema);
+    const problem = unstructurable(schema, known);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -57,22 +68,22 @@ function unsupportedMember(schema: JsonSchema): string | undefined {
 }
 
 /** Sorted, because properties have no order. */
-export function validateStructural(schema: JsonSchema, at: string): readonly FieldError[] {
-  const errors = [...validateShape(schema, "root", at), ...validateCompleteness(schema, schema, at, at)];
+export function validateStructural(schema: JsonSchema, at: string, patterns: Patterns): readonly FieldError[] {
+  const errors = firstCauses(validateShape(schema, "root", at, patterns), validateCompleteness(schema, schema, at, at));
   const texts = new Map(errors.map((error) => [error, describeFieldError(error)]));
   return errors.toSorted((a, b) => ((texts.get(a) ?? "") < (texts.get(b) ?? "") ? -1 : 1));
 }
 
-function* validateShape(schema: JsonSchema, level: Level, at: string): Iterable<FieldError> {
+function* validateShape(schema: JsonSchema, level: Level, at: string, patterns: Patterns): Iterable<FieldError> {
   const items = itemsOf(schema);
   if (schema.type === "array" && items === undefined) yield required(child(at, "items"), "must be specified");
-  if (items !== undefined) yield* validateShape(items, "item", child(at, "items"));
-  for (const [name, property] of propertiesOf(schema)) yield* validateShape(property, "field", propertyAt(at, name));
+  if (items !== undefined) yield* validateShape(items, "item", child(at, "items"), patterns);
+  for (const [name, property] of propertiesOf(schema)) yield* validateShape(property, "field", propertyAt(at, name), patterns);
   const additional = additionalPropertiesOf(schema);
   if (additional !== undefined && level === "root") yield forbidden(child(at, "additionalProperties"), "must not be used at the root");
-  if (additional?.schema !== undefined) yield* validateShape(additional.schema, "field", child(at, "additionalProperties"));
+  if (additional?.schema !== undefined) yield* validateShape(additional.schema, "field", child(at, "additionalProperties"), patterns);
   yield* validateExtensions(schema, at);
-  yield* validateParts(schema, isIntOrString(schema.anyOf), at);
+  yield* validateParts(schema, isIntOrString(schema.anyOf), at, patterns);
   yield* validateType(schema, level, at);
   yield* validateResource(schema, level, at);
 }
@@ -131,16 +142,27 @@ function saysMoreThanName(metadata: JsonSchema): boolean {
 }
 
 /** allOf, anyOf, oneOf, not and pattern. The one way to say that a value is a number or a text may have types in anyOf. */
-function* validateParts(schema: JsonSchema, skipsAnyOf: boolean, at: string): Iterable<FieldError> {
+function* validateParts(schema: JsonSchema, skipsAnyOf: boolean, at: string, patterns: Patterns): Iterable<FieldError> {
   const { allOf = [], anyOf = [], oneOf = [], not, pattern = "" } = schema;
-  if (!skipsAnyOf) for (const [index, part] of anyOf.entries()) yield* validatePart(part, false, element(child(at, "anyOf"), index));
+  const validate = (part: JsonSchema, partAt: string, skips = false) => validatePart(part, skips, partAt, patterns);
+  if (!skipsAnyOf) for (const [index, part] of anyOf.entries()) yield* validate(part, element(child(at, "anyOf"), index));
   for (const [index, part] of allOf.entries()) {
-    yield* validatePart(part, index === 0 && isIntOrString(part.anyOf), element(child(at, "allOf"), index));
+    yield* validate(part, element(child(at, "allOf"), index), index === 0 && isIntOrString(part.anyOf));
   }
-  for (const [index, part] of oneOf.entries()) yield* validatePart(part, false, element(child(at, "oneOf"), index));
-  if (not !== undefined) yield* validatePart(not, false, child(at, "not"));
-  const problem = pattern === "" ? undefined : patternProblem(pattern);
-  if (problem !== undefined) yield invalid(child(at, "pattern"), pattern, `must be a valid regular expression, but isn't: ${problem}`);
+  for (const [index, part] of oneOf.entries()) yield* validate(part, element(child(at, "oneOf"), index));
+  if (not !== undefined) yield* validate(not, child(at, "not"));
+  if (pattern !== "") yield* validatePattern(pattern, child(at, "pattern"), patterns);
+}
+
+/** One that takes too long is reported, and no other pattern is looked at. */
+function* validatePattern(pattern: string, at: string, patterns: Patterns): Iterable<FieldError> {
+  if (patterns.budget.isSpent) return;
+  try {
+    const problem = patterns.problemOf(pattern);
+    if (problem !== undefined) yield invalid(at, pattern, `must be a valid regular expression, but isn't: ${problem}`);
+  } catch (error) {
+    yield tooCostly(at, error);
+  }
 }
 
 function isIntOrString(anyOf: readonly JsonSchema[] | undefined): boolean {
@@ -162,11 +184,11 @@ const NOT_IN_PARTS: readonly (readonly [keyof JsonSchema, string])[] = [
 ];
 
 /** A schema within allOf and the like narrows values down and says nothing else. */
-function* validatePart(part: JsonSchema, skipsAnyOf: boolean, at: string): Iterable<FieldError> {
-  yield* validateParts(part, skipsAnyOf, at);
+function* validatePart(part: JsonSchema, skipsAnyOf: boolean, at: string, patterns: Patterns): Iterable<FieldError> {
+  yield* validateParts(part, skipsAnyOf, at, patterns);
   const items = itemsOf(part);
-  if (items !== undefined) yield* validatePart(items, false, child(at, "items"));
-  for (const [name, property] of propertiesOf(part)) yield* validatePart(property, false, propertyAt(at, name));
+  if (items !== undefined) yield* validatePart(items, false, child(at, "items"), patterns);
+  for (const [name, property] of propertiesOf(part)) yield* validatePart(property, false, propertyAt(at, name), patterns);
   if (part.type !== undefined) yield forbidden(child(at, "type"), "must be empty to be structural");
   if (additionalPropertiesOf(part)?.allowed === true) {
     yield forbidden(child(at, "additionalProperties"), "must be undefined to be structural");

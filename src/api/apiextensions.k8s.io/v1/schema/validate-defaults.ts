@@ -4,8 +4,11 @@
  * Not here: defaults that break rules in CEL.
  */
 import { deepEqual } from "../../../../base/deep.ts";
+import { firstCauses } from "../../../machinery/causes.ts";
 import { child, describeFieldError, element, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { tooCostly } from "./budget.ts";
+import type { Patterns } from "./expression/match.ts";
 import { isObject, itemsOf, type JsonSchema, propertiesOf } from "./json-schema.ts";
 import { asResource, coerceMetadata, MetadataError, validateMetadata } from "./metadata.ts";
 import { pruneUnknownFields, RESOURCE_MEMBERS } from "./prune.ts";
@@ -15,6 +18,8 @@ import { validateValue } from "./validate-value.ts";
 export interface DefaultRules {
   /** Defaults may not have unknown fields. */
   readonly requirePruned: boolean;
+  /** With the budget from which all defaults are checked. */
+  readonly patterns: Patterns;
 }
 
 /** Of the schema of a whole custom resource, which must be structural. */
@@ -31,12 +36,7 @@ interface Surroundings {
 function* validateWithin(schema: JsonSchema, at: string, rules: DefaultRules, inMeta: Surroundings | undefined): Iterable<FieldError> {
   const isResource = schema["x-kubernetes-embedded-resource"] === true;
   const around = isResource ? undefined : inMeta;
-  if (schema.default !== undefined) {
-    const defaultAt = child(at, "default");
-    yield* around === undefined
-      ? validateDefault(schema, schema.default, defaultAt, rules)
-      : validateInMeta(schema, schema.default, defaultAt, around);
-  }
+  if (schema.default !== undefined) yield* validateWithBudget(schema, schema.default, child(at, "default"), rules, around);
   const items = itemsOf(schema);
   if (items !== undefined) yield* validateWithin(items, child(at, "items"), rules, around && withinList(around));
   for (const [name, property] of propertiesOf(schema)) {
@@ -45,22 +45,44 @@ function* validateWithin(schema: JsonSchema, at: string, rules: DefaultRules, in
   }
 }
 
-function* validateDefault(schema: JsonSchema, value: Json, at: string, { requirePruned }: DefaultRules): Iterable<FieldError> {
-  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalidValue(at, value, "must not have unknown fields");
-  const { errors, coerced } = checkMetadata(value, schema, at);
-  yield* errors.length > 0 ? errors : validateValue(coerced, schema, { at, of: "default" });
+/** One that takes too long is reported, and no other default is looked at. */
+function* validateWithBudget(
+  schema: JsonSchema,
+  value: Json,
+  at: string,
+  rules: DefaultRules,
+  around: Surroundings | undefined,
+): Iterable<FieldError> {
+  if (rules.patterns.budget.isSpent) return;
+  try {
+    yield* around === undefined ? validateDefault(schema, value, at, rules) : validateInMeta(schema, value, at, rules, around);
+  } catch (error) {
+    yield tooCostly(at, error);
+  }
 }
 
-function* validateInMeta(schema: JsonSchema, value: Json, at: string, { resource, objectWith }: Surroundings): Iterable<FieldError> {
+function* validateDefault(schema: JsonSchema, value: Json, at: string, { requirePruned, patterns }: DefaultRules): Iterable<FieldError> {
+  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalidValue(at, value, "must not have unknown fields");
+  const { errors, coerced } = checkMetadata(value, schema, at);
+  yield* errors.length > 0 ? errors : validateValue(coerced, schema, { at, of: "default", patterns });
+}
+
+function* validateInMeta(
+  schema: JsonSchema,
+  value: Json,
+  at: string,
+  { patterns }: DefaultRules,
+  { resource, objectWith }: Surroundings,
+): Iterable<FieldError> {
   const { errors } = checkMetadata(objectWith(value), resource, "");
-  if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default" });
+  if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default", patterns });
   else yield invalidValue(at, value, `must result in valid metadata: ${aggregate(errors)}`);
 }
 
 function checkMetadata(value: Json, schema: JsonSchema, at: string): { readonly errors: readonly FieldError[]; readonly coerced: Json } {
   try {
     const coerced = coerceMetadata(value, schema, at);
-    return { errors: [...validateMetadata(coerced, schema, at)], coerced };
+    return { errors: firstCauses(validateMetadata(coerced, schema, at)), coerced };
   } catch (error) {
     if (error instanceof MetadataError) return { errors: [error.error], coerced: value };
     throw error;

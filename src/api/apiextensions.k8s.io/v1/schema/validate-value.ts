@@ -4,9 +4,12 @@
  * Not here: rules in CEL, metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
  */
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
+import { firstCauses } from "../../../machinery/causes.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json, JsonObject } from "../../../machinery/object.ts";
-import { matchesPattern, patternProblem } from "./expression/match.ts";
+import { Budget } from "./budget.ts";
+import { EnumWords } from "./enum-words.ts";
+import { Patterns } from "./expression/match.ts";
 import {
   type Failure,
   failureAt,
@@ -33,10 +36,14 @@ export interface ValueRules {
    * the defaults of a schema. Default: "object".
    */
   readonly of?: "object" | "default";
+  /** Of the object that the value is a part of, with its budget. Default: the value is the whole object. */
+  readonly patterns?: Patterns;
 }
 
-export function validateValue(value: Json, schema: JsonSchema, { at = "", of = "object" }: ValueRules = {}): readonly FieldError[] {
-  return new ValueValidator(of).judge(value, schema, "").toFieldErrors(at);
+/** Throws BudgetError. */
+export function validateValue(value: Json, schema: JsonSchema, rules: ValueRules = {}): readonly FieldError[] {
+  const { at = "", of = "object", patterns = new Patterns(new Budget()) } = rules;
+  return firstCauses(new ValueValidator(of, patterns).judge(value, schema, "").toFieldErrors(at));
 }
 
 /** A value's type in schemas; of numbers, upstream knows whole ones and others. */
@@ -49,15 +56,28 @@ function typeOf(value: Json): string {
 
 const NUMBER_FORMATS: Readonly<Record<string, string>> = { integer: "int64", number: "float64" };
 
+/** What a check is worth in steps of the budget. */
+const JUDGING_STEPS = 10;
+const PROPERTY_STEPS = 2;
+const CHARACTERS_PER_STEP = 4;
+
 class ValueValidator {
   readonly #of: "object" | "default";
+  readonly #patterns: Patterns;
+  readonly #budget: Budget;
+  readonly #enums = new Map<readonly Json[], EnumWords>();
+  /** Listed once for each schema, which may be that of every item of a list. */
+  readonly #properties = new Map<JsonSchema, ReturnType<typeof propertiesOf>>();
 
-  constructor(of: "object" | "default") {
+  constructor(of: "object" | "default", patterns: Patterns) {
     this.#of = of;
+    this.#patterns = patterns;
+    this.#budget = patterns.budget;
   }
 
   judge(value: Json, schema: JsonSchema, path: string): Verdict {
-    const verdict = new Verdict();
+    this.#budget.spend(JUDGING_STEPS);
+    const verdict = new Verdict(this.#budget);
     this.#judgeType(verdict, value, schema, path);
     if (value === null) {
       this.#judgeEnum(verdict, value, schema, path);
@@ -78,6 +98,12 @@ class ValueValidator {
     }
     verdict.matches++;
     return verdict;
+  }
+
+  #propertiesOf(schema: JsonSchema): ReturnType<typeof propertiesOf> {
+    const listed = this.#properties.get(schema) ?? propertiesOf(schema);
+    if (listed.length > 0) this.#properties.set(schema, listed);
+    return listed;
   }
 
   #typesOf(schema: JsonSchema): readonly string[] {
@@ -147,6 +173,7 @@ class ValueValidator {
   /** Of length and pattern only the first that is wrong is reported. */
   #judgeText(verdict: Verdict, value: string, schema: JsonSchema, path: string): void {
     const { maxLength, minLength, pattern = "" } = schema;
+    this.#budget.spend(value.length / CHARACTERS_PER_STEP);
     const length = maxLength === undefined && minLength === undefined ? 0 : lengthOf(value);
     verdict.matches++;
     if (maxLength !== undefined && length > maxLength) verdict.add(tooLongAt(path, maxLength));
@@ -157,13 +184,13 @@ class ValueValidator {
     const isInFormat = formatCheck(format);
     if (isInFormat === undefined) return;
     verdict.matches++;
-    if (!isInFormat(value)) verdict.add(wrongTypeAt(path, format, value));
+    if (!isInFormat(value, this.#patterns)) verdict.add(wrongTypeAt(path, format, value));
   }
 
   #judgePattern(verdict: Verdict, value: string, pattern: string, path: string): void {
-    const problem = patternProblem(pattern);
+    const problem = this.#patterns.problemOf(pattern);
     if (problem !== undefined) verdict.add(invalidAt(path, `should match '${pattern}, but pattern is invalid: ${problem}'`, value));
-    else if (!matchesPattern(pattern, value)) verdict.add(invalidAt(path, `should match '${pattern}'`, value));
+    else if (!this.#patterns.matches(pattern, value)) verdict.add(invalidAt(path, `should match '${pattern}'`, value));
   }
 
   #judgeList(verdict: Verdict, list: readonly Json[], schema: JsonSchema, path: string): void {
@@ -183,6 +210,8 @@ class ValueValidator {
   #judgeObject(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string): void {
     const { minProperties, maxProperties } = schema;
     const count = Object.keys(object).length;
+    const properties = this.#propertiesOf(schema);
+    this.#budget.spend((count + properties.length + (schema.required ?? []).length) * PROPERTY_STEPS);
     if (minProperties !== undefined && count < minProperties) {
       verdict.add(invalidAt(path, `should have at least ${minProperties} properties`, count));
     }
@@ -190,7 +219,7 @@ class ValueValidator {
       verdict.add(tooManyAt(path, "properties", { actual: count, max: maxProperties }));
     }
     this.#judgeOthers(verdict, object, schema, path);
-    for (const [name, property] of propertiesOf(schema)) {
+    for (const [name, property] of properties) {
       const value = memberOf(object, name);
       if (value !== undefined) verdict.merge(this.judge(value, property, path === "" ? name : `${path}.${name}`));
     }
@@ -210,7 +239,10 @@ class ValueValidator {
 
   #judgeEnum(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
     const { enum: allowed = [] } = schema;
-    if (allowed.length > 0 && !allowed.some((word) => isSameWord(value, word))) verdict.add(notInEnumAt(path, value, allowed));
+    if (allowed.length === 0) return;
+    const words = this.#enums.get(allowed) ?? new EnumWords(allowed);
+    this.#enums.set(allowed, words);
+    if (!words.has(value)) verdict.add(notInEnumAt(path, value, words));
   }
 }
 
@@ -220,15 +252,11 @@ function forbiddenProperty(path: string, name: string): Failure {
   return failureAt(path, sentence, (field) => invalid(field, name, sentence));
 }
 
-/** As upstream compares them: a value that is not whole is cut before it is compared with one that is. Null is no word. */
-function isSameWord(value: Json, word: Json): boolean {
-  if (isNumber(value) && isNumber(word)) return Number(isInt64(word) ? Math.trunc(Number(value)) : value) === Number(word);
-  return value !== null && writeStableJson(value) === writeStableJson(word);
-}
-
 /** In characters, of which one may be two units of a JavaScript string. */
 function lengthOf(text: string): number {
-  return Array.from(text).length;
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
 }
 
 interface TypeRules {

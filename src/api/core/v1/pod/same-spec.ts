@@ -1,4 +1,5 @@
 /** Whether two specs mean the same: amounts count by their value, so "1Gi" and "1024Mi" do not differ. */
+import { withoutTrailing } from "../../../../base/text.ts";
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../../../generated/core/v1.ts";
 import { changed, changedItems, withChanges } from "../../../changes.ts";
@@ -44,6 +45,6 @@ function comparableList(list: ResourceList): ResourceList {
 function comparableAmount(text: string): string {
   const { unscaled, exponent } = readQuantity(text);
   const digits = unscaled.toString();
-  const significant = digits.replace(/0+$/, "");
+  const significant = withoutTrailing(digits, "0");
   return significant === "" ? "0" : `${significant}e${exponent + digits.length - significant.length}`;
 }

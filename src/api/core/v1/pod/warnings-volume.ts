@@ -1,4 +1,5 @@
 /** Warnings about the volumes of a pod: sources of the past, and files that are written twice. */
+import { withoutTrailing } from "../../../../base/text.ts";
 import type { Volume, VolumeProjection } from "../../../generated/core/v1.ts";
 import { claimSpecWarnings } from "../persistent-volume-claim/warnings.ts";
 
@@ -71,7 +72,7 @@ function pathsOfProjection({ configMap, secret, downwardAPI, serviceAccountToken
 function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
   const root = new PathTree();
   for (const { path, source } of paths) {
-    const written = { path: path.replace(/\/+$/, ""), source };
+    const written = { path: withoutTrailing(path, "/"), source };
     if (written.path === "") continue;
     for (const other of PathTree.add(root, written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
   }

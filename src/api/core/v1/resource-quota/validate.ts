@@ -74,9 +74,10 @@ function isQuotaResource(name: string): boolean {
 function* validateScopes(spec: ResourceQuotaSpec): Iterable<FieldError> {
   const at = "spec.scopes";
   const { scopes = [] } = spec;
+  const outside = outsideOf(spec);
   for (const scope of scopes) {
     if (!RESOURCES_OF_SCOPES.has(scope)) yield invalid(at, scopes, "unsupported scope");
-    for (const _ of resourcesOutside(scope, spec)) yield invalid(at, scopes, "unsupported scope applied to resource");
+    for (const _ of outside(scope)) yield invalid(at, scopes, "unsupported scope applied to resource");
   }
   for (const _ of conflictsIn(scopes)) yield invalid(at, scopes, "conflicting scopes");
 }
@@ -84,9 +85,10 @@ function* validateScopes(spec: ResourceQuotaSpec): Iterable<FieldError> {
 function* validateSelector(spec: ResourceQuotaSpec): Iterable<FieldError> {
   const at = "spec.scopeSelector.matchExpressions";
   const expressions = spec.scopeSelector?.matchExpressions ?? [];
+  const outside = outsideOf(spec);
   for (const { scopeName, operator, values = [] } of expressions) {
     if (!RESOURCES_OF_SCOPES.has(scopeName)) yield invalid(child(at, "scopeName"), scopeName, "unsupported scope");
-    for (const _ of resourcesOutside(scopeName, spec)) yield invalid(at, shown(expressions), "unsupported scope applied to resource");
+    for (const _ of outside(scopeName)) yield invalid(at, shown(expressions), "unsupported scope applied to resource");
     if (SCOPES_WITHOUT_VALUES.includes(scopeName) && operator !== "Exists") {
       yield invalid(child(at, "operator"), operator, WITHOUT_VALUES_MESSAGE);
     }
@@ -109,10 +111,17 @@ function* validateOperator(operator: string, values: readonly string[], at: stri
   }
 }
 
-/** What the quota counts although nothing in the scope has any of it. */
-function resourcesOutside(scope: string, { hard = {} }: ResourceQuotaSpec): readonly string[] {
-  const inside = RESOURCES_OF_SCOPES.get(scope);
-  return inside === undefined ? [] : Object.keys(hard).filter((name) => isQuotaResource(name) && !inside.includes(name));
+/** What the quota counts although nothing in the scope has any of it; worked out once for each scope, however often it is named. */
+function outsideOf({ hard = {} }: ResourceQuotaSpec): (scope: string) => readonly string[] {
+  const counted = Object.keys(hard).filter(isQuotaResource);
+  const known = new Map<string, readonly string[]>();
+  return (scope) => {
+    const inside = RESOURCES_OF_SCOPES.get(scope);
+    if (inside === undefined) return [];
+    const found = known.get(scope) ?? counted.filter((name) => !inside.includes(name));
+    known.set(scope, found);
+    return found;
+  };
 }
 
 function conflictsIn(scopes: readonly string[]): readonly (readonly string[])[] {

@@ -59,7 +59,8 @@ function* validateFamilies(families: readonly string[]): Iterable<FieldError> {
   }
 }
 
-function* validateAddresses(clusterIPs: readonly string[], previous: readonly string[] = []): Iterable<FieldError> {
+function* validateAddresses(clusterIPs: readonly string[], before: readonly string[] = []): Iterable<FieldError> {
+  const previous = new Set(before);
   for (const [index, address] of clusterIPs.entries()) {
     if (index === 0 && address === NO_CLUSTER_IP) {
       if (clusterIPs.length > 1) yield invalid("spec.clusterIPs", clusterIPs, "'None' must be the first and only value");

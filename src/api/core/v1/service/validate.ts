@@ -99,7 +99,8 @@ function* validateAffinity({ sessionAffinity, sessionAffinityConfig }: ServiceSp
   }
 }
 
-function* validateExternalIps(addresses: readonly string[], previous: readonly string[] = []): Iterable<FieldError> {
+function* validateExternalIps(addresses: readonly string[], before: readonly string[] = []): Iterable<FieldError> {
+  const previous = new Set(before);
   for (const [index, address] of addresses.entries()) {
     const field = element("spec.externalIPs", index);
     const wrong = validateLegacyIp(address, { strict: true, previous });
@@ -115,7 +116,7 @@ function* validateSourceRanges(service: Service, previous?: Service): Iterable<F
     // Upstream's own spelling.
     const at = "spec.LoadBalancerSourceRanges";
     if (type !== "LoadBalancer") yield forbidden(at, ONLY_LOAD_BALANCER);
-    const before = (previous?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim());
+    const before = new Set((previous?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim()));
     for (const [index, range] of ranges.entries()) yield* validateRange(range.trim(), element(at, index), before);
     return;
   }
@@ -124,10 +125,10 @@ function* validateSourceRanges(service: Service, previous?: Service): Iterable<F
   const at = element("metadata.annotations", SOURCE_RANGES);
   if (type !== "LoadBalancer") yield forbidden(at, ONLY_LOAD_BALANCER);
   if (text.trim() === "" || text === previous?.metadata.annotations?.[SOURCE_RANGES]) return;
-  for (const range of text.split(",")) yield* validateRange(range.trim(), at, []);
+  for (const range of text.split(",")) yield* validateRange(range.trim(), at, new Set());
 }
 
-function* validateRange(range: string, field: string, previous: readonly string[]): Iterable<FieldError> {
+function* validateRange(range: string, field: string, previous: ReadonlySet<string>): Iterable<FieldError> {
   for (const wrong of validateLegacyCidr(range, { strict: true, previous })) yield invalid(field, range, wrong);
 }
 
@@ -199,14 +200,14 @@ export function* validateServiceStatus(next: Service, previous: Service): Iterab
     yield forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'");
     return;
   }
-  const before = (previous.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = "" }) => (ip === "" ? [] : [ip]));
+  const before = new Set((previous.status?.loadBalancer?.ingress ?? []).map(({ ip = "" }) => ip));
   for (const [index, item] of ingress.entries()) yield* validateIngress(item, element(at, index), before);
 }
 
 function* validateIngress(
   { ip = "", ipMode, hostname = "" }: LoadBalancerIngress,
   at: string,
-  previous: readonly string[],
+  previous: ReadonlySet<string>,
 ): Iterable<FieldError> {
   if (ip !== "") for (const wrong of validateLegacyIp(ip, { strict: true, previous })) yield invalid(child(at, "ip"), ip, wrong);
   const modeAt = child(at, "ipMode");

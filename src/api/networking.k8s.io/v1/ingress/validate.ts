@@ -143,7 +143,7 @@ function secretNameErrors(name: string): readonly string[] {
 }
 
 export function* validateIngressStatus({ status }: Ingress, previous: Ingress): Iterable<FieldError> {
-  const before = (previous.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = "" }) => (ip === "" ? [] : [ip]));
+  const before = new Set((previous.status?.loadBalancer?.ingress ?? []).map(({ ip = "" }) => ip));
   for (const [index, { ip = "", hostname = "" }] of (status?.loadBalancer?.ingress ?? []).entries()) {
     const at = element("status.loadBalancer.ingress", index);
     if (ip !== "") {

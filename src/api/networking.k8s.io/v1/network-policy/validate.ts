@@ -26,7 +26,7 @@ interface DirectedRule {
 
 interface PeerRules extends LabelSelectorRules {
   /** Ranges that the policy already had. */
-  readonly previousCidrs: readonly string[];
+  readonly previousCidrs: ReadonlySet<string>;
 }
 
 /** The rules for what comes in, then those for what goes out. */
@@ -68,10 +68,10 @@ export function* validateNetworkPolicy({ spec = {} }: NetworkPolicy, previous?: 
 }
 
 function rulesOfChange(previous: NetworkPolicySpec | undefined): PeerRules {
-  if (previous === undefined) return { previousCidrs: [] };
+  if (previous === undefined) return { previousCidrs: new Set() };
   const blocks = [...directions(previous)].flatMap(({ peers }) => peers.flatMap(({ peer }) => peer.ipBlock ?? []));
   return {
-    previousCidrs: blocks.flatMap(({ cidr, except = [] }) => [cidr, ...except]),
+    previousCidrs: new Set(blocks.flatMap(({ cidr, except = [] }) => [cidr, ...except])),
     allowInvalidValues: [...validateLabelSelectorObject(previous.podSelector, "")].length > 0,
   };
 }

@@ -97,8 +97,18 @@ export function unicodeCharacters(name: string): Characters | undefined {
   if (property === "Ascii") return range(0, 127);
   if (property === "Assigned") return negated(unicodeCharacters("Cn") ?? anyCharacter);
   if (!/^[A-Za-z_]+$/.test(property)) return undefined;
+  return unicodeSets.get(property) ?? unicodeSet(property);
+}
+
+/** Those that were named once, since each takes long to make. There are a few hundred. */
+const unicodeSets = new Map<string, Characters>();
+
+function unicodeSet(property: string): Characters | undefined {
   const expression = unicodeExpression(`gc=${property === "Lc" ? "LC" : property}`) ?? unicodeExpression(`sc=${property}`);
-  return expression && ((point) => expression.test(String.fromCodePoint(point)));
+  if (expression === undefined) return undefined;
+  const set: Characters = (point) => expression.test(String.fromCodePoint(point));
+  unicodeSets.set(property, set);
+  return set;
 }
 
 function unicodeExpression(property: string): RegExp | undefined {

@@ -1,7 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { matchesPattern, patternProblem } from "./match.ts";
+import { Budget, BudgetError, STEPS_MAX } from "../budget.ts";
+import { Patterns } from "./match.ts";
+
+function matchesPattern(pattern: string, text: string): boolean {
+  return new Patterns(new Budget()).matches(pattern, text);
+}
+
+function patternProblem(pattern: string): string | undefined {
+  return new Patterns(new Budget()).problemOf(pattern);
+}
+
+/** What a match costs. */
+function stepsOf(pattern: string, text: string): number {
+  const budget = new Budget();
+  new Patterns(budget).matches(pattern, text);
+  return STEPS_MAX - budget.left;
+}
 
 const rows: readonly (readonly [pattern: string, matching: readonly string[], others: readonly string[]])[] = [
   ["a.c", ["xabcx"], ["a\nc", "ac"]],
@@ -92,6 +108,43 @@ test("a pattern that is too deep or too large is refused", () => {
 
 test("a pattern that takes others forever takes no longer for a long text", () => {
   assert.equal(matchesPattern("^(?:(?:a+)+)+$", `${"a".repeat(20_000)}b`), false);
+});
+
+const branches = (count: number) => `^(${Array.from({ length: count }, (_, index) => `a*b${index}`).join("|")})$`;
+
+test("what a match costs grows with the text and with the pattern, and is the same whoever asked before", () => {
+  const cost = stepsOf(branches(10), "a".repeat(100));
+
+  assert.equal(stepsOf(branches(10), "a".repeat(100)), cost);
+  assert.ok(stepsOf(branches(10), "a".repeat(1_000)) > 5 * cost);
+  assert.ok(stepsOf(branches(100), "a".repeat(100)) > 5 * cost);
+});
+
+const costly: readonly (readonly [what: string, pattern: string, text: string])[] = [
+  ["many branches and a long text", branches(2_000), "a".repeat(5_000)],
+  ["a class of many ranges and a long text", `[${"b".repeat(10_000)}]c`, "a".repeat(5_000)],
+  ["a pattern that is long", "a".repeat(2 * STEPS_MAX), ""],
+  ["a pattern that is many times as long as it is written", "(?:a{1000}b)".repeat(1_500), ""],
+];
+for (const [what, pattern, text] of costly) {
+  test(`a match is given up if it takes too long: ${what}`, () => {
+    assert.throws(() => matchesPattern(pattern, text), BudgetError);
+  });
+}
+
+test("patterns are paid for once in a validation, and together", () => {
+  const budget = new Budget(10_000);
+  const patterns = new Patterns(budget);
+  for (let times = 0; times < 1_000; times++) patterns.problemOf("^a{100}$");
+
+  assert.equal(budget.isSpent, false);
+  assert.throws(() => Array.from({ length: 100 }, (_, index) => patterns.problemOf(`^a{100}${index}$`)), BudgetError);
+  assert.equal(budget.isSpent, true);
+});
+
+test("a class full of what could be names of sets is read once", () => {
+  assert.equal(patternProblem(`[${"[:".repeat(100_000)}x]`), undefined);
+  assert.equal(matchesPattern(`[${"[:".repeat(10)}x]`, "x"), true);
 });
 
 test("what JavaScript's own expressions say of simple patterns is said here too", () => {

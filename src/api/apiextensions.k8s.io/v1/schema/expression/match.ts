@@ -1,51 +1,94 @@
 /**
- * Whether a text matches a Go regular expression, in time that grows with the text and not faster: all states in which the expression can
- * be are followed at once, character by character. A pattern of one user's schema can therefore not hold up the server, as one of
- * JavaScript's own expressions could. Compiled expressions are kept, because each is asked about every object.
+ * Whether a text matches a Go regular expression. All states in which the expression can be are followed at once, character by character,
+ * so the time never grows faster than states × characters, as it does with JavaScript's own expressions. That is still too much for a
+ * large pattern and a long text, and so are many patterns: both are paid for from the budget of the validation.
  */
 import { Lru } from "../../../../../base/lru.ts";
+import type { Budget } from "../budget.ts";
 import { isWordCharacter, NEW_LINE, type Characters } from "./characters.ts";
 import { ExpressionError, parseExpression, type Expression, type Position } from "./parse.ts";
 
 /** As Go's limit for the same. */
 const STATES_MAX = 3_355_443;
-/** Far more than the patterns of the definitions of one cluster. Larger ones weigh more, so that memory stays bounded. */
+/** Compiled expressions are kept, because each is asked about every object. Far more than the patterns of the definitions of one cluster. */
 const KEPT_MAX = 1_000;
-const KEPT_STATES_MAX = STATES_MAX;
+/** Characters and states of all that are kept: some 30 MB at the very most. */
+const KEPT_WEIGHT_MAX = 300_000;
+/** Steps that a pattern is worth, and each of its characters and states. */
+const PATTERN_STEPS = 100;
+const READING_STEPS = 10;
+const COMPILING_STEPS = 5;
 
-const kept = new Lru<string, Program>({ max: KEPT_MAX, maxWeight: KEPT_STATES_MAX, weigh: ({ states }) => states.length });
+const kept = new Lru<string, Program>({
+  max: KEPT_MAX,
+  maxWeight: KEPT_WEIGHT_MAX,
+  weigh: ({ states }, pattern) => states.length + pattern.length,
+});
 
-/** Whether a part of `text` matches. Throws ExpressionError if the pattern is none. */
-export function matchesPattern(pattern: string, text: string): boolean {
-  return new Run(programOf(pattern), text).matches();
+/**
+ * The patterns that one validation meets. Each is paid for once, also where it was kept: what is valid must not depend on what others
+ * asked before. Everything here throws BudgetError.
+ */
+export class Patterns {
+  readonly #budget: Budget;
+  readonly #read = new Map<string, Program | ExpressionError>();
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  get budget(): Budget {
+    return this.#budget;
+  }
+
+  /** The sentence that says what is wrong with a pattern. */
+  problemOf(pattern: string): string | undefined {
+    const read = this.#readPattern(pattern);
+    return read instanceof ExpressionError ? read.message : undefined;
+  }
+
+  /** Whether a part of `text` matches. Throws ExpressionError if the pattern is none. */
+  matches(pattern: string, text: string): boolean {
+    const read = this.#readPattern(pattern);
+    if (read instanceof ExpressionError) throw read;
+    return new Run(read, text, this.#budget).matches();
+  }
+
+  #readPattern(pattern: string): Program | ExpressionError {
+    const before = this.#read.get(pattern);
+    if (before !== undefined) return before;
+    const read = programOf(pattern, this.#budget);
+    this.#read.set(pattern, read);
+    return read;
+  }
 }
 
-/** The sentence that says what is wrong with a pattern. */
-export function patternProblem(pattern: string): string | undefined {
+function programOf(pattern: string, budget: Budget): Program | ExpressionError {
+  budget.spend(PATTERN_STEPS + pattern.length * READING_STEPS);
+  const before = kept.get(pattern);
+  if (before !== undefined) {
+    budget.spend(before.expectedStates * COMPILING_STEPS);
+    return before;
+  }
   try {
-    programOf(pattern);
-    return undefined;
+    const program = compile(pattern, budget);
+    kept.set(pattern, program);
+    return program;
   } catch (error) {
-    if (error instanceof ExpressionError) return error.message;
+    if (error instanceof ExpressionError) return error;
     throw error;
   }
 }
 
-function programOf(pattern: string): Program {
-  const before = kept.get(pattern);
-  if (before !== undefined) return before;
-  const program = compile(pattern);
-  kept.set(pattern, program);
-  return program;
-}
-
 /** What must hold to go on from a state. */
 type State =
-  | { readonly needs: "characters"; readonly set: Characters; readonly next: number }
+  | { readonly needs: "characters"; readonly set: Characters; readonly steps: number; readonly next: number }
   | { readonly needs: "position"; readonly position: Position; readonly next: number }
   | { readonly needs: "nothing"; next: number; readonly other: number };
 
 interface Program {
+  /** A few more than there are, which is known before they are made. */
+  readonly expectedStates: number;
   readonly states: readonly State[];
   readonly start: number;
 }
@@ -53,12 +96,14 @@ interface Program {
 /** The state in which all has matched. */
 const MATCHED = -1;
 
-function compile(pattern: string): Program {
+function compile(pattern: string, budget: Budget): Program {
   const expression = parseExpression(pattern);
-  if (statesOf(expression) > STATES_MAX) throw new ExpressionError("expression too large", pattern);
+  const expectedStates = statesOf(expression);
+  if (expectedStates > STATES_MAX) throw new ExpressionError("expression too large", pattern);
+  budget.spend(expectedStates * COMPILING_STEPS);
   const states: State[] = [];
   const start = addStates(states, expression, MATCHED);
-  return { states, start };
+  return { expectedStates, states, start };
 }
 
 function statesOf(expression: Expression): number {
@@ -77,7 +122,7 @@ function statesOf(expression: Expression): number {
 function addStates(states: State[], expression: Expression, next: number): number {
   switch (expression.is) {
     case "characters":
-      return states.push({ needs: "characters", set: expression.set, next }) - 1;
+      return states.push({ needs: "characters", set: expression.set, steps: expression.steps, next }) - 1;
     case "position":
       return states.push({ needs: "position", position: expression.position, next }) - 1;
     case "sequence":
@@ -115,6 +160,9 @@ const NO_CHARACTER = -1;
 class Run {
   readonly #program: Program;
   readonly #text: string;
+  readonly #budget: Budget;
+  /** Since the budget was asked last. */
+  #steps = 0;
   /** The states that wait for a character. */
   #waiting: (State & { readonly needs: "characters" })[] = [];
   /** By state: the number of the step in which it was entered last, so that none is entered twice in one. */
@@ -122,9 +170,12 @@ class Run {
   #step = 0;
   #matched = false;
 
-  constructor(program: Program, text: string) {
+  constructor(program: Program, text: string, budget: Budget) {
     this.#program = program;
     this.#text = text;
+    this.#budget = budget;
+    // For the table below.
+    budget.spend(program.states.length);
     this.#enteredIn = new Uint32Array(program.states.length);
   }
 
@@ -140,6 +191,8 @@ class Run {
       this.#enter(this.#program.start, before, point);
       if (this.#matched) return true;
       if (point === NO_CHARACTER) return false;
+      this.#budget.spend(this.#steps);
+      this.#steps = 1;
       moved = this.#waiting.filter(({ set }) => set(point)).map(({ next }) => next);
       at += point > 0xffff ? 2 : 1;
       before = point;
@@ -154,8 +207,11 @@ class Run {
       const state = this.#program.states[index];
       if (state === undefined || this.#enteredIn[index] === this.#step) continue;
       this.#enteredIn[index] = this.#step;
-      if (state.needs === "characters") this.#waiting.push(state);
-      else if (state.needs === "nothing") open.push(state.other, state.next);
+      this.#steps++;
+      if (state.needs === "characters") {
+        this.#waiting.push(state);
+        this.#steps += state.steps;
+      } else if (state.needs === "nothing") open.push(state.other, state.next);
       else if (isAt(state.position, before, after)) open.push(state.next);
     }
   }

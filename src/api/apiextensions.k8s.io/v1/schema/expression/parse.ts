@@ -27,7 +27,8 @@ export class ExpressionError extends Error {
 export type Position = "text start" | "text end" | "line start" | "line end" | "word boundary" | "no word boundary";
 
 export type Expression =
-  | { readonly is: "characters"; readonly set: Characters }
+  /** `steps`: what it takes to ask the set about a character, which is more for one that is made of many. */
+  | { readonly is: "characters"; readonly set: Characters; readonly steps: number }
   | { readonly is: "position"; readonly position: Position }
   | { readonly is: "sequence"; readonly parts: readonly Expression[] }
   | { readonly is: "choice"; readonly parts: readonly Expression[] }
@@ -44,6 +45,7 @@ interface Flags {
 const REPEAT_MAX = 1_000;
 const NESTING_MAX = 1_000;
 const POINT_MAX = 0x10_ffff;
+const FOLDING_STEPS = 10;
 
 const FLAGS: ReadonlyMap<string, keyof Flags | undefined> = new Map([
   ["i", "foldCase"],
@@ -61,6 +63,8 @@ class Parser {
   readonly #text: string;
   #at = 0;
   #depth = 0;
+  /** Where the next ":]" is, so that a pattern full of "[:" is not searched to its end for each. */
+  #nextPosixEnd = -1;
   #flags: Flags = { foldCase: false, multiLine: false, dotMatchesNewLine: false };
 
   constructor(text: string) {
@@ -111,6 +115,7 @@ class Parser {
     if (this.#take("*")) return { min: 0, max: undefined };
     if (this.#take("+")) return { min: 1, max: undefined };
     if (this.#take("?")) return { min: 0, max: 1 };
+    if (!this.#isNext("{")) return undefined;
     const [braces, low = "", comma, high = ""] = /^\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\}/.exec(this.#rest().slice(0, 100)) ?? [];
     if (braces === undefined) return undefined;
     this.#at += braces.length;
@@ -132,20 +137,22 @@ class Parser {
   #atom(): Expression {
     if (this.#take("^")) return { is: "position", position: this.#flags.multiLine ? "line start" : "text start" };
     if (this.#take("$")) return { is: "position", position: this.#flags.multiLine ? "line end" : "text end" };
-    if (this.#take(".")) return { is: "characters", set: this.#flags.dotMatchesNewLine ? anyCharacter : anyButNewLine };
-    if (this.#isNext("[")) return { is: "characters", set: this.#class() };
+    if (this.#take(".")) return { is: "characters", set: this.#flags.dotMatchesNewLine ? anyCharacter : anyButNewLine, steps: 1 };
+    if (this.#isNext("[")) return this.#class();
     if (this.#take("\\A")) return { is: "position", position: "text start" };
     if (this.#take("\\z")) return { is: "position", position: "text end" };
     if (this.#take("\\b")) return { is: "position", position: "word boundary" };
     if (this.#take("\\B")) return { is: "position", position: "no word boundary" };
     const set = this.#namedSet() ?? this.#exactly(this.#character());
-    return { is: "characters", set };
+    return { is: "characters", set, steps: this.#stepsOf(1) };
   }
 
   #quotation(parts: Expression[]): void {
     const end = this.#text.indexOf("\\E", this.#at);
     const quoted = this.#text.slice(this.#at, end < 0 ? undefined : end);
-    for (const character of quoted) parts.push({ is: "characters", set: this.#exactly(character.codePointAt(0) ?? 0) });
+    for (const character of quoted) {
+      parts.push({ is: "characters", set: this.#exactly(character.codePointAt(0) ?? 0), steps: this.#stepsOf(1) });
+    }
     this.#at = end < 0 ? this.#text.length : end + 2;
   }
 
@@ -200,7 +207,7 @@ class Parser {
   }
 
   /** [a-z], [^[:alpha:]\d] */
-  #class(): Characters {
+  #class(): Expression {
     const start = this.#at;
     this.#at++;
     const isNegated = this.#take("^");
@@ -211,17 +218,26 @@ class Parser {
     }
     this.#at++;
     const set = anyOf(sets);
-    return isNegated ? negated(set) : set;
+    return { is: "characters", set: isNegated ? negated(set) : set, steps: this.#stepsOf(sets.length) };
   }
 
   #posix(): Characters | undefined {
-    const end = this.#isNext("[:") ? this.#text.indexOf(":]", this.#at + 2) : -1;
-    if (end < 0) return undefined;
+    const end = this.#isNext("[:") ? this.#posixEnd() : Infinity;
+    if (end === Infinity) return undefined;
     const name = this.#text.slice(this.#at, end + 2);
     const set = posixCharacters(name);
     if (set === undefined) throw new ExpressionError("invalid character class range", name);
     this.#at = end + 2;
     return this.#folded(set);
+  }
+
+  /** Infinity: there is none. */
+  #posixEnd(): number {
+    if (this.#nextPosixEnd < this.#at + 2) {
+      const found = this.#text.indexOf(":]", this.#at + 2);
+      this.#nextPosixEnd = found < 0 ? Infinity : found;
+    }
+    return this.#nextPosixEnd;
   }
 
   /** \pL, \p{Greek}, \P{^Greek}, \d */
@@ -283,6 +299,11 @@ class Parser {
 
   #folded(set: Characters): Characters {
     return this.#flags.foldCase ? foldingCase(set) : set;
+  }
+
+  /** Other cases of a character are looked for one by one. */
+  #stepsOf(sets: number): number {
+    return this.#flags.foldCase ? sets * FOLDING_STEPS : sets;
   }
 
   #rest(): string {
