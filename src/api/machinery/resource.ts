@@ -150,7 +150,7 @@ export type Subresource<T extends KubeObject = KubeObject> =
       write(object: T, replicas: number): T;
     }
   /** An object of another kind is sent here to make something happen (Binding, Eviction): apiserver/resources/<kind> does it. */
-  | { readonly of: "action"; readonly verbs: readonly Verb[]; readonly takes: GroupVersionKind & { readonly schema: string } }
+  | { readonly of: "action"; readonly verbs: readonly Verb[]; readonly takes: TakenKind }
   /** A way to where the object runs (log, exec, attach, portforward, proxy): apiserver/connections says where that is. */
   | {
       readonly of: "connection";
@@ -166,6 +166,12 @@ export type Subresource<T extends KubeObject = KubeObject> =
       /** By whatever method one comes, this must be allowed, too: a WebSocket begins with a GET, but what it does is no reading. */
       readonly alsoNeeds?: Verb;
     };
+
+export interface TakenKind extends GroupVersionKind {
+  readonly schema: string;
+  /** Versions in which the same may be sent, though they are served nowhere. */
+  readonly olderVersions?: readonly string[];
+}
 
 export type CellValue = string | number | boolean | null;
 

@@ -138,7 +138,7 @@ export class Verbs {
     const schema = this.#server.schemas.get(takes.schema);
     if (action === undefined || schema?.type !== "object") throw noSuchPath();
     checkWriteOptions(request.options, "CreateOptions");
-    const { object: sent } = decodeBody({ kind: takes, schema }, request.body, request);
+    const { object: sent } = decodeBody({ kind: takes, olderVersions: takes.olderVersions ?? [], schema }, request.body, request);
     const object = inNamespace(sent, request.namespace);
     const { namespace, name, subresource, options, context } = request;
     const dryRun = isDryRun(options);

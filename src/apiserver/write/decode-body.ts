@@ -26,6 +26,8 @@ import type { RequestBody, RequestContext } from "../request.ts";
 /** What a path expects. */
 export interface ExpectedType {
   readonly kind: GroupVersionKind;
+  /** Versions in which the same may be sent, though they are served nowhere. */
+  readonly olderVersions?: readonly string[];
   readonly schema: ObjectSchema;
 }
 
@@ -193,9 +195,9 @@ function typed(object: JsonObject, { group, version, kind }: GroupVersionKind): 
   return { ...object, kind, apiVersion, metadata };
 }
 
-function checkKind({ kind }: ExpectedType, found: GroupVersionKind): void {
+function checkKind({ kind, olderVersions = [] }: ExpectedType, found: GroupVersionKind): void {
   const { group, version } = kind;
-  if (found.group !== group || found.version !== version) {
+  if (found.group !== group || (found.version !== version && !olderVersions.includes(found.version))) {
     const expected = apiVersionOf(kind);
     throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
   }

@@ -69,7 +69,7 @@ export const pods: Resource<Pod> = defineResource<Pod>({
     eviction: {
       of: "action",
       verbs: ["create"],
-      takes: { group: "policy", version: "v1", kind: "Eviction", schema: "io.k8s.api.policy.v1.Eviction" },
+      takes: { group: "policy", version: "v1", kind: "Eviction", schema: "io.k8s.api.policy.v1.Eviction", olderVersions: ["v1beta1"] },
     },
     ...podConnections,
   },

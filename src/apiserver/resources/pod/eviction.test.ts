@@ -199,3 +199,11 @@ test("preconditions of an eviction must hold, and what cannot be asked for is re
   assert(await exists(server, "p"));
   assert.equal((await evict(server, "none")).code, 404);
 });
+
+test("an Eviction of the version before is taken, and of any other refused", async () => {
+  await using server = await withPods(["p"], { status: { disruptionsAllowed: 1 } });
+
+  assert.equal((await evict(server, "p", { apiVersion: "policy/v2" })).code, 400);
+  assert.equal((await evict(server, "p", { apiVersion: "policy/v1beta1" })).code, 201);
+  assert.equal(await exists(server, "p"), false);
+});
