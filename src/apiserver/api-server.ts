@@ -105,7 +105,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     async close() {
       state.isStopping = true;
-      await builtIns.close();
+      builtIns.close();
       await advertised?.stop();
       keeper.close();
       deadlines.close();

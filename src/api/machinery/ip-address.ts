@@ -24,6 +24,7 @@ const BITS = { 4: 32, 6: 128 } as const;
 /** ::ffff:0.0.0.0, where IPv4 addresses lie within IPv6. */
 const MAPPED_BASE = 0xffffn << 32n;
 const GROUPS = 8;
+const GROUP_DIGITS = 4;
 const BYTE_MAX = 255;
 const DIGIT_ZERO = 48;
 
@@ -64,36 +65,53 @@ function readIpv4(text: string, { sloppy }: Reading): bigint | undefined {
   return bytes === 4 ? BigInt(value) : undefined;
 }
 
+/** Groups of 16 bits, of which the last two may be written as an IPv4 address. Two colons stand for at least one group of zeros. */
 function readIpv6(text: string, reading: Reading): bigint | undefined {
-  const [head = "", tail, ...more] = text.split("::");
-  if (more.length > 0) return undefined;
-  const first = readGroups(head, { ...reading, isEnd: tail === undefined });
-  const last = readGroups(tail ?? "", { ...reading, isEnd: true });
-  if (first === undefined || last === undefined) return undefined;
-  const missing = GROUPS - first.length - last.length;
-  // Two colons stand for at least one group of zeros.
-  if (tail === undefined ? missing !== 0 : missing < 1) return undefined;
-  const groups = [...first, ...Array.from({ length: missing }, () => 0n), ...last];
-  return groups.reduce((value, group) => (value << 16n) | group, 0n);
+  const groups: number[] = [];
+  let gapAt = text.startsWith("::") ? 0 : undefined;
+  for (let at = gapAt === undefined ? 0 : 2; at < text.length;) {
+    const end = groupEnd(text, at, reading);
+    if (end === undefined) return undefined;
+    if (text[end] === ".") {
+      const value = readIpv4(text.slice(at), reading);
+      if (value === undefined) return undefined;
+      groups.push(Number(value >> 16n), Number(value & 0xffffn));
+      break;
+    }
+    groups.push(Number.parseInt(text.slice(at, end), 16));
+    at = end + 1;
+    if (end === text.length) break;
+    if (text[end] !== ":" || at === text.length) return undefined;
+    if (text[at] !== ":") continue;
+    if (gapAt !== undefined) return undefined;
+    gapAt = groups.length;
+    at++;
+  }
+  const missing = GROUPS - groups.length;
+  if (gapAt === undefined ? missing !== 0 : missing < 1) return undefined;
+  if (missing > 0) groups.splice(gapAt ?? 0, 0, ...Array.from({ length: missing }, () => 0));
+  return joinGroups(groups);
 }
 
-/** Groups of 16 bits. At the end of the whole address, the last two may be written as an IPv4 address. */
-function readGroups(text: string, reading: Reading & { readonly isEnd: boolean }): readonly bigint[] | undefined {
-  if (text === "") return [];
-  const groups: bigint[] = [];
-  const parts = text.split(":");
-  for (const [index, part] of parts.entries()) {
-    if (reading.isEnd && index === parts.length - 1 && part.includes(".")) {
-      const value = readIpv4(part, reading);
-      if (value === undefined) return undefined;
-      groups.push(value >> 16n, value & 0xffffn);
-      continue;
-    }
-    const digits = reading.sloppy ? withoutLeadingZeros(part) : part;
-    if (!/^[0-9a-fA-F]{1,4}$/.test(digits)) return undefined;
-    groups.push(BigInt(`0x${digits}`));
-  }
-  return groups;
+/** Where the hexadecimal digits end that begin here; undefined if there are none, or too many. */
+function groupEnd(text: string, start: number, { sloppy }: Reading): number | undefined {
+  let end = start;
+  // Leading zeros do not count where they are allowed, but one digit is a digit.
+  if (sloppy) while (text[end] === "0") end++;
+  const significant = end;
+  while (isHexadecimal(text.charCodeAt(end))) end++;
+  return end === start || end - significant > GROUP_DIGITS ? undefined : end;
+}
+
+function isHexadecimal(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70);
+}
+
+/** Two at a time, as far as that is exact in a number. */
+function joinGroups(groups: readonly number[]): bigint {
+  let value = 0n;
+  for (let at = 0; at < GROUPS; at += 2) value = (value << 32n) | BigInt((groups[at] ?? 0) * 0x10000 + (groups[at + 1] ?? 0));
+  return value;
 }
 
 function withoutLeadingZeros(digits: string): string {
@@ -105,14 +123,16 @@ function withoutLeadingZeros(digits: string): string {
 export function formatIp(address: IpAddress): string {
   if (address.family === 4) return formatIpv4(address.value);
   if (isMapped(address)) return `::ffff:${formatIpv4(address.value & 0xffffffffn)}`;
-  const groups = Array.from({ length: GROUPS }, (_, index) => ((address.value >> BigInt(16 * (7 - index))) & 0xffffn).toString(16));
+  const digits = address.value.toString(16).padStart(4 * GROUPS, "0");
+  const groups = Array.from({ length: GROUPS }, (_, index) => digits.slice(4 * index, 4 * index + 4).replace(/^0{1,3}/, ""));
   const zeros = longestZeroRun(groups);
   if (zeros.length < 2) return groups.join(":");
   return `${groups.slice(0, zeros.start).join(":")}::${groups.slice(zeros.start + zeros.length).join(":")}`;
 }
 
 function formatIpv4(value: bigint): string {
-  return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
+  const number = Number(value);
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & BYTE_MAX).join(".");
 }
 
 /** The first of the longest ones. */

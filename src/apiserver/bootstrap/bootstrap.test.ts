@@ -137,6 +137,19 @@ test("the Service kubernetes leads to where the server is reached", async () => 
   assert.equal((await server.call("GET", SERVICE)).body.spec.ports[0].targetPort, 7443);
 });
 
+test("several servers that start at the same moment on a new store all start", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const shared = () => wrappedStore(memory, { capabilities: { ...memory.capabilities, shared: true }, close: () => Promise.resolve() });
+
+  const servers = await Promise.all([1, 2, 3].map(() => startServer({ store: shared(), clock })));
+
+  for (const server of servers) {
+    assert.equal((await server.call("GET", SERVICE)).body.spec.clusterIP, "10.96.0.1");
+    await server.server.close();
+  }
+});
+
 test("on a shared store the endpoints are those of all servers that live", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);

@@ -23,10 +23,9 @@ export class Keeper {
     }
   }
 
-  /** Nothing begins any more; resolves when what runs has ended. */
-  async close(): Promise<void> {
+  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
+  close(): void {
     this.#isClosed = true;
-    await this.#running;
   }
 
   async #listen(storage: ResourceStorage, kept: KeptObject, step: BootstrapStep): Promise<void> {

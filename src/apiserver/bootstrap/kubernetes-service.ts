@@ -25,6 +25,9 @@ const SLICES = { ...SERVICES, group: "discovery.k8s.io", plural: "endpointslices
 const LEASE_TIME_MS = 15_000;
 const REFRESH_INTERVAL_MS = 10_000;
 
+/** A store that is gone must not keep a server from stopping. */
+const WITHDRAWAL_MS_MAX = 2_000;
+
 const LEASE_PREFIX = resourcePrefix(BOOKKEEPING_GROUP, "apiserverleases");
 
 /** Where a server listens that nobody told where. */
@@ -92,8 +95,15 @@ export class AdvertisedServer {
   async stop(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     this.#stopped.abort();
-    await this.#refreshing;
     if (!this.#store.capabilities.shared) return;
+    const patience = new AbortController();
+    const late = this.#clock.sleep(WITHDRAWAL_MS_MAX, patience.signal).catch(() => undefined);
+    await Promise.race([this.#withdraw(), late]);
+    patience.abort();
+  }
+
+  async #withdraw(): Promise<void> {
+    await this.#refreshing;
     try {
       await this.#store.commit([{ type: "delete", key: this.#leaseKey(), precondition: { is: "exists" } }]);
       await this.#writeEndpoints(await this.#addresses());

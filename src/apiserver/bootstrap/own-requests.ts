@@ -44,8 +44,10 @@ export class OwnRequests {
     try {
       return await this.#run(place, { verb: "create", name: "", body: bodyOf(object) });
     } catch (error) {
-      if (!isReason(error, "AlreadyExists")) throw error;
-      return this.make(place, object);
+      // If another server was first, the create may fail for more reasons than the name: it has the address, too.
+      const made = await this.get(place, object.metadata.name);
+      if (made === undefined) throw error;
+      return made;
     }
   }
 

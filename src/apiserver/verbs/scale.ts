@@ -4,7 +4,7 @@ import { trackUpdate, type FieldWriter, type IgnoredFields, type ManagedFields }
 import { ownersOfScale, SCALE_API_VERSION, withOwnersOfScale, type ScaledObject } from "../../api/machinery/apply/scale.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
-import { ageColumn, nameColumn, textColumn } from "../../api/machinery/columns.ts";
+import { ageColumn, textColumn } from "../../api/machinery/columns.ts";
 import type { Column, Subresource } from "../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { invalidObject, noSuchPath } from "../../api/machinery/status-error.ts";
@@ -169,7 +169,7 @@ function scaleOutcome(subresource: ScaleSubresource, object: StoredObject): Outc
 }
 
 const COLUMNS: readonly Column<Scale>[] = [
-  nameColumn,
+  textColumn<Scale>("Name", "What is scaled", ({ metadata }) => metadata.name),
   textColumn<Scale>("Desired", "How many there should be", ({ spec }) => spec?.replicas ?? 0, { type: "integer" }),
   textColumn<Scale>("Available", "How many there are", ({ status }) => status?.replicas ?? 0, { type: "integer" }),
   ageColumn,

@@ -58,8 +58,14 @@ export function* validateVariables(
       yield required(child(here, "expression"), "expression is not specified");
       continue;
     }
-    const before = (variables ?? []).slice(0, index);
-    yield* checkExpression(expression, child(here, "expression"), { purpose: "variable", hasParams, variables: before });
+    yield* checkExpression(expression, child(here, "expression"), {
+      purpose: "variable",
+      hasParams,
+      // Made when it is asked for: all of these lists together would be as long as the square of their number.
+      get variables() {
+        return (variables ?? []).slice(0, index);
+      },
+    });
   }
 }
 

@@ -25,7 +25,6 @@ export const certificateSigningRequests = defineResource<CertificateSigningReque
   prepareForUpdate: (next, previous) => withMembersOf(next, previous, "spec", "status"),
 
   validateName: validatePathSegmentName,
-  checksMetadataLast: true,
   validate: validateRequest,
 
   ignoredFields: [["spec"], ["status"]],

@@ -30,6 +30,7 @@ const ROWS: readonly [title: string, file: string, blocks: readonly string[]][] 
   ["something behind the end", BLOCK.replace("END A-----", "END A-----x"), []],
   ["contents that are no base64", BLOCK.replace("bG8=", "bG8"), []],
   ["no end", BLOCK.slice(0, 30), []],
+  ["many ends before and blanks behind", `${"\n-----END A-----".repeat(50_000)}\n${BLOCK}${" ".repeat(100_000)}x`, ["A=hello"]],
 ];
 
 for (const [title, file, blocks] of ROWS) {

@@ -32,8 +32,8 @@ function nextBlock(text: string, from: number): { readonly block: PemBlock; read
   for (let at = from; ;) {
     const end = text.indexOf(END, at);
     if (end < 0) return undefined;
-    // The last BEGIN before it: others have no END.
-    const begin = text.lastIndexOf(BEGIN, end);
+    // The last BEGIN before it: others have no END. One that is further back was tried already, and is not searched for again.
+    const begin = at + text.slice(at, end + BEGIN.length).lastIndexOf(BEGIN);
     const found = begin < at || (begin > at && text[begin - 1] !== "\n") ? undefined : readBlock(text, begin + BEGIN.length, end);
     if (found !== undefined) return found;
     at = end + END.length;

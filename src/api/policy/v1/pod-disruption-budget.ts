@@ -37,6 +37,7 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>({
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
   validateName: validatePathSegmentName,
   checksMetadataLast: true,
+  allowsPlainFinalizers: true,
   *validate({ spec }) {
     if (spec !== undefined) yield* validateSpec(spec);
   },

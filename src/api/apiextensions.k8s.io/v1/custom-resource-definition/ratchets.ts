@@ -3,7 +3,11 @@
  * only asked for where the definition kept them so far. A new one keeps them all.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import type { CustomResourceDefinition, CustomResourceDefinitionSpec, SelectableField } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  SelectableField,
+} from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { firstCauses } from "../../../machinery/causes.ts";
 import { isConditionTrue } from "../../../machinery/conditions.ts";
 import { type JsonSchema, someSchema } from "../schema/json-schema.ts";
@@ -50,13 +54,14 @@ export function ratchetsFor(next: CustomResourceDefinition, previous: CustomReso
   const isEstablished = isConditionTrue(previous.status?.conditions, "Established");
   const reviewVersions = spec.conversion?.webhook?.conversionReviewVersions ?? [];
   const patterns = new Patterns(new Budget());
+  const areStructural = schemas.map((schema) => isStructural(schema, patterns));
   const hasNone = (isSo: (schema: JsonSchema) => boolean): boolean => !schemas.some((schema) => someSchema(schema, isSo));
   return {
     requireReviewVersion: reviewVersions.length === 0 || reviewVersions.some((version) => REVIEW_VERSIONS.includes(version)),
     requireSameNames: isEstablished,
     requireSchema: (spec.versions ?? []).every(({ schema }) => schema?.openAPIV3Schema !== undefined),
-    requireStructural: schemas.every((schema) => isStructural(schema, patterns)),
-    requirePrunedDefaults: schemas.every((schema) => hasPrunedDefaults(schema, patterns)),
+    requireStructural: areStructural.every(Boolean),
+    requirePrunedDefaults: schemas.every((schema, index) => areStructural[index] === false || pruneDefaults(schema) === schema),
     requireValidCaBundle: isEstablished && hasValidCaBundle(spec),
     allowsManySelectableFields: manySelectableFields(next.spec, spec),
     requireValidTypes: hasNone(hasInvalidType),
@@ -67,10 +72,6 @@ export function ratchetsFor(next: CustomResourceDefinition, previous: CustomReso
 
 function isStructural(schema: JsonSchema, patterns: Patterns): boolean {
   return unstructurable(schema) === undefined && validateStructural(schema, "", patterns).length === 0;
-}
-
-function hasPrunedDefaults(schema: JsonSchema, patterns: Patterns): boolean {
-  return !isStructural(schema, patterns) || pruneDefaults(schema) === schema;
 }
 
 function hasValidCaBundle({ conversion }: CustomResourceDefinitionSpec): boolean {

@@ -6,8 +6,8 @@
 
 import { forbidden, type FieldError } from "../../../machinery/field-error.ts";
 
-/** Takes a quarter of a second at most, and is a hundred times what the largest definitions in use need. */
-export const STEPS_MAX = 5_000_000;
+/** Takes a quarter of a second or so, and is a hundred times what the largest definitions in use need. */
+export const STEPS_MAX = 3_000_000;
 
 /** It would take too long to say whether the value is valid, so it counts as invalid. */
 export class BudgetError extends Error {

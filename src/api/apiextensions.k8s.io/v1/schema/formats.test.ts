@@ -35,7 +35,11 @@ const rows: readonly (readonly [format: string, good: readonly string[], bad: re
   ["byte", ["MTIz", "MTI="], ["", "MTI", "M-Iz"]],
   ["password", ["", "x"], []],
   ["date", ["2020-02-29", "0000-01-01"], ["2021-02-29", "2020-13-01", "2020-1-1", "2020-04-31", "1900-02-29"]],
-  ["duration", ["1h", "1.5h", "3 days", "2 weeks", "10 min", "3 hours", "0"], ["x", "1", "1y", "3 hrs", "99999999999999999999 s"]],
+  [
+    "duration",
+    ["1h", "1.5h", "3 days", "2 weeks", "10 min", "3 hours", "0", `${"0".repeat(30)}3 days`],
+    ["x", "1", "1y", "3 hrs", "99999999999999999999 s", "9".repeat(100_000)],
+  ],
   [
     "date-time",
     ["2020-01-01T00:00:00Z", "2020-01-01t00:00:00.5+01:00"],

@@ -163,6 +163,8 @@ class Run {
   readonly #budget: Budget;
   /** Since the budget was asked last. */
   #steps = 0;
+  /** States to go on from; empty but within `#enter`. */
+  readonly #open: number[] = [];
   /** The states that wait for a character. */
   #waiting: (State & { readonly needs: "characters" })[] = [];
   /** By state: the number of the step in which it was entered last, so that none is entered twice in one. */
@@ -193,7 +195,8 @@ class Run {
       if (point === NO_CHARACTER) return false;
       this.#budget.spend(this.#steps);
       this.#steps = 1;
-      moved = this.#waiting.filter(({ set }) => set(point)).map(({ next }) => next);
+      moved = [];
+      for (const { set, next } of this.#waiting) if (set(point)) moved.push(next);
       at += point > 0xffff ? 2 : 1;
       before = point;
     }
@@ -201,8 +204,8 @@ class Run {
 
   /** Goes on from a state for as long as that takes no character. */
   #enter(first: number, before: number, after: number): void {
-    const open = [first];
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+    const open = this.#open;
+    for (let index: number | undefined = first; index !== undefined; index = open.pop()) {
       if (index === MATCHED) this.#matched = true;
       const state = this.#program.states[index];
       if (state === undefined || this.#enteredIn[index] === this.#step) continue;

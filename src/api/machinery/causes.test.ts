@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CAUSES_LENGTH_MAX, CAUSES_MAX, Causes, firstCauses } from "./causes.ts";
+import { required, type FieldError } from "./field-error.ts";
+
+/** As many as are asked for, and how many that were. */
+function endless(field = "a"): { readonly errors: Iterable<FieldError>; readonly made: () => number } {
+  let made = 0;
+  const errors = (function* () {
+    for (;;) {
+      made++;
+      yield required(field);
+    }
+  })();
+  return { errors, made: () => made };
+}
+
+test("all errors of all sources are taken, in order", () => {
+  const errors = [required("a"), required("b"), required("c")];
+
+  assert.deepEqual(firstCauses(errors.slice(0, 1), [], errors.slice(1)), errors);
+});
+
+test("no more errors are looked for than an answer lists", () => {
+  const { errors, made } = endless();
+
+  assert.equal(firstCauses(errors, [required("z")]).length, CAUSES_MAX);
+  assert.equal(made(), CAUSES_MAX);
+});
+
+test("errors that name long paths are fewer, and the first is told however long it is", () => {
+  const { errors, made } = endless("x".repeat(CAUSES_LENGTH_MAX / 4));
+
+  assert.ok(firstCauses(errors).length <= 4);
+  assert.ok(made() <= 4);
+  assert.equal(firstCauses([required("x".repeat(2 * CAUSES_LENGTH_MAX)), required("y")]).length, 1);
+});
+
+test("once there is no room, nothing is asked any more", () => {
+  const causes = new Causes();
+  causes.addAll(endless().errors);
+  const { errors, made } = endless();
+  causes.addAll(errors);
+
+  assert.equal(causes.isFull, true);
+  assert.equal(made(), 0);
+});
