@@ -82,9 +82,18 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     make({ server, endpoints, metrics, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
   );
   const own = { server, requests: new OwnRequests(pipeline) };
-  await bootstrap(own, bootstrapSteps);
   const builtIns = new Keeper(own);
-  for (const step of bootstrapSteps) await builtIns.keep(step);
+  try {
+    await bootstrap(own, bootstrapSteps);
+    for (const step of bootstrapSteps) await builtIns.keep(step);
+  } catch (error) {
+    // Nothing may go on in a process whose server did not start.
+    builtIns.close();
+    keeper.close();
+    deadlines.close();
+    endpoints.close();
+    throw error;
+  }
   let advertised: AdvertisedServer | undefined;
   state.isReady = true;
   return {

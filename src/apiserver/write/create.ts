@@ -67,7 +67,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   // What becoming another version fills in counts as sent, as defaults do.
   const claimed = served.fromStorage?.(stored) ?? admitted;
   const prepared = prepare(server, endpoint, stored, request.context.user);
-  refuseTooLarge(endpoint, prepared);
+  refuseTooLarge(endpoint, prepared, request);
   const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
   const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];

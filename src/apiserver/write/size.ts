@@ -8,9 +8,15 @@ import { tooLarge } from "../../api/machinery/status-error.ts";
 import { jsonByteLength } from "../../base/json-size.ts";
 import { OBJECT_BYTES_MAX } from "../../store/store.ts";
 import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest } from "../request.ts";
 
-export function refuseTooLarge({ resource, name }: Endpoint, object: KubeObject): void {
-  if (!resource.stored) return;
+/** Defaults make of a body at most five times as much, so that a smaller one need not be counted: nearly all are. */
+const COUNTED_BODY_BYTES_MIN = OBJECT_BYTES_MAX / 6;
+
+export function refuseTooLarge({ resource, name }: Endpoint, object: KubeObject, { verb, body }: ApiRequest): void {
+  if (!resource.stored || body?.form !== "bytes") return;
+  // How large a patch makes an object, only the object tells.
+  if (verb !== "patch" && body.bytes.length < COUNTED_BODY_BYTES_MIN) return;
   const sizeBytes = jsonByteLength(object);
   if (sizeBytes <= OBJECT_BYTES_MAX) return;
   const what = `${name.plural} "${object.metadata.name}"`;

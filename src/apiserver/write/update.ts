@@ -108,7 +108,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const writing = { user: request.context.user, nowMs: server.clock.now() };
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
-  if (prepared !== previous) refuseTooLarge(endpoint, prepared);
+  if (prepared !== previous) refuseTooLarge(endpoint, prepared, request);
   // What becoming another version fills in counts as sent, as defaults do.
   const claimed = served.fromStorage === undefined ? next : keepIdentity(served.fromStorage(stored), shown);
   const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
