@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { StoreError } from "../../store/store-error.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
@@ -92,6 +93,29 @@ for (const path of [
     assert.deepEqual([after.spec, after.endpoints, after.subsets], [before.spec, before.endpoints, before.subsets]);
   });
 }
+
+test("while nothing can be written nothing is made again, and afterwards it is", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let isBroken = false;
+  const store = wrappedStore(memory, {
+    commit: (operations, ...more) =>
+      isBroken && operations[0]?.type === "put"
+        ? Promise.reject(new StoreError("Unavailable", "Nobody answers"))
+        : memory.commit(operations, ...more),
+  });
+  await using server = await startServer({ store, clock });
+  const path = `${FLOW}/flowschemas/exempt`;
+  const code = async () => (await server.call("GET", path)).code;
+
+  isBroken = true;
+  assert.equal((await server.call("DELETE", path)).code, 200);
+  await clock.advance(9_000);
+  assert.equal(await code(), 404);
+  isBroken = false;
+  await clock.advance(1_000);
+  assert.equal(await code(), 200);
+});
 
 test("what is missing comes at the next start", async () => {
   const clock = virtualClock();

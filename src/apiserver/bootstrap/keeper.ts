@@ -6,11 +6,14 @@ import type { ChangeListener } from "../storage/watch-index.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
 import type { BootstrapContext, BootstrapStep, KeptObject } from "./bootstrap.ts";
 
+/** As long as upstream's loops wait between two looks. */
+const RETRY_MS = 10_000;
+
 export class Keeper {
   readonly #context: BootstrapContext;
   readonly #waiting = new Set<BootstrapStep>();
   #running: Promise<void> = Promise.resolve();
-  #isClosed = false;
+  readonly #closed = new AbortController();
 
   constructor(context: BootstrapContext) {
     this.#context = context;
@@ -25,7 +28,7 @@ export class Keeper {
 
   /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
   close(): void {
-    this.#isClosed = true;
+    this.#closed.abort();
   }
 
   async #listen(storage: ResourceStorage, kept: KeptObject, step: BootstrapStep): Promise<void> {
@@ -40,10 +43,10 @@ export class Keeper {
       // The cache is read anew; what was missed meanwhile is found by looking.
       ended: () => {
         cache.leave(listener);
-        if (this.#isClosed) return;
+        if (this.#closed.signal.aborted) return;
         this.#listen(storage, kept, step).then(
           () => this.#wake(step),
-          (error: unknown) => this.#failed(error),
+          (error: unknown) => this.#failed(step, error),
         );
       },
     };
@@ -52,21 +55,28 @@ export class Keeper {
 
   /** Once, however often it was told until it comes to it; and one step after the other. */
   #wake(step: BootstrapStep): void {
-    if (this.#isClosed || this.#waiting.has(step)) return;
+    if (this.#closed.signal.aborted || this.#waiting.has(step)) return;
     this.#waiting.add(step);
     this.#running = this.#running.then(async () => {
       this.#waiting.delete(step);
-      if (this.#isClosed) return;
+      if (this.#closed.signal.aborted) return;
       try {
         await step.make(this.#context);
       } catch (error) {
-        this.#failed(error);
+        this.#failed(step, error);
       }
     });
   }
 
-  #failed(error: unknown): void {
-    if (this.#isClosed) return;
-    this.#context.server.log.warn(`An object that every cluster has could not be made again: ${String(error)}; the next start does it`);
+  /** A store may be gone for a while: it is tried again until it works or the server stops. */
+  #failed(step: BootstrapStep, error: unknown): void {
+    const { signal } = this.#closed;
+    if (signal.aborted) return;
+    const { log, clock } = this.#context.server;
+    log.warn(`An object that every cluster has could not be made again: ${String(error)}; it is tried again in ${RETRY_MS / 1_000} s`);
+    clock.sleep(RETRY_MS, signal).then(
+      () => this.#wake(step),
+      () => undefined,
+    );
   }
 }
