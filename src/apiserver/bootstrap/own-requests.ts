@@ -60,14 +60,6 @@ export class OwnRequests {
     }
   }
 
-  async delete(place: Place, name: string): Promise<void> {
-    try {
-      await this.#pipeline.run({ ...place, verb: "delete", name, subresource: "", options: {}, context: CONTEXT });
-    } catch (error) {
-      if (!isReason(error, "NotFound")) throw error;
-    }
-  }
-
   async #run(place: Place, asked: Asked): Promise<StoredObject> {
     const options: RequestOptions = {};
     const outcome = await this.#pipeline.run({ subresource: "", ...place, ...asked, options, context: CONTEXT });

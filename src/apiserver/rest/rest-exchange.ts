@@ -67,14 +67,16 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
 
 /** Who shows nothing is nobody in particular; who shows something that is not known is refused. */
 function authenticate({ authenticator }: RestDependencies, request: ExchangeRequest): User {
-  // Whoever asks to be somebody else wants to be allowed less; answering as if they had not would be worse than not answering.
-  if (IMPERSONATION.some((name) => request.header(name) !== undefined)) {
-    throw new StatusError("Forbidden", "impersonation is not possible yet: there are no users and rights; ask without it", { details: {} });
-  }
   const user = authenticator.authenticate(request);
-  if (user !== undefined) return user;
-  if (request.header("authorization") === undefined) return ANONYMOUS;
-  throw new StatusError("Unauthorized", "Unauthorized");
+  if (user === undefined && request.header("authorization") !== undefined) throw new StatusError("Unauthorized", "Unauthorized");
+  refuseImpersonation(request);
+  return user ?? ANONYMOUS;
+}
+
+/** Whoever asks to be somebody else wants to be allowed less; answering as if they had not would be worse than not answering. */
+function refuseImpersonation(request: ExchangeRequest): void {
+  if (IMPERSONATION.every((name) => (request.header(name) ?? "") === "")) return;
+  throw new StatusError("Forbidden", "impersonation is not possible yet: there are no users and rights; ask without it", { details: {} });
 }
 
 async function answerDocument(

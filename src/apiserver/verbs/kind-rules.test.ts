@@ -157,4 +157,12 @@ test("whoever asks to be somebody else is refused, not answered as who they are"
 
   assert.equal(code, 403);
   assert.match(body.message, /impersonation is not possible yet/);
+  assert.equal((await server.call("GET", "/api/v1/secrets", undefined, { "impersonate-user": "" })).code, 200);
+});
+
+test("whoever shows what is not known is told that first", async () => {
+  await using server = await startServer({ authenticator: { authenticate: () => undefined, authenticateToken: () => undefined } });
+
+  const headers = { authorization: "Bearer wrong", "impersonate-user": "bob" };
+  assert.equal((await server.call("GET", "/api/v1/secrets", undefined, headers)).code, 401);
 });

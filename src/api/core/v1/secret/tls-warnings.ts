@@ -1,11 +1,10 @@
 /**
  * What a client that stores a certificate and its key is warned of: parts that hold no PEM block of the right sort, often because the two
- * were switched. Upstream also parses both and tells whether they belong together; that takes cryptography, which this room does without.
+ * were switched. Upstream also tells what is wrong inside of them, and whether they belong together.
  */
-import { decodeText } from "./contents.ts";
+import { decodeBase64 } from "../../../machinery/codec/base64.ts";
+import { pemBlocks } from "../../../machinery/x509/pem.ts";
 
-/** Types have a few words at most; without that limit a text of nothing but beginnings would take long to read. */
-const PEM_BLOCK = /-----BEGIN ([^\n-]{0,64})-----[^-]*-----END \1-----/g;
 /** A chain of certificates has a few thousand characters; the rest of a longer text would only cost time. A multiple of 4: whole base64. */
 const READ_MAX_CHARACTERS = 100_000;
 
@@ -31,6 +30,5 @@ function wrongWithKey(types: readonly string[]): string | undefined {
 }
 
 function blockTypes(base64: string): readonly string[] {
-  const text = decodeText(base64.slice(0, READ_MAX_CHARACTERS));
-  return [...text.matchAll(PEM_BLOCK)].map(([, type = ""]) => type);
+  return [...pemBlocks(decodeBase64(base64.slice(0, READ_MAX_CHARACTERS)))].map(({ type }) => type);
 }

@@ -8,7 +8,6 @@ import {
   clusterIpNeeds,
   healthCheckNodePortNeed,
   heldClusterIps,
-  heldClusterIpsByFamily,
   heldHealthCheckNodePort,
   heldNodePorts,
   nodePortNeeds,
@@ -35,10 +34,7 @@ test("a Service needs an address of each of its families, the one it names or an
     ]),
   );
   assert.deepEqual([given.spec?.clusterIP, given.spec?.clusterIPs], ["10.0.0.1", ["10.0.0.1", "fd00::1"]]);
-  assert.deepEqual(heldClusterIpsByFamily(given), [
-    { family: "IPv4", address: "10.0.0.1" },
-    { family: "IPv6", address: "fd00::1" },
-  ]);
+  assert.deepEqual(heldClusterIps(given), ["10.0.0.1", "fd00::1"]);
 });
 
 test("on an update only addresses that it did not hold are needed", () => {

@@ -5,7 +5,7 @@
  */
 import type { Service, ServicePort } from "../../../generated/core/v1.ts";
 import { isHeadless, needsClusterIp, needsHealthCheckNodePort, specOf, takesNodePorts, wantsNodePorts } from "./needs.ts";
-import { familyOf, type IpFamily } from "./validate-cluster-ips.ts";
+import type { IpFamily } from "./validate-cluster-ips.ts";
 
 export interface ClusterIpNeed {
   /** Its place in `spec.clusterIPs`. */
@@ -40,11 +40,6 @@ export function withClusterIps(service: Service, given: ReadonlyMap<number, stri
 export function heldClusterIps(service: Service): readonly string[] {
   const spec = specOf(service);
   return needsClusterIp(spec) && !isHeadless(spec) ? (spec.clusterIPs ?? []) : [];
-}
-
-/** By family, for whoever keeps one pool for each. */
-export function heldClusterIpsByFamily(service: Service): readonly { readonly family: IpFamily; readonly address: string }[] {
-  return heldClusterIps(service).map((address) => ({ family: familyOf(address), address }));
 }
 
 export interface NodePortNeed {
