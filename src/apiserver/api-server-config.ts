@@ -1,4 +1,5 @@
 /** Everything about the API server that can be set, with its default in one place. Flags and files are read at the door (main). */
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "./admission-config.ts";
 
 export interface ApiServerConfig {
   /** Requests that did not say how long they may take are given up after this long (upstream: --request-timeout). */
@@ -15,6 +16,9 @@ export interface ApiServerConfig {
   readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   /** Whether what is read is frozen: finds whoever changes a shared object, and costs 10 to 20 µs per write. */
   readonly freezeObjects: boolean;
+  /** Who decides what one may do, in the order of asking (--authorization-mode). */
+  readonly authorizationModes: readonly string[];
+  readonly admission: AdmissionConfig;
 }
 
 export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
@@ -25,4 +29,6 @@ export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   serviceClusterIpRange: "10.96.0.0/12",
   serviceNodePortRange: { first: 30_000, last: 32_767 },
   freezeObjects: false,
+  authorizationModes: ["Node", "RBAC"],
+  admission: DEFAULT_ADMISSION_CONFIG,
 };

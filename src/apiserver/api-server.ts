@@ -10,11 +10,13 @@ import type { Resource } from "../api/machinery/resource.ts";
 import type { SchemaSet } from "../api/machinery/schema.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Store } from "../store/store.ts";
-import { AdmissionChain } from "./admission.ts";
+import { AdmissionChain, type AdmissionPluginFactory } from "./admission.ts";
 import { all as admissionPlugins } from "./admission/all.ts";
+import type { AdmissionConfig } from "./admission-config.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
-import { mastersOnly } from "./authorization.ts";
+import { AuthenticationChain, withAuthenticatedGroup } from "./authentication/chain.ts";
+import { AuthorizationChain } from "./authorization/chain.ts";
 import type { NodeConnector } from "./connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
@@ -26,8 +28,10 @@ import { all as documentFactories } from "./documents/all.ts";
 import type { Readiness } from "./document.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Identity } from "./identity.ts";
 import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
 import { Metrics } from "./metrics.ts";
+import { Objects } from "./objects.ts";
 import { Pipeline } from "./pipeline.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./extension.ts";
@@ -46,7 +50,9 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly authenticator: Authenticator;
+  readonly identity: Identity;
+  /** For tests that say who asks in a way of their own. */
+  readonly authenticator?: Authenticator;
   /** The way to what runs on the nodes. */
   readonly connector?: NodeConnector;
   readonly loadDescriptions: () => Promise<Descriptions>;
@@ -68,7 +74,7 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const metrics = new Metrics();
-  const server = contextOf(options);
+  const { server, authorizer } = contextOf(options);
   const { clock, endpoints, config } = server;
   const keeper = new WatchKeeper(clock, {
     started: (endpoint) => metrics.watchStarted(endpoint),
@@ -85,6 +91,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const builtIns = new Keeper(own);
   try {
     await bootstrap(own, bootstrapSteps);
+    await authorizer.start();
+    await server.admission.start();
     for (const step of bootstrapSteps) await builtIns.keep(step);
   } catch (error) {
     // Nothing may go on in a process whose server did not start.
@@ -100,13 +108,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     exchange: restExchange({
       server,
       pipeline,
-      authenticator: options.authenticator,
       documents,
       deadlines,
       waitingBytes: new WaitingBytes(),
     }),
     endpoints,
-    transport: (inProcess) => inProcessTransport(pipeline, inProcess),
+    transport: ({ user, userAgent }) => inProcessTransport(pipeline, { user: withAuthenticatedGroup(user), userAgent }),
     async advertise(self) {
       advertised = new AdvertisedServer(own, self);
       await advertised.start();
@@ -123,18 +130,24 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-function contextOf(options: ApiServerOptions): ServerContext {
-  const { store, schemas, clock, random, log, authenticator, connector } = options;
+function contextOf(options: ApiServerOptions): { readonly server: ServerContext; readonly authorizer: AuthorizationChain } {
+  const { store, schemas, clock, random, log, identity, connector } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
+  const objects = new Objects(endpoints);
+  const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log });
+  const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
+  const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();
   const server: ServerContext = {
     store,
     endpoints,
     schemas,
-    admission: new AdmissionChain(admissionPlugins.map((make) => make({ endpoints }))),
+    objects,
+    admission: new AdmissionChain(chosenPlugins(config.admission).map((make) => make(admissionContext))),
+    identity,
     authenticator,
-    authorizer: mastersOnly,
+    authorizer,
     ...(connector === undefined ? {} : { connector }),
     config,
     clock,
@@ -147,7 +160,13 @@ function contextOf(options: ApiServerOptions): ServerContext {
     extensions.set(`${extension.group}/${extension.plural}`, extension);
   }
   for (const resource of options.resources) endpoints.add(resource);
-  return server;
+  return { server, authorizer };
+}
+
+function chosenPlugins({ enabledPlugins, disabledPlugins }: AdmissionConfig): readonly AdmissionPluginFactory[] {
+  return Object.entries(admissionPlugins)
+    .filter(([name, { byDefault }]) => (byDefault || enabledPlugins.includes(name)) && !disabledPlugins.includes(name))
+    .map(([, { make }]) => make);
 }
 
 interface ServerState {

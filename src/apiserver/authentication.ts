@@ -1,33 +1,73 @@
-/** The seam of "who?": from what a client shows to a user. Identity fills it with certificates, tokens and reviews. */
+/**
+ * The contract of "who?": from what a client shows to a user. There are two kinds of ways to show it: something about the request
+ * itself (a client certificate, the headers of a trusted proxy), and a bearer token, which reviews (TokenReview) ask about, too.
+ * One file or folder per way in authentication/, which know nothing of each other; authentication/chain.ts asks them in order.
+ */
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
 import type { ExchangeRequest } from "./exchange.ts";
+import type { Identity } from "./identity.ts";
+import type { Objects } from "./objects.ts";
 import type { User } from "./request.ts";
 
-export interface Authenticator {
-  /** undefined: shows nothing, or something that this one does not know. */
-  authenticate(request: ExchangeRequest): User | undefined;
-  /** Of a token by itself, for reviews. */
-  authenticateToken(token: string): User | undefined;
+/** What can be known at once is not waited for. */
+export type Soon<T> = T | Promise<T>;
+
+/** It is for this authenticator, and it is not good. Shown to nobody but in reviews and the log: the client is told "Unauthorized". */
+export class AuthenticationError extends Error {
+  override readonly name = "AuthenticationError";
 }
+
+export interface RequestAuthenticator {
+  /** For logs: "client certificate". */
+  readonly name: string;
+  /** undefined: nothing that this one is for. Throws or rejects with an AuthenticationError. Without `system:authenticated`: the chain adds it. */
+  authenticate(request: ExchangeRequest): Soon<User | undefined>;
+}
+
+export interface TokenAuthenticator {
+  readonly name: string;
+  /** `audiences`: for whom the token must be meant. undefined: no token that this one is for. Throws or rejects with an AuthenticationError. */
+  authenticateToken(token: string, audiences: readonly string[]): Soon<AuthenticatedToken | undefined>;
+}
+
+export interface AuthenticatedToken {
+  readonly user: User;
+  /** Those of the asked audiences for which it is meant; absent: it is not meant for anybody in particular. */
+  readonly audiences?: readonly string[];
+  /** Sentences for the `Warning` header. */
+  readonly warnings?: readonly string[];
+}
+
+/** What authenticators are made of. `identity` is what was set, `objects` what is there. */
+export interface AuthenticationContext {
+  readonly identity: Identity;
+  readonly objects: Objects;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** undefined: what was set does not ask for it. */
+export type RequestAuthenticatorFactory = (context: AuthenticationContext) => RequestAuthenticator | undefined;
+export type TokenAuthenticatorFactory = (context: AuthenticationContext) => TokenAuthenticator | undefined;
+
+/** All of them together: what requests and reviews ask. */
+export interface Authenticator {
+  /** The user, or what nobody in particular is; throws or rejects with a StatusError (401). */
+  authenticate(request: ExchangeRequest): Soon<Authenticated>;
+  reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer>;
+}
+
+export interface Authenticated {
+  readonly user: User;
+  readonly warnings?: readonly string[];
+}
+
+export type TokenReviewAnswer =
+  | { readonly authenticated: true; readonly user: User; readonly audiences: readonly string[] }
+  /** `error` as upstream says it in the review's status; "" if nobody knows the token. */
+  | { readonly authenticated: false; readonly error: string };
 
 export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
 
-const BEARER = "Bearer ";
-
-/** One token, made at start, whose bearer may do everything. */
-export function bearerToken(token: string, user: User): Authenticator {
-  const authenticateToken = (shown: string): User | undefined => (equalsInConstantTime(shown, token) ? user : undefined);
-  return {
-    authenticateToken,
-    authenticate(request) {
-      const shown = request.header("authorization") ?? "";
-      return shown.startsWith(BEARER) ? authenticateToken(shown.slice(BEARER.length).trim()) : undefined;
-    },
-  };
-}
-
-/** Takes as long for a nearly right token as for a wrong one, so that it cannot be guessed piece by piece. */
-function equalsInConstantTime(shown: string, wanted: string): boolean {
-  let difference = shown.length ^ wanted.length;
-  for (let index = 0; index < wanted.length; index++) difference |= wanted.charCodeAt(index) ^ (shown.charCodeAt(index) || 0);
-  return difference === 0;
-}
+export const AUTHENTICATED_GROUP = "system:authenticated";

@@ -29,6 +29,8 @@ export class Endpoints {
   readonly #schemas: SchemaSet;
   /** By `<group>/<version>/<plural>`; in the order of adding, which is the order of discovery. */
   readonly #byPath = new Map<string, Endpoint>();
+  /** Those in their storage version, by `<group>/<plural>`. */
+  readonly #stored = new Map<string, Endpoint>();
   readonly #listeners = new Set<() => void>();
 
   constructor(context: StorageContext, schemas: SchemaSet) {
@@ -41,7 +43,9 @@ export class Endpoints {
     for (const served of resource.served) {
       const path = pathOf(served.group, served.version, resource.plural);
       if (this.#byPath.has(path)) throw new Error(`Cannot serve ${path} twice`);
-      this.#byPath.set(path, endpointOf(resource, served, storage, schemas));
+      const endpoint = endpointOf(resource, served, storage, schemas);
+      this.#byPath.set(path, endpoint);
+      if (served.version === resource.storage.version) this.#stored.set(`${served.group}/${resource.plural}`, endpoint);
     }
     this.#tell();
   }
@@ -50,6 +54,7 @@ export class Endpoints {
     for (const [path, endpoint] of this.#byPath) {
       if (endpoint.resource !== resource) continue;
       this.#byPath.delete(path);
+      this.#stored.delete(`${endpoint.served.group}/${resource.plural}`);
       endpoint.storage.close();
     }
     this.#tell();
@@ -61,11 +66,7 @@ export class Endpoints {
 
   /** The endpoint of a resource in its storage version, for parts of the server that need another resource (namespaces). */
   stored(group: string, plural: string): Endpoint | undefined {
-    for (const endpoint of this.#byPath.values()) {
-      const { resource, served } = endpoint;
-      if (resource.plural === plural && served.group === group && served.version === resource.storage.version) return endpoint;
-    }
-    return undefined;
+    return this.#stored.get(`${group}/${plural}`);
   }
 
   all(): IterableIterator<Endpoint> {

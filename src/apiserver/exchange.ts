@@ -27,8 +27,14 @@ export interface ExchangeRequest {
 export interface Peer {
   readonly address: string;
   readonly isLoopback: boolean;
-  /** The client certificate that TLS has verified; PEM. */
-  readonly certificate?: string;
+  /** The client certificate that was shown in the handshake: the client has its private key. */
+  readonly certificate?: PeerCertificate;
+}
+
+export interface PeerCertificate {
+  readonly pem: string;
+  /** Which of the authorities that the HTTP room was given has signed it, by the name it was given; absent: none of them. */
+  readonly authority?: string;
 }
 
 /** A client that asks for a WebSocket. Any answer but an UpgradedAnswer refuses it; a stream becomes one of messages to the client. */

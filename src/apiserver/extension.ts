@@ -14,6 +14,8 @@ import type { ServerContext } from "./server-context.ts";
 export interface ResourceExtension {
   readonly group: string;
   readonly plural: string;
+  /** Whether whoever asks may write just this: after mutating admission, before the rules. Throws a StatusError (403) to refuse. */
+  permit?(write: PermittedWrite): Promise<void> | void;
   /** What is wrong with a write that the object alone cannot show. Told with what the kind's own rules find, before it. */
   validate?(write: CheckedWrite): Promise<Iterable<FieldError>>;
   /** Called for each create and update, after the kind's own rules, of an object that is valid. In the storage version. */
@@ -26,6 +28,14 @@ export interface ResourceExtension {
   objects?(): Promise<readonly KubeObject[]>;
   /** Subresources of: "action", by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
+}
+
+export interface PermittedWrite {
+  /** In the storage version, as it was sent and admitted. */
+  readonly object: KubeObject;
+  /** Absent: it is a create. */
+  readonly previous?: KubeObject;
+  readonly request: ApiRequest;
 }
 
 export interface CheckedWrite {

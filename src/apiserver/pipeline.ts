@@ -5,6 +5,7 @@
  */
 import { onAbort } from "../base/abort.ts";
 import { isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
+import { accessOf } from "./authorization/access.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
@@ -86,15 +87,8 @@ export class Pipeline {
   }
 
   #authorize(request: ApiRequest): void {
-    const { user } = request.context;
-    const { group, version, plural, subresource, namespace, name } = request;
     const verb = accessVerb(request);
-    const decision = this.#server.authorizer.authorize({
-      user,
-      verb,
-      resource: { group, version, plural, subresource, namespace, name },
-      path: "",
-    });
+    const decision = this.#server.authorizer.authorize(accessOf(request, verb));
     if (!decision.allowed) throw refusal(request, verb, decision.reason ?? "");
   }
 

@@ -9,21 +9,22 @@ import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { NodeConnector } from "./connection.ts";
+import type { Identity } from "./identity.ts";
+import type { Objects } from "./objects.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
-import type { TokenIssuer } from "./token-issuer.ts";
 
 export interface ServerContext {
   readonly store: Store;
   readonly endpoints: Endpoints;
+  readonly objects: Objects;
   readonly schemas: SchemaSet;
   readonly admission: AdmissionChain;
+  readonly identity: Identity;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   /** Absent: no node is connected, so nothing leads to what runs there. */
   readonly connector?: NodeConnector;
-  /** Absent: nobody signs tokens. */
-  readonly tokens?: TokenIssuer;
   readonly config: ApiServerConfig;
   readonly clock: Clock;
   readonly random: Random;

@@ -7,11 +7,12 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
-import { ANONYMOUS, type Authenticator } from "../authentication.ts";
+import { impersonated } from "../authentication/impersonation.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
+import { pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
@@ -29,13 +30,10 @@ import { streamWatch } from "./watch-stream.ts";
 export interface RestDependencies {
   readonly server: ServerContext;
   readonly pipeline: Pipeline;
-  readonly authenticator: Authenticator;
   readonly documents: readonly Document[];
   readonly deadlines: Deadlines;
   readonly waitingBytes: WaitingBytes;
 }
-
-const IMPERSONATION = ["impersonate-user", "impersonate-group", "impersonate-uid"];
 
 type Headers = Record<string, string | readonly string[]>;
 
@@ -56,27 +54,26 @@ export function restExchange(dependencies: RestDependencies): Exchange {
 }
 
 async function answer(dependencies: RestDependencies, request: ExchangeRequest, offer: UpgradeOffer | undefined): Promise<ExchangeAnswer> {
-  const user = authenticate(dependencies, request);
+  const { server } = dependencies;
+  const authenticated = server.authenticator.authenticate(request);
+  const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
+  const user = impersonated(server.authorizer, request, self);
   const path = parsePath(request.path);
   if (path.is === "document") return answerDocument(dependencies, request, user, path);
-  const connection = connectionAt(dependencies.server, path);
+  const connection = connectionAt(server, path);
+  const asked = { request, user, path, warnings: [...said] };
   return connection === undefined
-    ? answerResource(dependencies, request, user, path)
-    : answerConnection(dependencies, { request, user, path, connection, offer });
+    ? answerResource(dependencies, asked)
+    : answerConnection(dependencies, { ...asked, connection, offer });
 }
 
-/** Who shows nothing is nobody in particular; who shows something that is not known is refused. */
-function authenticate({ authenticator }: RestDependencies, request: ExchangeRequest): User {
-  const user = authenticator.authenticate(request);
-  if (user === undefined && request.header("authorization") !== undefined) throw new StatusError("Unauthorized", "Unauthorized");
-  refuseImpersonation(request);
-  return user ?? ANONYMOUS;
-}
-
-/** Whoever asks to be somebody else wants to be allowed less; answering as if they had not would be worse than not answering. */
-function refuseImpersonation(request: ExchangeRequest): void {
-  if (IMPERSONATION.every((name) => (request.header(name) ?? "") === "")) return;
-  throw new StatusError("Forbidden", "impersonation is not possible yet: there are no users and rights; ask without it", { details: {} });
+/** A request for a resource, from somebody. */
+interface AskedResource {
+  readonly request: ExchangeRequest;
+  readonly user: User;
+  readonly path: ResourcePath;
+  /** Sentences for the `Warning` header, so far. */
+  readonly warnings: string[];
 }
 
 async function answerDocument(
@@ -86,7 +83,8 @@ async function answerDocument(
   { path }: DocumentPath,
 ): Promise<ExchangeAnswer> {
   const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
-  if (!server.authorizer.authorize({ user, verb, path }).allowed) throw documentRefusal(user, verb, path);
+  const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path });
+  if (!allowed) throw pathRefusal(user, { verb, path, reason });
   const document = documents.find((candidate) => candidate.answers(path));
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
@@ -94,36 +92,17 @@ async function answerDocument(
   return document.answer(request, path);
 }
 
-function documentRefusal(user: User, verb: string, path: string): StatusError {
-  if (user === ANONYMOUS) return new StatusError("Unauthorized", "Unauthorized");
-  return new StatusError("Forbidden", `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(path)}`, {
-    details: {},
-  });
-}
 
-async function answerResource(
-  dependencies: RestDependencies,
-  request: ExchangeRequest,
-  user: User,
-  path: ResourcePath,
-): Promise<ExchangeAnswer> {
+async function answerResource(dependencies: RestDependencies, { request, user, path, warnings }: AskedResource): Promise<ExchangeAnswer> {
   const { server, pipeline, deadlines } = dependencies;
   const query = parseQuery(request.query);
   const verb = verbOf(request.method, path, query.isWatch);
-  if (verb === undefined && user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   if (verb === undefined)
     throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
   if (path.rest.length > 0) throw noSuchPath();
-  const resource = { group: path.group, version: path.version, plural: path.plural, subresource: path.subresource };
-  const place = { ...resource, namespace: path.namespace, name: path.name };
-  // Nobody in particular may read what is public; everything else begins with saying who one is.
-  if (user === ANONYMOUS && !server.authorizer.authorize({ user, verb, resource: place, path: "" }).allowed) {
-    throw new StatusError("Unauthorized", "Unauthorized");
-  }
   const asked = askedFor(server, path, verb);
   const form = answerForm(request.header("accept"), asked);
   const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
-  const warnings: string[] = [];
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   try {
     const body = hasBody(verb) ? await bodyOf(request) : undefined;
@@ -151,10 +130,7 @@ async function answerResource(
   }
 }
 
-interface AskedConnection {
-  readonly request: ExchangeRequest;
-  readonly user: User;
-  readonly path: ResourcePath;
+interface AskedConnection extends AskedResource {
   readonly connection: Connection;
   readonly offer: UpgradeOffer | undefined;
 }
@@ -162,14 +138,12 @@ interface AskedConnection {
 /** It may take as long as it likes: there is no deadline. */
 async function answerConnection(
   { server, pipeline }: RestDependencies,
-  { request, user, path, connection, offer }: AskedConnection,
+  { request, user, path, warnings, connection, offer }: AskedConnection,
 ): Promise<ExchangeAnswer> {
-  if (user === ANONYMOUS) throw new StatusError("Unauthorized", "Unauthorized");
   const verb = connectionVerb(request.method, connection);
   if (verb === undefined) throw methodNotAllowed();
   // Text goes out as it is, but upstream asks first, as for every read.
   if (connection.answersText === true) answerForm(request.header("accept"), "object");
-  const warnings: string[] = [];
   const { group, version, plural, subresource, namespace, name } = path;
   const outcome = await pipeline.run({
     verb,

@@ -13,10 +13,36 @@ import type { VirtualClock } from "../../base/virtual-clock.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../admission-config.ts";
+import type { Authenticator } from "../authentication.ts";
+import { withAuthenticatedGroup } from "../authentication/chain.ts";
+import type { Identity } from "../identity.ts";
+import type { User } from "../request.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions } from "../api-server.ts";
 import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../exchange.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
+/** Who asks is said by the tests. */
+const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [] };
+
+/** Without the plugins that change objects, so that a test sees what it sent; tests of a plugin ask for it with DEFAULT_ADMISSION_CONFIG. */
+const QUIET_ADMISSION: AdmissionConfig = {
+  ...DEFAULT_ADMISSION_CONFIG,
+  disabledPlugins: [
+    "ServiceAccount",
+    "DefaultTolerationSeconds",
+    "TaintNodesByCondition",
+    "Priority",
+    "LimitRanger",
+    "ResourceQuota",
+    "RuntimeClass",
+    "StorageObjectInUseProtection",
+    "DefaultStorageClass",
+    "DefaultIngressClass",
+    "PodTopologyLabels",
+  ],
+};
+
 const LOOPBACK = { address: "127.0.0.1", isLoopback: true };
 
 export interface CallAnswer {
@@ -47,6 +73,8 @@ export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisp
   watch(path: string, headers?: Readonly<Record<string, string>>): Promise<WatchCall>;
   /** A request that asks for a WebSocket. */
   upgrade(method: string, path: string, protocols: readonly string[]): Promise<ExchangeAnswer>;
+  /** The same server, asked by somebody else; `system:authenticated` is added as for everybody who showed who they are. */
+  as(user: User): Pick<StartedServer, "call" | "watch">;
   /** A transport of the administrator's. */
   transport(): Transport;
 }
@@ -81,24 +109,19 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     clock,
     random: seededRandom(1),
     log: silentLogger,
-    authenticator: { authenticate: () => ADMINISTRATOR, authenticateToken: (token) => (token === "known" ? ADMINISTRATOR : undefined) },
+    identity: TEST_IDENTITY,
+    authenticator: asUser(ADMINISTRATOR),
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
-    config: { freezeObjects: true, ...options.config },
+    config: { freezeObjects: true, admission: QUIET_ADMISSION, ...options.config },
   });
   return {
     server,
+    as: (user) => callsOf(server, { [TEST_USER]: JSON.stringify(user) }),
     clock,
     store,
     transport: () => server.transport({ user: ADMINISTRATOR, userAgent: "test/1.0" }),
-    async call(method, path, body, headers = {}, controller = new AbortController()) {
-      const answer = await server.exchange(requestOf(method, path, body, headers, controller));
-      if (!("body" in answer)) throw new Error(`${method} ${path} answers with a stream: use watch`);
-      return callAnswer(answer);
-    },
-    async watch(path, headers = {}) {
-      return watchCall(await server.exchange(requestOf("GET", path, undefined, headers, new AbortController())));
-    },
+    ...callsOf(server, {}),
     upgrade(method, path, protocols) {
       const headers = { connection: "Upgrade", upgrade: "websocket" };
       return server.exchange(requestOf(method, path, undefined, headers, new AbortController()), { protocols });
@@ -107,6 +130,39 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
       await server.close();
       await store.close();
     },
+  };
+}
+
+/** `common` are headers of every request. */
+function callsOf(server: ApiServer, common: Readonly<Record<string, string>>): Pick<StartedServer, "call" | "watch"> {
+  return {
+    async call(method, path, body, headers = {}, controller = new AbortController()) {
+      const answer = await server.exchange(requestOf(method, path, body, { ...common, ...headers }, controller));
+      if (!("body" in answer)) throw new Error(`${method} ${path} answers with a stream: use watch`);
+      return callAnswer(answer);
+    },
+    async watch(path, headers = {}) {
+      return watchCall(await server.exchange(requestOf("GET", path, undefined, { ...common, ...headers }, new AbortController())));
+    },
+  };
+}
+
+/** Says in a test who asks. */
+const TEST_USER = "test-user";
+
+/** Everybody is this user, unless `as` says otherwise; the token "known" is this user's, too. */
+export function asUser(user: User): Authenticator {
+  return {
+    authenticate(request) {
+      const other = request.header(TEST_USER);
+      return { user: other === undefined ? user : withAuthenticatedGroup(JSON.parse(other) as User) };
+    },
+    reviewToken: (token) =>
+      Promise.resolve(
+        token === "known"
+          ? { authenticated: true, user, audiences: [] }
+          : { authenticated: false, error: "invalid bearer token" },
+      ),
   };
 }
 

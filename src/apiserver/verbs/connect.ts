@@ -2,6 +2,7 @@
  * A connection to where an object runs: its options are read and checked, admission is asked, the place is found; then the connector
  * carries it. Everything that needs no kubelet is said here, in upstream's words.
  */
+import { accessOf } from "../authorization/access.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
@@ -57,15 +58,14 @@ async function admitted({ admission }: ServerContext, call: ConnectCall, options
   const object = options as unknown as KubeObject;
   const connecting = { operation: "CONNECT", endpoint, subresource, namespace, name, object, dryRun: false, context } as const;
   const changed = await admission.mutate(connecting, object);
-  await admission.validate({ ...connecting, object: changed });
+  const charge = await admission.validate({ ...connecting, object: changed });
+  await charge.settle(false);
   return changed as unknown as JsonObject;
 }
 
 function mustBeAllowed({ authorizer }: ServerContext, request: ApiRequest, verb: string): void {
   if (request.verb === verb) return;
-  const { group, version, plural, subresource, namespace, name, context } = request;
-  const resource = { group, version, plural, subresource, namespace, name };
-  const { allowed, reason = "" } = authorizer.authorize({ user: context.user, verb, resource, path: "" });
+  const { allowed, reason = "" } = authorizer.authorize(accessOf(request, verb));
   if (!allowed) throw refusal(request, verb, reason);
 }
 

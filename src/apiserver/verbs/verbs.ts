@@ -142,8 +142,13 @@ export class Verbs {
     const object = inNamespace(sent, request.namespace);
     const { namespace, name, subresource, options, context } = request;
     const dryRun = isDryRun(options);
-    await this.#server.admission.mutate({ operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun, context }, object);
-    return action({ endpoint, request, object });
+    const { admission } = this.#server;
+    const asked = { operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun, context } as const;
+    const admitted = await admission.mutate(asked, object);
+    const charge = await admission.validate({ ...asked, object: admitted });
+    // What an action writes are objects with an admission of their own; the action itself costs nothing.
+    await charge.settle(false);
+    return action({ endpoint, request, object: admitted });
   }
 }
 

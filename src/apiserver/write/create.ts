@@ -8,7 +8,7 @@ import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machi
 import type { Resource } from "../../api/machinery/resource.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
-import type { AdmissionRequest } from "../admission.ts";
+import type { AdmissionRequest, Charge } from "../admission.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest, type User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -66,30 +66,33 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const stored = served.toStorage?.(admitted) ?? admitted;
   // What becoming another version fills in counts as sent, as defaults do.
   const claimed = served.fromStorage?.(stored) ?? admitted;
+  const extension = server.extension(resource.storage.group, resource.plural);
+  await extension?.permit?.({ object: stored, request });
   const prepared = prepare(server, endpoint, stored, request.context.user);
   refuseTooLarge(endpoint, prepared, request);
   const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
-  const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];
   validateCreate(endpoint, prepared, request.context, others);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
+  let charge: Charge | undefined;
   let written = false;
   try {
     const object = allocation.object;
     if (!dryRun) refuseVersion(sent.object);
-    await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
+    charge = await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
     const result = StoredObject.fromObject(storage.family, object, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
     request.context.signal?.throwIfAborted();
     const exists = { created: false, name: name.name, again: false } as const;
     if (dryRun) return (await storage.get(name)) === undefined ? { created: true, object: result } : exists;
-    const { alongside = [] } = allocation;
+    const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await storage.create(name, result, { signal: request.context.signal, alongside });
     written = done.written;
     return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
     await allocation.settle(written);
+    await charge?.settle(written);
   }
 }
 

@@ -44,7 +44,7 @@ async function tryToDelete(
   const { resource, served, storage } = endpoint;
   checkPreconditions(endpoint, name.name, options, current);
   const dryRun = (options.dryRun ?? []).length > 0;
-  await server.admission.validate({
+  const charge = await server.admission.validate({
     operation: "DELETE",
     endpoint,
     subresource: request.subresource,
@@ -54,6 +54,8 @@ async function tryToDelete(
     dryRun,
     context: request.context,
   });
+  // Nothing costs anything by going.
+  await charge.settle(false);
   const plan = planDeletion(resource, current.object, options, server.clock.now());
   if (plan.outcome === "wait") return { gone: false, object: current };
   const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);

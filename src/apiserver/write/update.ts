@@ -10,7 +10,7 @@ import type { Resource, Subresource } from "../../api/machinery/resource.ts";
 import { conflict, invalidObject, isReason, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import { invalid } from "../../api/machinery/field-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import type { AdmissionRequest } from "../admission.ts";
+import type { AdmissionRequest, Charge } from "../admission.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import { unallocated } from "../extension.ts";
@@ -105,6 +105,8 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
+  const extension = server.extension(resource.storage.group, resource.plural);
+  await extension?.permit?.({ object: stored, previous, request });
   const writing = { user: request.context.user, nowMs: server.clock.now() };
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
@@ -112,24 +114,26 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   // What becoming another version fills in counts as sent, as defaults do.
   const claimed = served.fromStorage === undefined ? next : keepIdentity(served.fromStorage(stored), shown);
   const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
-  const extension = server.extension(resource.storage.group, resource.plural);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
+  let charge: Charge | undefined;
   let written = false;
   try {
     const object = keepIdentity(allocation.object, previous);
-    await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
+    charge = await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
     if (object === previous && isSame(managed, current)) return { written: true, object: current };
     request.context.signal?.throwIfAborted();
     const result = StoredObject.fromObject(storage.family, object, managed);
-    const done = await write(server, update, { result, current, dryRun, alongside: allocation.alongside ?? [] });
+    const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
+    const done = await write(server, update, { result, current, dryRun, alongside });
     // A dry run and a deletion leave nothing behind that holds what was allocated.
     written = done.written && !dryRun && !isReadyToGo(resource, object);
     return done;
   } finally {
     await allocation.settle(written);
+    await charge?.settle(written);
   }
 }
 

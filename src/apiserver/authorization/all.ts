@@ -1,0 +1,12 @@
+/** Ways of deciding who may do what, by the name that --authorization-mode has for them. */
+import type { AuthorizationModuleFactory } from "../authorization.ts";
+import { nodeAuthorizer } from "./node/node-authorizer.ts";
+import { rbacAuthorizer } from "./rbac/rbac-authorizer.ts";
+import { alwaysAllow, alwaysDeny } from "./always.ts";
+
+export const authorizationModules: Readonly<Record<string, AuthorizationModuleFactory>> = {
+  AlwaysAllow: alwaysAllow,
+  AlwaysDeny: alwaysDeny,
+  Node: nodeAuthorizer,
+  RBAC: rbacAuthorizer,
+};

@@ -1,0 +1,9 @@
+/** Placeholder until it is written. */
+import { NO_OPINION, type AuthorizationModuleFactory } from "../../authorization.ts";
+
+export const rbacAuthorizer: AuthorizationModuleFactory = () => ({
+  name: "RBAC",
+  authorize: () => NO_OPINION,
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true }),
+  start: () => Promise.resolve(),
+});
