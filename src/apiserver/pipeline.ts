@@ -5,12 +5,12 @@
  */
 import { onAbort } from "../base/abort.ts";
 import { isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
-import { accessOf } from "./authorization/access.ts";
+import { mustBeAllowed } from "./authorization/access.ts";
+import { MASTERS } from "./authorization/chain.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
-import { refusal } from "./refusal.ts";
-import type { ApiRequest } from "./request.ts";
+import type { ApiRequest, User } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Verbs } from "./verbs/verbs.ts";
 
@@ -72,13 +72,18 @@ export class Pipeline {
   }
 
   /** Connections go on for as long as they like, and need no room. */
-  #takeRoom({ verb, connection }: ApiRequest): { leave(): void } | undefined {
-    if (connection !== undefined) return undefined;
+  #takeRoom({ verb, connection, context }: ApiRequest): { leave(): void } | undefined {
+    return connection === undefined ? this.takeRoom(verb, context.user) : undefined;
+  }
+
+  /** Also for what is no resource. Throws if there is none (429). */
+  takeRoom(verb: string, user: User): { leave(): void } {
     const { config } = this.#server;
     const kind = verb === "get" || verb === "list" || verb === "watch" ? "readOnly" : "mutating";
     const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;
     const { inFlight } = this.#metrics;
-    if (inFlight[kind] >= max) {
+    // Whoever may do everything may be the one who comes to mend what fills the room.
+    if (inFlight[kind] >= max && !user.groups.includes(MASTERS)) {
       this.#metrics.rejected++;
       throw tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
     }
@@ -87,9 +92,7 @@ export class Pipeline {
   }
 
   #authorize(request: ApiRequest): void {
-    const verb = accessVerb(request);
-    const decision = this.#server.authorizer.authorize(accessOf(request, verb));
-    if (!decision.allowed) throw refusal(request, verb, decision.reason ?? "");
+    mustBeAllowed(this.#server.authorizer, request, accessVerb(request));
   }
 
   #statusOf(error: unknown, request: ApiRequest, step: PipelineStep): StatusError {

@@ -6,7 +6,9 @@ import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
 import { joinPath } from "../host/files.ts";
+import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
 import type { FlagSet, FlagValues, Parsed } from "./flags.ts";
+import { DEFAULT_IDENTITY_CONFIG, identityConfig, identityFlags, identityProblems, type IdentityConfig } from "./identity-config.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 /** The machine's part of an API server: where it listens, and with which files. */
@@ -31,6 +33,7 @@ export interface ApiServerOptions {
   readonly api: ApiServerConfig;
   /** How long Events are kept. */
   readonly eventTtlMs: number;
+  readonly identity: IdentityConfig;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
@@ -43,6 +46,7 @@ export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
   serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0 },
   api: DEFAULT_API_SERVER_CONFIG,
   eventTtlMs: EVENT_TTL_MS,
+  identity: DEFAULT_IDENTITY_CONFIG,
 };
 
 const PORT_MAX = 65_535;
@@ -61,9 +65,8 @@ export const apiServerFlags = {
     type: "string",
     placeholder: "ADDRESS",
     default: DEFAULT_SERVING_CONFIG.bindAddress,
-    doc: "Address to listen on. Only a loopback address, until the API server knows users and their rights.",
-    expects: (address) =>
-      isLoopback(address) ? undefined : "a loopback address such as 127.0.0.1, since there are no users and rights yet",
+    doc: "Address to listen on. 0.0.0.0 and :: stand for all addresses of this machine.",
+    expects: (address) => (parseIp(address) === undefined ? "an IP address such as 127.0.0.1" : undefined),
   },
   "advertise-address": {
     type: "string",
@@ -122,17 +125,24 @@ export const apiServerFlags = {
     doc: "HTTP/2 requests at the same time on one connection; further ones wait in the client.",
   },
   "event-ttl": durationFlag("1h0m0s", "How long Events are kept."),
+  ...admissionFlags,
+  ...identityFlags,
 } as const satisfies FlagSet;
 
 export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
 
 /** `store` says where the cluster's files lie; it is absent if it could not be understood. */
 export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
-  const problems = [...fileProblems(values), ...rangeProblems(values)];
+  const problems = [...fileProblems(values), ...rangeProblems(values), ...identityProblems(values), ...admissionProblems(values)];
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
-    options: { serving: servingConfig(values, store), api: apiConfig(values), eventTtlMs: durationMs(values["event-ttl"]) },
+    options: {
+      serving: servingConfig(values, store),
+      api: apiConfig(values),
+      eventTtlMs: durationMs(values["event-ttl"]),
+      identity: identityConfig(values),
+    },
   };
 }
 
@@ -171,6 +181,7 @@ function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefin
 
 function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
   const ranges = values["service-cluster-ip-range"];
+  const modes = values["authorization-mode"];
   return {
     ...DEFAULT_API_SERVER_CONFIG,
     requestTimeoutMs: durationMs(values["request-timeout"]),
@@ -179,6 +190,8 @@ function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
     maxMutatingRequestsInFlight: values["max-mutating-requests-inflight"],
     ...(ranges.length === 0 ? {} : { serviceClusterIpRange: ranges.join(",") }),
     serviceNodePortRange: parsePortRange(values["service-node-port-range"]) ?? DEFAULT_PORTS,
+    ...(modes.length === 0 ? {} : { authorizationModes: modes }),
+    admission: admissionConfig(values),
   };
 }
 

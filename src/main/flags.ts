@@ -37,9 +37,10 @@ export interface ChoiceFlag extends ValueFlagBase<string> {
   readonly of: readonly string[];
 }
 
-/** Off unless given. */
+/** Off unless given, if its default does not say otherwise; then `--name=false` is how to switch it off. */
 export interface BooleanFlag extends FlagBase {
   readonly type: "boolean";
+  readonly default?: true;
 }
 
 /** Any number of strings, none by default. */
@@ -219,7 +220,7 @@ function fillIn(reading: Reading): void {
 }
 
 function defaultOf(flag: Flag): AnyValue {
-  if (flag.type === "boolean") return false;
+  if (flag.type === "boolean") return flag.default ?? false;
   if (flag.type === "list") return [];
   return flag.default;
 }

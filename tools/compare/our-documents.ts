@@ -23,7 +23,11 @@ export async function withOurDocuments<T>(use: (read: ReadDocument) => Promise<T
     clock,
     random: realRandom(),
     log: silentLogger,
-    authenticator: { authenticate: () => ({ name: "comparison", groups: ["system:masters"] }), authenticateToken: () => undefined },
+    identity: { anonymous: false, bootstrapTokens: false, openIdIssuers: [] },
+    authenticator: {
+      authenticate: () => ({ user: { name: "comparison", groups: ["system:masters"] } }),
+      reviewToken: () => Promise.resolve({ authenticated: false, error: "" }),
+    },
     loadDescriptions: async () => parseDescriptions(descriptionData),
   });
   try {

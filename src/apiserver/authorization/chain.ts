@@ -7,7 +7,7 @@ import type { AccessAttributes, AccessDecision, AuthorizationContext, Authorizat
 import type { User } from "../request.ts";
 import { authorizationModules } from "./all.ts";
 
-const MASTERS = "system:masters";
+export const MASTERS = "system:masters";
 
 const ALLOWED: AccessDecision = { allowed: true };
 

@@ -77,14 +77,27 @@ interface AskedResource {
 }
 
 async function answerDocument(
-  { server, documents }: RestDependencies,
+  { server, pipeline, documents }: RestDependencies,
   request: ExchangeRequest,
   user: User,
   { path }: DocumentPath,
 ): Promise<ExchangeAnswer> {
   const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
-  const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path });
-  if (!allowed) throw pathRefusal(user, { verb, path, reason });
+  const room = pipeline.takeRoom(verb, user);
+  try {
+    const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path });
+    if (!allowed) throw pathRefusal(user, { verb, path, reason });
+    return await documentAt({ server, documents }, request, { verb, path });
+  } finally {
+    room.leave();
+  }
+}
+
+async function documentAt(
+  { server, documents }: Pick<RestDependencies, "server" | "documents">,
+  request: ExchangeRequest,
+  { verb, path }: { readonly verb: string; readonly path: string },
+): Promise<ExchangeAnswer> {
   const document = documents.find((candidate) => candidate.answers(path));
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
@@ -267,7 +280,6 @@ function failure(
     headers: {
       ...commonHeaders(server, request),
       "content-type": encoder.contentType,
-      ...(error.reason === "Unauthorized" ? { "www-authenticate": "Bearer" } : {}),
       ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
       ...warningHeaders(warnings),
     },

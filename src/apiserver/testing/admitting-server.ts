@@ -12,15 +12,18 @@ import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { AdmissionChain, type AdmissionPlugin } from "../admission.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../api-server-config.ts";
-import { mastersOnly, type Authorizer } from "../authorization.ts";
+import type { Authorizer } from "../authorization.ts";
+import { AuthorizationChain } from "../authorization/chain.ts";
 import type { NodeConnector } from "../connection.ts";
 import { Endpoints } from "../endpoints.ts";
+import { Objects } from "../objects.ts";
 import { inProcessTransport } from "../in-process.ts";
 import { Metrics } from "../metrics.ts";
 import { Pipeline } from "../pipeline.ts";
 import { all as extensionFactories } from "../resources/all.ts";
 import type { ServerContext } from "../server-context.ts";
 import { Verbs } from "../verbs/verbs.ts";
+import { asUser } from "./server.ts";
 import { WatchKeeper } from "../watch/watch-keeper.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
@@ -42,18 +45,21 @@ export function admittingServer(options: AdmittingOptions): Transport {
 }
 
 /** What all of it stands on. */
-export function admittingContext({ plugins, store: given, config, authorizer = mastersOnly, connector }: AdmittingOptions): ServerContext {
+export function admittingContext({ plugins, store: given, config, authorizer, connector }: AdmittingOptions): ServerContext {
   const [clock, log, random] = [virtualClock(), silentLogger, seededRandom(1)];
   const store = given ?? memoryStore(clock);
   const endpoints = new Endpoints({ store, clock, log, freezes: true }, schemas);
   for (const resource of all) endpoints.add(resource);
+  const objects = new Objects(endpoints);
   const server: ServerContext = {
     store,
     endpoints,
+    objects,
     schemas,
     admission: new AdmissionChain(plugins),
-    authenticator: { authenticate: () => ADMINISTRATOR, authenticateToken: () => undefined },
-    authorizer,
+    identity: { anonymous: false, bootstrapTokens: false, openIdIssuers: [] },
+    authenticator: asUser(ADMINISTRATOR),
+    authorizer: authorizer ?? new AuthorizationChain([], { objects, clock, log }),
     ...(connector === undefined ? {} : { connector }),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
     clock,

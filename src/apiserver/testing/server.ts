@@ -23,7 +23,7 @@ import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../exch
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 /** Who asks is said by the tests. */
-const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [] };
+export const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [] };
 
 /** Without the plugins that change objects, so that a test sees what it sent; tests of a plugin ask for it with DEFAULT_ADMISSION_CONFIG. */
 const QUIET_ADMISSION: AdmissionConfig = {
@@ -110,7 +110,8 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     random: seededRandom(1),
     log: silentLogger,
     identity: TEST_IDENTITY,
-    authenticator: asUser(ADMINISTRATOR),
+    // Who says what identity is wants to see it found out.
+    ...(options.identity === undefined ? { authenticator: asUser(ADMINISTRATOR) } : {}),
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
     config: { freezeObjects: true, admission: QUIET_ADMISSION, ...options.config },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ApiServerConfig } from "../api-server-config.ts";
 import type { ConnectionCall, NodeConnector } from "../connection.ts";
 import type { ExchangeAnswer, MessageSocket } from "../exchange.ts";
-import { startServer, type StartedServer } from "../testing/server.ts";
+import { asUser, startServer, type StartedServer } from "../testing/server.ts";
 
 const NAMESPACE = "/api/v1/namespaces/default";
 const MERGE = { "content-type": "application/merge-patch+json" };
@@ -426,7 +426,7 @@ test("connections are counted as such, by whatever method they come", async () =
 
 test("who is not allowed is not connected", async () => {
   const nobody = { name: "nobody", groups: ["system:authenticated"] };
-  await using server = await startServer({ authenticator: { authenticate: () => nobody, authenticateToken: () => nobody } });
+  await using server = await startServer({ authenticator: asUser(nobody) });
   const message = async (method: string, path: string) => (await server.call(method, `${NAMESPACE}/${path}`)).body.message;
 
   deepEqual(

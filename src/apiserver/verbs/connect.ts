@@ -2,10 +2,10 @@
  * A connection to where an object runs: its options are read and checked, admission is asked, the place is found; then the connector
  * carries it. Everything that needs no kubelet is said here, in upstream's words.
  */
-import { accessOf } from "../authorization/access.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import { mustBeAllowed } from "../authorization/access.ts";
 import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../connection.ts";
 import { resolverOf } from "../connections/all.ts";
 import { encodePath, forwardedAnswer, forwardedHeaders, proxyPath, tidyPath } from "../connections/forwarding.ts";
@@ -13,7 +13,6 @@ import { decodeOptions } from "../connections/options.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
-import { refusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 
@@ -32,7 +31,8 @@ export async function connect(server: ServerContext, call: ConnectCall): Promise
   const resolve = resolverOf(endpoint.name, request.subresource);
   if (resolve === undefined) throw noSuchPath();
   const options = await admitted(server, call, optionsOf(server, call, connection));
-  if (subresource.alsoNeeds !== undefined) mustBeAllowed(server, request, subresource.alsoNeeds);
+  const { alsoNeeds } = subresource;
+  if (alsoNeeds !== undefined && alsoNeeds !== request.verb) mustBeAllowed(server.authorizer, request, alsoNeeds);
   const errors = [...(subresource.validateOptions?.(options) ?? [])];
   if (errors.length > 0) throw invalidObject(subresource.options, request.name, errors);
   const target = await resolve(server, { endpoint, request, options });
@@ -61,12 +61,6 @@ async function admitted({ admission }: ServerContext, call: ConnectCall, options
   const charge = await admission.validate({ ...connecting, object: changed });
   await charge.settle(false);
   return changed as unknown as JsonObject;
-}
-
-function mustBeAllowed({ authorizer }: ServerContext, request: ApiRequest, verb: string): void {
-  if (request.verb === verb) return;
-  const { allowed, reason = "" } = authorizer.authorize(accessOf(request, verb));
-  if (!allowed) throw refusal(request, verb, reason);
 }
 
 interface Resolved {

@@ -149,20 +149,3 @@ test("bytes that are null are none", async () => {
   assert.deepEqual([secret.code, secret.body.data], [201, { password: "", user: "YQ==" }]);
   assert.deepEqual([map.code, map.body.binaryData], [201, { x: "" }]);
 });
-
-test("whoever asks to be somebody else is refused, not answered as who they are", async () => {
-  await using server = await startServer();
-
-  const { code, body } = await server.call("GET", "/api/v1/secrets", undefined, { "impersonate-user": "bob" });
-
-  assert.equal(code, 403);
-  assert.match(body.message, /impersonation is not possible yet/);
-  assert.equal((await server.call("GET", "/api/v1/secrets", undefined, { "impersonate-user": "" })).code, 200);
-});
-
-test("whoever shows what is not known is told that first", async () => {
-  await using server = await startServer({ authenticator: { authenticate: () => undefined, authenticateToken: () => undefined } });
-
-  const headers = { authorization: "Bearer wrong", "impersonate-user": "bob" };
-  assert.equal((await server.call("GET", "/api/v1/secrets", undefined, headers)).code, 401);
-});

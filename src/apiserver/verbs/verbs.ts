@@ -77,8 +77,8 @@ export class Verbs {
   async #answer(endpoint: Endpoint, request: ApiRequest, object: KubeObject): Promise<Outcome> {
     const extension = this.#server.extension(endpoint.name.group, endpoint.name.plural);
     if (extension?.answer === undefined) throw noSuchPath();
-    validateCreate(endpoint, object, request.context);
-    return extension.answer({ endpoint, request, object });
+    const admitted = await this.#admit(endpoint, request, object, (changed) => validateCreate(endpoint, changed, request.context));
+    return extension.answer({ endpoint, request, object: admitted });
   }
 
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
@@ -140,15 +140,19 @@ export class Verbs {
     checkWriteOptions(request.options, "CreateOptions");
     const { object: sent } = decodeBody({ kind: takes, olderVersions: takes.olderVersions ?? [], schema }, request.body, request);
     const object = inNamespace(sent, request.namespace);
+    return action({ endpoint, request, object: await this.#admit(endpoint, request, object) });
+  }
+
+  /** What is sent and not stored as it is: what an action writes are objects with an admission of their own, so this costs nothing. */
+  async #admit(endpoint: Endpoint, request: ApiRequest, object: KubeObject, check?: (admitted: KubeObject) => void): Promise<KubeObject> {
     const { namespace, name, subresource, options, context } = request;
-    const dryRun = isDryRun(options);
     const { admission } = this.#server;
-    const asked = { operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun, context } as const;
+    const asked = { operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun: isDryRun(options), context } as const;
     const admitted = await admission.mutate(asked, object);
+    check?.(admitted);
     const charge = await admission.validate({ ...asked, object: admitted });
-    // What an action writes are objects with an admission of their own; the action itself costs nothing.
     await charge.settle(false);
-    return action({ endpoint, request, object: admitted });
+    return admitted;
   }
 }
 

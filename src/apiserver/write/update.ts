@@ -11,6 +11,7 @@ import { conflict, invalidObject, isReason, notFound, StatusError } from "../../
 import { invalid } from "../../api/machinery/field-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { AdmissionRequest, Charge } from "../admission.ts";
+import { mustBeAllowed } from "../authorization/access.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import { unallocated } from "../extension.ts";
@@ -71,6 +72,8 @@ async function tryToCreate(
   update: ObjectUpdate,
   { isLast }: { readonly isLast: boolean },
 ): Promise<StoredObject | undefined> {
+  // Creating by a PUT or an apply is creating.
+  mustBeAllowed(server.authorizer, update.request, "create");
   try {
     return await createObject(server, update, await absent(update));
   } catch (error) {

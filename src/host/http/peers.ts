@@ -1,14 +1,15 @@
 /** Who is at the other end of a connection: found out once per connection, not once per request. */
 import type { TLSSocket } from "node:tls";
-import type { HttpPeer } from "./contract.ts";
+import { ClientAuthorities } from "./client-authorities.ts";
+import type { HttpPeer, HttpPeerCertificate } from "./contract.ts";
 
 export class Peers {
   readonly #known = new WeakMap<object, HttpPeer>();
-  readonly #trustCertificates: boolean;
+  readonly #authorities: ClientAuthorities | undefined;
 
-  /** Only with authorities of our own can a certificate be trusted: Node would take one that any public authority has signed. */
-  constructor({ trustCertificates }: { readonly trustCertificates: boolean }) {
-    this.#trustCertificates = trustCertificates;
+  /** Without authorities, clients are not asked for a certificate. */
+  constructor(clientAuthorities: Readonly<Record<string, string>> | undefined) {
+    this.#authorities = clientAuthorities === undefined ? undefined : new ClientAuthorities(clientAuthorities);
   }
 
   of(socket: TLSSocket): HttpPeer {
@@ -23,11 +24,20 @@ export class Peers {
   #describe(socket: TLSSocket): HttpPeer {
     // An IPv4 client of a socket that also takes IPv6.
     const address = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
-    const certificate = this.#trustCertificates && socket.authorized ? socket.getPeerX509Certificate()?.toString() : undefined;
+    const certificate = this.#certificateOf(socket);
     return {
       address,
       isLoopback: address === "::1" || address.startsWith("127."),
       ...(certificate === undefined ? {} : { certificate }),
     };
+  }
+
+  #certificateOf(socket: TLSSocket): HttpPeerCertificate | undefined {
+    const certificate = this.#authorities === undefined ? undefined : socket.getPeerX509Certificate();
+    if (certificate === undefined) return undefined;
+    // Node's types promise an Error; it is the code of one.
+    const problem = socket.authorized ? undefined : String(socket.authorizationError);
+    const authority = this.#authorities?.signerOf({ certificate, problem, nowMs: Date.now() });
+    return { pem: certificate.toString(), ...(authority === undefined ? {} : { authority }) };
   }
 }

@@ -1,0 +1,57 @@
+/** What everybody may: find out what the server is and whether it is well, and what they themselves may. And roles to look from outside. */
+import {
+  AUTHENTICATION,
+  AUTHORIZATION,
+  CORE,
+  DELEGATE_ACCESS,
+  EVERYBODY_KNOWN,
+  EVERYBODY_UNKNOWN,
+  EXTENSIONS,
+  grant,
+  group,
+  may,
+  READ,
+  SERVICE_ACCOUNTS,
+  type Grant,
+} from "./grants.ts";
+
+const HEALTH = ["/livez", "/readyz", "/healthz"];
+const VERSION = ["/version", "/version/"];
+
+export const publicRoles: readonly Grant[] = [
+  grant("system:public-info-viewer", [may("get").at(...HEALTH, ...VERSION)], { to: [EVERYBODY_KNOWN, EVERYBODY_UNKNOWN] }),
+  grant("system:discovery", [may("get").at(...HEALTH, ...VERSION, "/openapi", "/openapi/*", "/api", "/api/*", "/apis", "/apis/*")], {
+    to: [EVERYBODY_KNOWN],
+  }),
+  grant(
+    "system:basic-user",
+    [
+      may("create").of(AUTHORIZATION, "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+      may("create").of(AUTHENTICATION, "selfsubjectreviews"),
+    ],
+    { to: [EVERYBODY_KNOWN] },
+  ),
+  // What checks the tokens of service accounts elsewhere. They know it from their own token anyway.
+  grant(
+    "system:service-account-issuer-discovery",
+    [
+      may("get").at(
+        "/.well-known/openid-configuration",
+        "/.well-known/openid-configuration/",
+        "/openid/v1/jwks",
+        "/openid/v1/jwks/",
+      ),
+    ],
+    { to: [SERVICE_ACCOUNTS] },
+  ),
+  grant(
+    "system:monitoring",
+    [
+      may("get").at("/metrics", "/metrics/slis", ...HEALTH, ...HEALTH.map((path) => `${path}/*`), "/flagz", "/statusz"),
+      may("get").of(CORE, "nodes/metrics"),
+    ],
+    { to: [group("system:monitoring")] },
+  ),
+  grant("system:auth-delegator", DELEGATE_ACCESS),
+  grant("system:heapster", [may(...READ).of(CORE, "events", "pods", "nodes", "namespaces"), may(...READ).of(EXTENSIONS, "deployments")]),
+];

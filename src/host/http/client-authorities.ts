@@ -1,0 +1,95 @@
+/**
+ * Who has signed the certificate that a client showed in the handshake. OpenSSL checks it against all authorities together and does not
+ * tell which one it was; here the chain is followed once more, by signatures, to the authority that it ends in, so that one authority's
+ * certificates are never taken for another's, also if both have the same name.
+ */
+import { X509Certificate } from "node:crypto";
+
+/** A chain ends after so many certificates: nobody has more authorities between. */
+const CHAIN_MAX = 8;
+
+/** Extended key usages by which a certificate is for clients. */
+const CLIENT_PURPOSES = ["1.3.6.1.5.5.7.3.2", "2.5.29.37.0"];
+
+/**
+ * What OpenSSL refuses and is looked at here: of several authorities of one name it tries only one, and it does not know the purpose
+ * "any". Both only for a certificate that an authority has signed itself; what lies between has more rules, which are all OpenSSL's.
+ */
+const DECIDED_HERE = ["CERT_SIGNATURE_FAILURE", "INVALID_PURPOSE"];
+
+interface Authority {
+  readonly name: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+export interface ShownCertificate {
+  readonly certificate: X509Certificate;
+  /** What OpenSSL finds wrong with it. */
+  readonly problem: string | undefined;
+  readonly nowMs: number;
+}
+
+export class ClientAuthorities {
+  readonly #authorities: readonly Authority[];
+
+  /** PEM bundles by name. */
+  constructor(bundles: Readonly<Record<string, string>>) {
+    this.#authorities = Object.entries(bundles).map(([name, bundle]) => ({ name, certificates: certificatesOf(bundle) }));
+  }
+
+  /** The name of the one that signed it, directly or through others that the client has shown; undefined if none did, or if it is not good now. */
+  signerOf({ certificate, problem, nowMs }: ShownCertificate): string | undefined {
+    if (!isGoodFor(certificate, nowMs)) return undefined;
+    const direct = this.#issuerOf(certificate, nowMs);
+    if (direct !== undefined) return problem === undefined || DECIDED_HERE.includes(problem) ? direct : undefined;
+    return problem === undefined ? this.#signerThrough(certificate, nowMs) : undefined;
+  }
+
+  #signerThrough(leaf: X509Certificate, nowMs: number): string | undefined {
+    const between = shownBetween(leaf);
+    let current = leaf;
+    for (let length = 1; length < CHAIN_MAX; length++) {
+      const next = between.find((one) => one.ca && isGoodFor(one, nowMs) && isIssuedBy(current, one));
+      if (next === undefined) return undefined;
+      const found = this.#issuerOf(next, nowMs);
+      if (found !== undefined) return found;
+      between.splice(between.indexOf(next), 1);
+      current = next;
+    }
+    return undefined;
+  }
+
+  /** A certificate that is itself among the trusted ones needs no signature. */
+  #issuerOf(certificate: X509Certificate, nowMs: number): string | undefined {
+    return this.#authorities.find(({ certificates }) =>
+      certificates.some((one) => isValid(one, nowMs) && (one.raw.equals(certificate.raw) || (one.ca && isIssuedBy(certificate, one)))),
+    )?.name;
+  }
+}
+
+function certificatesOf(bundle: string): readonly X509Certificate[] {
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** What came after it in the handshake, in any order. */
+function shownBetween(leaf: X509Certificate): X509Certificate[] {
+  const between: X509Certificate[] = [];
+  for (let next = leaf.issuerCertificate; next !== undefined && between.length < CHAIN_MAX; next = next.issuerCertificate) between.push(next);
+  return between;
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** The purposes of an authority hold for what it signs; without any, it is for all. */
+function isGoodFor(certificate: X509Certificate, nowMs: number): boolean {
+  // Node's types say that there are always some.
+  const purposes = certificate.keyUsage as readonly string[] | undefined;
+  return isValid(certificate, nowMs) && (purposes === undefined || purposes.some((purpose) => CLIENT_PURPOSES.includes(purpose)));
+}
+
+function isValid({ validFrom, validTo }: X509Certificate, nowMs: number): boolean {
+  return Date.parse(validFrom) <= nowMs && nowMs <= Date.parse(validTo);
+}
