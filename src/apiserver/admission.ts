@@ -77,9 +77,14 @@ export class AdmissionChain {
   }
 
   async mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
-    let current = object;
-    for (const plugin of this.#mutating) current = (await plugin.mutate?.({ ...request, object: current })) ?? current;
-    return current;
+    let current: AdmissionRequest & { readonly object: KubeObject } = { ...request, object };
+    for (const plugin of this.#mutating) {
+      // Most have nothing to say about most requests, and nothing is waited for then.
+      const answer = plugin.mutate?.(current);
+      const changed = answer instanceof Promise ? await answer : answer;
+      if (changed !== undefined) current = { ...current, object: changed };
+    }
+    return current.object;
   }
 
   /** If one of them refuses, what others have charged is given back. */
@@ -87,7 +92,8 @@ export class AdmissionChain {
     const charges: Charge[] = [];
     try {
       for (const plugin of this.#validating) {
-        const charge = await plugin.validate?.(request);
+        const answer = plugin.validate?.(request);
+        const charge = answer instanceof Promise ? await answer : answer;
         if (charge !== undefined) charges.push(charge);
       }
     } catch (error) {

@@ -14,12 +14,13 @@ import { AdmissionChain, type AdmissionPluginFactory } from "./admission.ts";
 import { all as admissionPlugins } from "./admission/all.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./api-server-config.ts";
-import type { Authenticator } from "./authentication.ts";
+import type { AuthenticationContext, Authenticator } from "./authentication.ts";
 import { AuthenticationChain, withAuthenticatedGroup } from "./authentication/chain.ts";
 import { AuthorizationChain } from "./authorization/chain.ts";
 import type { NodeConnector } from "./connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
+import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { Keeper } from "./bootstrap/keeper.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
@@ -74,7 +75,9 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const metrics = new Metrics();
-  const { server, authorizer } = contextOf(options);
+  // Authentication comes before the pipeline through which the server's own writes go, and uses it later.
+  const late: { requests?: OwnRequests } = {};
+  const { server, authorizer } = contextOf(options, late);
   const { clock, endpoints, config } = server;
   const keeper = new WatchKeeper(clock, {
     started: (endpoint) => metrics.watchStarted(endpoint),
@@ -88,6 +91,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     make({ server, endpoints, metrics, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
   );
   const own = { server, requests: new OwnRequests(pipeline) };
+  late.requests = own.requests;
   const builtIns = new Keeper(own);
   try {
     await bootstrap(own, bootstrapSteps);
@@ -118,6 +122,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       advertised = new AdvertisedServer(own, self);
       await advertised.start();
       await builtIns.keep(advertised.step);
+      const info = clusterInfo(self);
+      await info.make(own);
+      await builtIns.keep(info);
     },
     async close() {
       state.isStopping = true;
@@ -130,12 +137,19 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   };
 }
 
-function contextOf(options: ApiServerOptions): { readonly server: ServerContext; readonly authorizer: AuthorizationChain } {
+function contextOf(
+  options: ApiServerOptions,
+  late: { readonly requests?: OwnRequests },
+): { readonly server: ServerContext; readonly authorizer: AuthorizationChain } {
   const { store, schemas, clock, random, log, identity, connector } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new Endpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
   const objects = new Objects(endpoints);
-  const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log });
+  const label: AuthenticationContext["label"] = async ({ group, plural }, { namespace, name }, labels) => {
+    const version = endpoints.stored(group, plural)?.served.version ?? "";
+    await late.requests?.label({ group, version, plural, namespace }, name, labels);
+  };
+  const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
   const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();

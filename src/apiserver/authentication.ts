@@ -7,8 +7,9 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ExchangeRequest } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
-import type { Objects } from "./objects.ts";
+import type { KindName, Objects } from "./objects.ts";
 import type { User } from "./request.ts";
+import type { ObjectName } from "./storage/object-key.ts";
 
 /** What can be known at once is not waited for. */
 export type Soon<T> = T | Promise<T>;
@@ -45,6 +46,8 @@ export interface AuthenticationContext {
   readonly objects: Objects;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Puts labels on an object on the server's own behalf. Absent: nothing can be written. */
+  readonly label?: (kind: KindName, name: ObjectName, labels: Readonly<Record<string, string>>) => Promise<void>;
 }
 
 /** undefined: what was set does not ask for it. */

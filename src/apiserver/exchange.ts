@@ -13,6 +13,8 @@ export interface ExchangeRequest {
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
+  /** The same, each by itself and in the order of coming, for those whose values may have a comma in them. */
+  headerValues(name: string): readonly string[];
   /** Of all headers that were sent, lower case: for what is handed on. */
   headerNames(): readonly string[];
   /** The whole body. Rejects with StatusError RequestEntityTooLarge over the limit, and with the signal's reason if the client went away. */

@@ -44,6 +44,8 @@ export interface CheckedWrite {
   readonly previous?: KubeObject;
   /** "" if the object itself is written. */
   readonly subresource: string;
+  /** Where what is right depends on who asks. */
+  readonly request: ApiRequest;
 }
 
 export interface AllocatedWrite {

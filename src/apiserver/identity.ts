@@ -9,8 +9,14 @@ import type { User } from "./request.ts";
 export interface Identity {
   /** Whether who shows nothing is `system:anonymous` and goes on to be asked what it may; otherwise it gets 401 (--anonymous-auth). */
   readonly anonymous: boolean;
+  /** The only paths where that is so (AuthenticationConfiguration's anonymous.conditions); absent: all. */
+  readonly anonymousPaths?: readonly string[];
   /** Whether certificates that the authority of this name signed show a user (`PeerCertificate.authority`). Absent: none do. */
   readonly clientAuthority?: string;
+  /** That authority as PEM, for extension API servers (ConfigMap kube-system/extension-apiserver-authentication). */
+  readonly clientAuthorityCertificates?: string;
+  /** What signed this server's own certificate, PEM, for who joins the cluster (ConfigMap kube-public/cluster-info). */
+  readonly serverAuthority?: string;
   readonly frontProxy?: FrontProxy;
   readonly serviceAccounts?: ServiceAccountTokens;
   /** Whether Secrets of type bootstrap.kubernetes.io/token are tokens (--enable-bootstrap-token-auth). */

@@ -4,7 +4,18 @@
  * signature never throws, whatever was sent in its place.
  * Not here: keys whose signatures repeat, for virtual time (api/machinery/x509/p256-signer.ts), and certificates (main/pki).
  */
-import { constants, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
+import {
+  constants,
+  createECDH,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  sign,
+  verify,
+  X509Certificate,
+  type KeyObject,
+} from "node:crypto";
 import type { KeyReader, SignatureAlgorithm, Signer, Verifier } from "../base/signing.ts";
 
 /** A private key, and what is done with it. */
@@ -30,10 +41,22 @@ const CURVES: Readonly<Record<string, { readonly algorithm: SignatureAlgorithm; 
   secp521r1: { algorithm: "ES512", signatureBytes: 132 },
 };
 
-/** On the curve P-256. */
+/** What stands before and between the numbers of a key on P-256, which always have the same length: PKCS #8 and SubjectPublicKeyInfo in DER. */
+const P256_PRIVATE = { before: "308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420", between: "a144034200" };
+const P256_PUBLIC_BEFORE = "3059301306072a8648ce3d020106082a8648ce3d030107034200";
+const P256_BYTES = 32;
+
+/** On the curve P-256. Put together here, since OpenSSL takes milliseconds to write a key, and most keys only ever go into a file. */
 export function makeKey(): SigningKey {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  return { pem: privateKey.export({ type: "pkcs8", format: "pem" }) as string, signer: signerOf(privateKey) };
+  const key = createECDH("prime256v1");
+  const publicPoint = key.generateKeys("hex");
+  const secret = key.getPrivateKey("hex").padStart(2 * P256_BYTES, "0");
+  const der = Buffer.from(`${P256_PRIVATE.before}${secret}${P256_PRIVATE.between}${publicPoint}`, "hex");
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  const pem = `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+  let signer: Signer | undefined;
+  const sign = (message: Uint8Array) => (signer ??= signerOf(createPrivateKey({ key: der, format: "der", type: "pkcs8" }))).sign(message);
+  return { pem, signer: { algorithm: "ES256", publicKey: Buffer.from(`${P256_PUBLIC_BEFORE}${publicPoint}`, "hex"), sign } };
 }
 
 /** The private key of a PEM file. Throws one sentence that says what it is instead. */
@@ -83,6 +106,41 @@ export const readJsonWebKey: KeyReader = (jwk) => {
 /** As upstream names the key of service account tokens: the hash of its public key. */
 export function keyIdOf(publicKey: Uint8Array): string {
   return createHash("sha256").update(publicKey).digest("base64url");
+}
+
+/** More than chance could give twice. */
+const SERIAL_NUMBER_BYTES = 16;
+
+/** For a certificate; not negative, and not zero. */
+export function randomSerialNumber(): Uint8Array {
+  const bytes = randomBytes(SERIAL_NUMBER_BYTES);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes;
+}
+
+/** Whether the first certificate of one PEM text bears the name and the signature of the first of another. */
+export function isSignedBy(certificate: string, authority: string): boolean {
+  try {
+    const [signed, signer] = [new X509Certificate(certificate), new X509Certificate(authority)];
+    return signed.checkIssued(signer) && signed.verify(signer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with a certificate and a key, PEM, that should belong together. */
+export function keyProblem(pair: { readonly certificate: string; readonly key: string }): "certificate" | "key" | "pair" | undefined {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(pair.certificate);
+  } catch {
+    return "certificate";
+  }
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(pair.key)) ? undefined : "pair";
+  } catch {
+    return "key";
+  }
 }
 
 /** What makes a key unfit, as a sentence about the file that holds it. */

@@ -43,6 +43,7 @@ export function makeAuthority(commonName: string, validity: Validity): Certifica
 
 export interface CertificateRequest {
   readonly commonName: string;
+  readonly organizations?: readonly string[];
   /** Which end of a connection it is for. */
   readonly purpose: "server" | "client";
   /** DNS names and IP addresses. */
@@ -51,7 +52,7 @@ export interface CertificateRequest {
 }
 
 export function makeCertificate(
-  { commonName, purpose, names, validity }: CertificateRequest,
+  { commonName, organizations = [], purpose, names, validity }: CertificateRequest,
   authority: CertificateWithKey & { readonly commonName: string },
 ): CertificateWithKey {
   const extensions = [
@@ -61,7 +62,7 @@ export function makeCertificate(
     ...(names.length === 0 ? [] : [extension(OID.subjectAlternativeName, sequence(...names.map(generalName)))]),
   ];
   const issuer = { commonName: authority.commonName, key: createPrivateKey(authority.key) };
-  return certify({ commonName, key: newKey(), validity, extensions, issuer });
+  return certify({ commonName, organizations, key: newKey(), validity, extensions, issuer });
 }
 
 const OID = {
@@ -90,13 +91,14 @@ function newKey(): KeyObject {
 
 interface Certified {
   readonly commonName: string;
+  readonly organizations?: readonly string[];
   readonly key: KeyObject;
   readonly validity: Validity;
   readonly extensions: readonly Der[];
   readonly issuer: { readonly commonName: string; readonly key: KeyObject };
 }
 
-function certify({ commonName, key, validity, extensions, issuer }: Certified): CertificateWithKey {
+function certify({ commonName, organizations = [], key, validity, extensions, issuer }: Certified): CertificateWithKey {
   const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
   const content = sequence(
     VERSION_3,
@@ -104,7 +106,7 @@ function certify({ commonName, key, validity, extensions, issuer }: Certified): 
     SIGNATURE_ALGORITHM,
     nameOf(issuer.commonName),
     sequence(time(validity.fromMs), time(validity.toMs)),
-    nameOf(commonName),
+    nameOf(commonName, organizations),
     publicKey,
     explicit(
       3,
@@ -123,8 +125,8 @@ function extension(identifier: string, value: Der, { critical = false }: { reado
   return sequence(objectIdentifier(identifier), ...(critical ? [boolean(true)] : []), octetString(value));
 }
 
-function nameOf(commonName: string): Der {
-  return sequence(set(sequence(objectIdentifier(OID.commonName), utf8String(commonName))));
+function nameOf(commonName: string, organizations: readonly string[] = []): Der {
+  return sequence(...organizations.map((one) => set(sequence(objectIdentifier("2.5.4.10"), utf8String(one)))), set(sequence(objectIdentifier(OID.commonName), utf8String(commonName))));
 }
 
 /** Which of several authorities of one name has signed. Any value that differs from key to key will do. */

@@ -4,7 +4,7 @@ import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
 import type { Resource } from "../api/machinery/resource.ts";
 import { schemas } from "../api/schemas.ts";
 import { startApiServer, type ApiServer } from "../apiserver/api-server.ts";
-import { bearerToken } from "../apiserver/authentication.ts";
+import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
@@ -21,9 +21,6 @@ export interface CoreContext {
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-/** Whoever has the token that is made at start: until there are users and roles, it may do everything. */
-const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
 /** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
 export async function startStoreAndApiServer(
@@ -48,7 +45,7 @@ export async function startStoreAndApiServer(
 /** The core on a store that is open. */
 function startCore(
   store: Store,
-  { api, eventTtlMs, token, clock, log }: Omit<ApiServerOptions, "serving"> & CoreContext & { readonly token: string },
+  { api, eventTtlMs, identity, clock, log }: Omit<ApiServerOptions, "serving" | "identity"> & CoreContext & { readonly identity: Identity },
 ): Promise<ApiServer> {
   return startApiServer({
     store,
@@ -57,7 +54,7 @@ function startCore(
     clock,
     random: realRandom(),
     log: log.with({ part: "apiserver" }),
-    authenticator: bearerToken(token, ADMINISTRATOR),
+    identity,
     loadDescriptions: () => clock.external(loadDescriptions()),
     config: api,
   });

@@ -1,21 +1,22 @@
 /**
- * An API server as a part of a cluster: its core behind HTTPS, with a certificate, a token and the kubeconfig that knows both. Used by
+ * An API server as a part of a cluster: its core behind HTTPS, with the cluster's certificates and the kubeconfigs that hold them. Used by
  * `k8ts apiserver`, by `k8ts up` and by startCluster. The core is an argument, since it is pure and this is the machine.
  */
-import { addToIp, formatIp, networkOf, parseCidr } from "../api/machinery/ip-address.ts";
 import type { Exchange } from "../apiserver/exchange.ts";
 import { startHttpApi } from "../apiserver/http/http-api.ts";
+import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
-import { joinPath } from "../host/files.ts";
-import { ListenError, type HttpsServer } from "../host/http/server.ts";
-import { absolutePath, machineName, makeTemporaryDirectory, writePrivateText } from "../host/private-files.ts";
+import { ListenError, type HttpsServer, type HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
-import { keptToken, makeToken } from "../host/secret.ts";
-import { readServingCertificate, servingCertificate, type ServingCertificate } from "../host/tls-certificates.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
-import { kubeconfigText } from "./kubeconfig.ts";
+import { readIdentity } from "./identity.ts";
+import { KubeconfigFiles } from "./kubeconfig-files.ts";
+import type { CertificateWithKey } from "./pki/certificates.ts";
+import type { Pki } from "./pki/pki.ts";
+import { startRenewal } from "./pki/renewal.ts";
+import { ServingTls } from "./serving-tls.ts";
 
 /** What answers the requests. */
 export interface ApiServerCore {
@@ -26,54 +27,72 @@ export interface ApiServerCore {
   close(): Promise<void>;
 }
 
-/** Makes the core; `token` is the one that its clients show. */
-export type StartCore = (options: ApiServerOptions & { readonly token: string }) => Promise<ApiServerCore>;
+/** Makes the core. */
+export type StartCore = (options: Omit<ApiServerOptions, "identity"> & { readonly identity: Identity }) => Promise<ApiServerCore>;
 
 export interface ApiServerPart extends AsyncDisposable {
   /** Such as https://127.0.0.1:6443. */
   readonly url: string;
   /** An absolute path. */
   readonly kubeconfig: string;
-  /** What clients trust, PEM, and what they show. */
+  /** What clients trust, PEM, and what the administrator shows. */
   readonly authority: string;
-  readonly token: string;
+  readonly admin: CertificateWithKey;
+  /** Those of the cluster, for whoever needs others. */
+  readonly pki: Pki;
   /** Takes no more requests, lets the running ones end, ends the watches. A second call waits for the same. */
   close(): Promise<void>;
 }
 
 export interface ApiServerPartContext {
   readonly startCore: StartCore;
+  /** Default: kept in the directory of the serving configuration; without one, in memory. */
+  readonly pki?: Pki;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export async function startApiServerPart(
-  options: ApiServerOptions,
-  { startCore, clock, log }: ApiServerPartContext,
-): Promise<ApiServerPart> {
+export async function startApiServerPart(options: ApiServerOptions, context: ApiServerPartContext): Promise<ApiServerPart> {
+  const { startCore, clock, log } = context;
   await using starting = new Disposables();
   const { serving } = options;
-  const tls = await clock.external(certificateFor(options, clock));
-  const token = await clock.external(tokenFor(serving));
-  const core = await startCore({ ...options, token });
+  const certificates = await ServingTls.open(options, context);
+  const { pki } = certificates;
+  const identity = await clock.external(readIdentity(options.identity, pki, certificates.clientAuthorities));
+  const core = await startCore({ ...options, identity });
   starting.defer(() => core.close());
-  const http = await clock.external(listen(serving, tls, core, log));
+  const http = await clock.external(listen(serving, certificates.tls, core, log));
   // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
   starting.defer(() => closeBoth(http, core));
   const address = serving.advertiseAddress ?? reachableAddress();
   // A machine that is on no network has nobody to tell.
   if (address !== undefined) await core.advertise?.({ address, port: http.port });
   const url = `https://${urlHost(serving.bindAddress)}:${http.port}`;
-  const kubeconfig = await writeKubeconfig(serving, kubeconfigText({ server: url, authority: tls.authority, token }), starting);
+  const kubeconfigs = starting.use(await KubeconfigFiles.open(serving));
+  const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki }));
+  await writeKubeconfigs();
+  const onRenewed = async () => {
+    http.useTls(certificates.tls);
+    await writeKubeconfigs();
+  };
+  const renewal = startRenewal({ renew: () => certificates.renew(clock.now()), onRenewed, clock, log });
+  starting.defer(() => renewal.stop());
 
   const running = starting.move();
   const close = () => running[Symbol.asyncDispose]();
-  return { url, kubeconfig, authority: tls.authority, token, close, [Symbol.asyncDispose]: close };
-}
-
-/** Kept beside the certificate, so that who is connected goes on after a restart; without a place to keep it, a new one each time. */
-async function tokenFor({ certificateDirectory }: ServingConfig): Promise<string> {
-  return certificateDirectory === undefined ? makeToken() : keptToken(joinPath(certificateDirectory, "token"));
+  return {
+    url,
+    kubeconfig: kubeconfigs.admin,
+    get authority() {
+      return certificates.authority;
+    },
+    get admin() {
+      return pki.pair("admin");
+    },
+    pki,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 async function closeBoth(http: HttpsServer, core: ApiServerCore): Promise<void> {
@@ -82,41 +101,13 @@ async function closeBoth(http: HttpsServer, core: ApiServerCore): Promise<void> 
   await stopped;
 }
 
-async function certificateFor({ serving, api }: ApiServerOptions, clock: Clock): Promise<ServingCertificate> {
-  if (serving.certificateFiles !== undefined) return readServingCertificate(serving.certificateFiles);
-  return servingCertificate({
-    names: servingNames(serving.bindAddress, api.serviceClusterIpRange),
-    nowMs: clock.now(),
-    directory: serving.certificateDirectory,
-  });
-}
-
-/** Under which clients inside and outside of the cluster reach the server. */
-export function servingNames(bindAddress: string, serviceClusterIpRange: string): string[] {
-  const names = [
-    ...["localhost", "127.0.0.1", "::1"],
-    ...["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"],
-    ...serviceClusterIpRange.split(",").flatMap(firstServiceAddress),
-    machineName().toLowerCase(),
-    bindAddress,
-  ];
-  return [...new Set(names)];
-}
-
-/** The address of the Service "kubernetes". */
-function firstServiceAddress(range: string): string[] {
-  const cidr = parseCidr(range);
-  const first = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, 1);
-  return first === undefined ? [] : [formatIp(first)];
-}
-
-async function listen(serving: ServingConfig, tls: ServingCertificate, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
+async function listen(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
   try {
     return await startHttpApi({
       exchange: core.exchange,
       host: serving.bindAddress,
       port: serving.securePort,
-      tls: { certificate: tls.certificate, key: tls.key },
+      tls,
       limits: { streamsPerConnectionMax: serving.streamsPerConnectionMax },
       log,
     });
@@ -138,16 +129,4 @@ function withAdvice(error: ListenError, { bindAddress, securePort }: ServingConf
 /** IPv6 addresses stand in brackets in URLs. */
 function urlHost(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
-}
-
-async function writeKubeconfig({ kubeconfig }: ServingConfig, text: string, owner: Disposables): Promise<string> {
-  const path = kubeconfig ?? joinPath(owner.use(await makeTemporaryDirectory("k8ts-")).path, "kubeconfig");
-  try {
-    await writePrivateText(path, text);
-  } catch (error) {
-    throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a file that this user can write with --kubeconfig`, {
-      cause: error,
-    });
-  }
-  return absolutePath(path);
 }

@@ -31,7 +31,7 @@ test("the files lie in the data directory, unless flags say where", () => {
   deepEqual(places(""), { certificateDirectory: "/data/pki", certificateFiles: undefined, kubeconfig: "/data/kubeconfig" });
   deepEqual(places("--cert-dir c --kubeconfig k"), { certificateDirectory: "c", certificateFiles: undefined, kubeconfig: "k" });
   deepEqual(places("--tls-cert-file c --tls-private-key-file k"), {
-    certificateDirectory: undefined,
+    certificateDirectory: "/data/pki",
     certificateFiles: { certificate: "c", key: "k" },
     kubeconfig: "/data/kubeconfig",
   });

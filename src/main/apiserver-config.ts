@@ -20,7 +20,7 @@ export interface ServingConfig {
   readonly securePort: number;
   /** A certificate that somebody has given. Without, one is made. */
   readonly certificateFiles?: { readonly certificate: string; readonly key: string };
-  /** Where a certificate that is made is kept. Without, it is not kept. */
+  /** Where certificates and keys that are made are kept. Without, they are not kept. */
   readonly certificateDirectory?: string;
   /** Where the kubeconfig is written. Without, to a temporary directory. */
   readonly kubeconfig?: string;
@@ -83,7 +83,7 @@ export const apiServerFlags = {
   "cert-dir": {
     type: "string",
     placeholder: "DIRECTORY",
-    doc: "Where a certificate that is made is kept for the next start. Default: pki in the data directory.",
+    doc: "Where certificates and keys that are made are kept for the next start. Default: pki in the data directory.",
   },
   kubeconfig: {
     type: "string",
@@ -151,9 +151,6 @@ function fileProblems(values: ApiServerFlagValues): string[] {
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
   if ((certificate === undefined) !== (key === undefined))
     problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
-  if (certificate !== undefined && values["cert-dir"] !== undefined) {
-    problems.push("--cert-dir is for a certificate that is made, --tls-cert-file names one that exists: give one of them");
-  }
   return problems;
 }
 
@@ -174,7 +171,7 @@ function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefin
     securePort: values["secure-port"],
     streamsPerConnectionMax: values["http2-max-streams-per-connection"],
     ...(certificate === undefined || key === undefined ? {} : { certificateFiles: { certificate, key } }),
-    ...(certificateDirectory === undefined || certificate !== undefined ? {} : { certificateDirectory }),
+    ...(certificateDirectory === undefined ? {} : { certificateDirectory }),
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
   };
 }

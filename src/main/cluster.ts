@@ -2,6 +2,7 @@
  * The composition root: from a configuration to the parts that run in this process, started in the order in which they need
  * each other and stopped in the reverse. A start that fails half-way stops what it had started.
  */
+import { ADMINISTRATOR, type IdentityName } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
@@ -34,14 +35,14 @@ export interface Cluster extends AsyncDisposable {
   readonly url: string;
   /** The path of a file with which kubectl, Helm and client libraries find it. */
   readonly kubeconfig: string;
-  /** The API without a socket, for programs in this process. `userAgent` names who asks, and who owns the fields that it writes. */
-  transport(options: { readonly userAgent: string }): Transport;
+  /**
+   * The API without a socket, for programs in this process. `userAgent` names the program, and who owns the fields that it writes;
+   * `identity` says who it is and so what it may do (api/identities.ts has those of the cluster's parts). Default: the administrator.
+   */
+  transport(options: { readonly userAgent: string; readonly identity?: IdentityName }): Transport;
   /** Stops everything; resolves when nothing of it is left. A second call waits for the same. */
   close(): Promise<void>;
 }
-
-/** In this process nobody needs to show who they are. */
-const OWNER = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, clock = realClock, log = silentLogger } = options;
@@ -56,7 +57,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     ],
     url: part.url,
     kubeconfig: part.kubeconfig,
-    transport: ({ userAgent }) => core.transport({ user: OWNER, userAgent }),
+    // In this process nobody needs to show who they are.
+    transport: ({ userAgent, identity = ADMINISTRATOR }) => core.transport({ user: identity, userAgent }),
     close,
     [Symbol.asyncDispose]: close,
   };

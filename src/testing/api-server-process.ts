@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 import { startProgram, type Program } from "../host/child-process.ts";
 
 export interface ApiServerProcessOptions {
-  /** Its certificate, its token and its kubeconfig lie here, and are found again by the next start. */
+  /** Its certificates and its kubeconfig lie here, and are found again by the next start. */
   readonly directory: string;
   /** The store, the ranges, and whatever else is to be said on the command line. */
   readonly flags: readonly string[];
@@ -83,27 +83,30 @@ export class ApiServerProcess implements AsyncDisposable {
 interface Access {
   readonly url: string;
   readonly authority: Buffer;
-  readonly token: string;
+  readonly certificate: Buffer;
+  readonly key: Buffer;
 }
 
 interface Kubeconfig {
   readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
-  readonly users: readonly [{ readonly user: { readonly token: string } }];
+  readonly users: readonly [{ readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }];
 }
 
 /** Ours is written as JSON, which is YAML, too. */
 async function readAccess(kubeconfig: string): Promise<Access> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfig, "utf8")) as Kubeconfig;
   const { server: url, "certificate-authority-data": authority } = clusters[0].cluster;
-  return { url, authority: Buffer.from(authority, "base64"), token: users[0].user.token };
+  const { "client-certificate-data": certificate, "client-key-data": key } = users[0].user;
+  const [ca, cert, secret] = [authority, certificate, key].map((data) => Buffer.from(data, "base64")) as [Buffer, Buffer, Buffer];
+  return { url, authority: ca, certificate: cert, key: secret };
 }
 
-function clientOf({ url, authority, token }: Access): HttpsClient {
+function clientOf({ url, authority: ca, certificate: cert, key }: Access): HttpsClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const send = async (method: string, path: string, body: object | undefined, more: { readonly agent: Agent | false }) => {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    const headers = { authorization: `Bearer ${token}`, "content-type": type };
-    const asked = request(`${url}${path}`, { method, ca: authority, headers, ...more });
+    const headers = { "content-type": type };
+    const asked = request(`${url}${path}`, { method, ca, cert, key, headers, ...more });
     asked.end(body === undefined ? undefined : JSON.stringify(body));
     const [answer] = (await once(asked, "response")) as [IncomingMessage];
     return answer;

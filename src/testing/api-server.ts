@@ -15,6 +15,7 @@ import { realClock } from "../host/real-clock.ts";
 import { startStoreAndApiServer } from "../main/api-server-core.ts";
 import type { ApiServerPart } from "../main/api-server-part.ts";
 import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
+import { DEFAULT_IDENTITY_CONFIG } from "../main/identity-config.ts";
 import type { StoreConfig } from "../main/store-config.ts";
 import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
 import { toolPath, type ToolName } from "./needs.ts";
@@ -60,6 +61,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
         apiServer: {
           serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0, kubeconfig: join(directory, "kubeconfig"), ...options.serving },
           api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
+          identity: DEFAULT_IDENTITY_CONFIG,
           eventTtlMs: EVENT_TTL_MS,
         },
       },
@@ -107,11 +109,12 @@ function program(tool: ToolName, { kubeconfig }: ApiServerPart, directory: strin
 }
 
 async function askServer(
-  { url, authority, token }: ApiServerPart,
+  { url, authority, admin }: ApiServerPart,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: object | undefined },
 ): Promise<{ readonly code: number; readonly body: string }> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const asked = request(`${url}${path}`, { method, ca: authority, agent: false, headers });
+  const headers = { "content-type": "application/json" };
+  const shown = { cert: admin.certificate, key: admin.key };
+  const asked = request(`${url}${path}`, { method, ca: authority, ...shown, agent: false, headers });
   asked.end(body === undefined ? undefined : JSON.stringify(body));
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   return { code: answer.statusCode ?? 0, body: await text(answer) };

@@ -44,6 +44,7 @@ async function readJson(exchange: Exchange, path: string): Promise<unknown> {
     path,
     query: "",
     header: () => undefined,
+    headerValues: () => [],
     headerNames: () => [],
     body: () => Promise.resolve(new Uint8Array()),
     signal: new AbortController().signal,

@@ -2,6 +2,7 @@
  * The one error that crosses the wire. Every failure that a client can see has one of these reasons; the HTTP code follows from the
  * reason, so no handler picks a number. The sentences are upstream's: tools match them.
  */
+import { quoteGo } from "./codec/go-text.ts";
 import { describeFieldError, type FieldError } from "./field-error.ts";
 import { groupResourceOf } from "./object.ts";
 
@@ -139,7 +140,7 @@ export function conflict(resource: ResourceName, name: string, why = MODIFIED): 
 }
 
 export function forbiddenError(resource: ResourceName, name: string, why: string): StatusError {
-  const what = name === "" ? title(resource) : `${title(resource)} "${name}"`;
+  const what = name === "" ? title(resource) : `${title(resource)} ${quoteGo(name)}`;
   return new StatusError("Forbidden", `${what} is forbidden: ${why}`, { details: detailsOf(resource, name) });
 }
 

@@ -3,7 +3,24 @@
  * the name that --enable-admission-plugins and --disable-admission-plugins have for it.
  */
 import type { AdmissionPluginFactory } from "../admission.ts";
+import { certificateApproval } from "./certificate-approval/certificate-approval.ts";
+import { certificateSigning } from "./certificate-signing/certificate-signing.ts";
+import { certificateSubjectRestriction } from "./certificate-subject-restriction/certificate-subject-restriction.ts";
+import { defaultIngressClass } from "./default-ingress-class/default-ingress-class.ts";
+import { defaultStorageClass } from "./default-storage-class/default-storage-class.ts";
+import { defaultTolerationSeconds } from "./default-toleration-seconds/default-toleration-seconds.ts";
+import { limitRanger } from "./limit-ranger/limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { nodeRestriction } from "./node-restriction/node-restriction.ts";
+import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize/persistent-volume-claim-resize.ts";
+import { podSecurity } from "./pod-security/pod-security.ts";
+import { podTopologyLabels } from "./pod-topology-labels/pod-topology-labels.ts";
+import { priority } from "./priority/priority.ts";
+import { resourceQuota } from "./resource-quota/resource-quota.ts";
+import { runtimeClass } from "./runtime-class/runtime-class.ts";
+import { serviceAccount } from "./service-account/service-account.ts";
+import { storageObjectInUseProtection } from "./storage-object-in-use-protection/storage-object-in-use-protection.ts";
+import { taintNodesByCondition } from "./taint-nodes-by-condition/taint-nodes-by-condition.ts";
 
 export interface ListedPlugin {
   readonly make: AdmissionPluginFactory;
@@ -13,4 +30,22 @@ export interface ListedPlugin {
 
 export const all: Readonly<Record<string, ListedPlugin>> = {
   NamespaceLifecycle: { make: namespaceLifecycle, byDefault: true },
+  LimitRanger: { make: limitRanger, byDefault: true },
+  ServiceAccount: { make: serviceAccount, byDefault: true },
+  // Off by default upstream, where clusters without the Node authorizer are older than it; every installer turns it on.
+  NodeRestriction: { make: nodeRestriction, byDefault: true },
+  TaintNodesByCondition: { make: taintNodesByCondition, byDefault: true },
+  PodSecurity: { make: podSecurity, byDefault: true },
+  Priority: { make: priority, byDefault: true },
+  DefaultTolerationSeconds: { make: defaultTolerationSeconds, byDefault: true },
+  DefaultStorageClass: { make: defaultStorageClass, byDefault: true },
+  StorageObjectInUseProtection: { make: storageObjectInUseProtection, byDefault: true },
+  PersistentVolumeClaimResize: { make: persistentVolumeClaimResize, byDefault: true },
+  RuntimeClass: { make: runtimeClass, byDefault: true },
+  CertificateApproval: { make: certificateApproval, byDefault: true },
+  CertificateSigning: { make: certificateSigning, byDefault: true },
+  CertificateSubjectRestriction: { make: certificateSubjectRestriction, byDefault: true },
+  DefaultIngressClass: { make: defaultIngressClass, byDefault: true },
+  PodTopologyLabels: { make: podTopologyLabels, byDefault: true },
+  ResourceQuota: { make: resourceQuota, byDefault: true },
 };

@@ -21,15 +21,19 @@ import {
 import type { ExchangeRequest } from "../exchange.ts";
 import type { User } from "../request.ts";
 import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
+import { shownTokens } from "./shown-tokens.ts";
 
-/** What upstream's review says of a token that was known and is not good, before the reason. */
+/** What upstream says of a token that nobody knows, and, before the reasons, of one that somebody knows and that is not good. */
 const INVALID_TOKEN = "invalid bearer token";
+
+/** One of those that are asked. What is known of a token is more than what is known of a user, so it is the form of both. */
+type Step = () => Soon<AuthenticatedToken | undefined>;
 
 export class AuthenticationChain implements Authenticator {
   readonly #requests: readonly RequestAuthenticator[];
   readonly #tokens: readonly TokenAuthenticator[];
   readonly #audiences: readonly string[];
-  readonly #admitsAnonymous: boolean;
+  readonly #anonymous: { readonly admitted: boolean; readonly paths: readonly string[] | undefined };
   readonly #log: Logger;
   /** The same object for the same user, so that what was decided for it is found again. */
   readonly #authenticated = new WeakMap<User, User>();
@@ -39,21 +43,18 @@ export class AuthenticationChain implements Authenticator {
     this.#requests = requestAuthenticators.flatMap((make) => make(context) ?? []);
     this.#tokens = tokenAuthenticators.flatMap((make) => make(context) ?? []);
     this.#audiences = identity.serviceAccounts?.audiences ?? [];
-    this.#admitsAnonymous = identity.anonymous;
+    this.#anonymous = { admitted: identity.anonymous, paths: identity.anonymousPaths };
     this.#log = log;
   }
 
   authenticate(request: ExchangeRequest): Soon<Authenticated> {
-    const problems: string[] = [];
-    const token = bearerTokenOf(request);
-    const steps = [
-      ...this.#requests.map((one) => () => one.authenticate(request)),
-      ...(token === undefined ? [] : this.#tokens.map((one) => () => one.authenticateToken(token, this.#audiences))),
-    ];
-    return firstOf<User | AuthenticatedToken, Authenticated>(steps, problems, (found) => {
-      if (found !== undefined) return "user" in found ? { ...found, user: this.#known(found.user) } : { user: this.#known(found) };
-      if (token === undefined && problems.length === 0 && this.#admitsAnonymous) return { user: ANONYMOUS };
-      if (problems.length > 0) this.#log.debug("Could not find out who asks", { problems });
+    const { tokens, problems: shownWrong, warnings } = shownTokens(request);
+    const problems = [...shownWrong];
+    const steps = [...this.#requestSteps(request), ...tokens.flatMap((token) => this.#tokenSteps(token, this.#audiences))];
+    return firstOf<Authenticated>(steps, problems, (found) => {
+      if (found !== undefined) return { user: this.#known(found.user), warnings: found.warnings ?? [] };
+      if (tokens.length === 0 && problems.length === 0 && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
+      this.#log.debug("Could not find out who asks", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
       throw new StatusError("Unauthorized", "Unauthorized");
     });
   }
@@ -61,11 +62,39 @@ export class AuthenticationChain implements Authenticator {
   async reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer> {
     const asked = audiences.length === 0 ? this.#audiences : audiences;
     const problems: string[] = [];
-    const steps = this.#tokens.map((one) => () => one.authenticateToken(token, asked));
-    return firstOf<AuthenticatedToken, TokenReviewAnswer>(steps, problems, (found) => {
-      if (found !== undefined) return reviewOf(found, this.#known(found.user), audiences);
-      return { authenticated: false, error: problems.length === 0 ? INVALID_TOKEN : `[${[INVALID_TOKEN, ...problems].join(", ")}]` };
+    return firstOf<TokenReviewAnswer>(this.#tokenSteps(token, asked), problems, (found) => {
+      if (found !== undefined) return { authenticated: true, user: this.#known(found.user), audiences: found.audiences ?? [] };
+      const told = [...new Set([INVALID_TOKEN, ...problems])];
+      return { authenticated: false, error: told.length === 1 ? INVALID_TOKEN : `[${told.join(", ")}]` };
     });
+  }
+
+  #requestSteps(request: ExchangeRequest): Step[] {
+    return this.#requests.map((one) => () => {
+      const user = one.authenticate(request);
+      if (user instanceof Promise) return user.then((later) => (later === undefined ? undefined : { user: later }));
+      return user === undefined ? undefined : { user };
+    });
+  }
+
+  #tokenSteps(token: string, asked: readonly string[]): Step[] {
+    return this.#tokens.map((one) => () => {
+      const found = one.authenticateToken(token, asked);
+      if (found instanceof Promise) return found.then((later) => this.#meantFor(later, asked));
+      return this.#meantFor(found, asked);
+    });
+  }
+
+  /** A token that is for nobody in particular is for this API; whoever asks for others is told that nobody knows it. */
+  #meantFor(found: AuthenticatedToken | undefined, asked: readonly string[]): AuthenticatedToken | undefined {
+    if (found === undefined || found.audiences !== undefined || asked.length === 0) return found;
+    const audiences = asked === this.#audiences ? asked : asked.filter((audience) => this.#audiences.includes(audience));
+    return audiences.length === 0 ? undefined : { ...found, audiences };
+  }
+
+  #admitsAnonymous({ path }: ExchangeRequest): boolean {
+    const { admitted, paths } = this.#anonymous;
+    return admitted && (paths === undefined || paths.includes(path));
   }
 
   #known(user: User): User {
@@ -78,25 +107,23 @@ export class AuthenticationChain implements Authenticator {
   }
 }
 
-/** Whoever has shown who they are is in one more group. */
+const [UNAUTHENTICATED_GROUP = ""] = ANONYMOUS.groups;
+
+/** Whoever has shown who they are is in one more group, unless what showed it has said that it is nobody. */
 export function withAuthenticatedGroup(user: User): User {
   const { name, groups } = user;
-  if (name === ANONYMOUS.name || groups.includes(AUTHENTICATED_GROUP)) return user;
+  if (name === ANONYMOUS.name || groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP)) return user;
   return { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
 }
 
-function reviewOf({ audiences: meantFor }: AuthenticatedToken, user: User, asked: readonly string[]): TokenReviewAnswer {
-  return { authenticated: true, user, audiences: meantFor ?? asked };
-}
-
 /** Asks until one finds something; waits only for those that make one wait. */
-function firstOf<Found, Answer>(
-  steps: readonly (() => Soon<Found | undefined>)[],
+function firstOf<Answer>(
+  steps: readonly Step[],
   problems: string[],
-  decide: (found: Found | undefined) => Answer,
+  decide: (found: AuthenticatedToken | undefined) => Answer,
 ): Soon<Answer> {
   for (const [index, step] of steps.entries()) {
-    let found: Soon<Found | undefined>;
+    let found: Soon<AuthenticatedToken | undefined>;
     try {
       found = step();
     } catch (error) {
@@ -104,11 +131,12 @@ function firstOf<Found, Answer>(
       continue;
     }
     if (found instanceof Promise) {
+      const goOn = () => firstOf(steps.slice(index + 1), problems, decide);
       return found.then(
-        (later) => (later === undefined ? firstOf(steps.slice(index + 1), problems, decide) : decide(later)),
+        (later) => (later === undefined ? goOn() : decide(later)),
         (error: unknown) => {
           note(error, problems);
-          return firstOf(steps.slice(index + 1), problems, decide);
+          return goOn();
         },
       );
     }
@@ -120,10 +148,4 @@ function firstOf<Found, Answer>(
 function note(error: unknown, problems: string[]): void {
   if (!(error instanceof AuthenticationError)) throw error;
   problems.push(error.message);
-}
-
-/** As upstream reads it: the scheme in any case, then one word. Anything else in the header shows nothing. */
-function bearerTokenOf(request: ExchangeRequest): string | undefined {
-  const [scheme = "", token = "", ...more] = (request.header("authorization") ?? "").trim().split(" ");
-  return scheme.toLowerCase() === "bearer" && token !== "" && more.length === 0 ? token : undefined;
 }

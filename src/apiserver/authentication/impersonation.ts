@@ -1,9 +1,118 @@
-/** Asking as somebody else, for those who may: the headers Impersonate-User, -Group, -Uid and -Extra-…. */
-import type { Authorizer } from "../authorization.ts";
+/**
+ * Asking as somebody else, for those who may: the headers Impersonate-User, -Group, -Uid and -Extra-…. Whom it becomes has what was
+ * asked for and nothing of whoever asks. The modes are tried in order, each time: what comes out depends on roles alone, and not, as
+ * upstream, on which mode served the same requestor last. Only which refusal is told goes by that, since it is what they can mend.
+ */
+import { Lru } from "../../base/lru.ts";
+import type { StatusError } from "../../api/machinery/status-error.ts";
+import { ANONYMOUS, AUTHENTICATED_GROUP } from "../authentication.ts";
+import type { AccessAttributes, AccessDecision, AccessedResource, Authorizer } from "../authorization.ts";
 import type { ExchangeRequest } from "../exchange.ts";
+import { accessRefusal } from "../refusal.ts";
 import type { User } from "../request.ts";
+import { requestedAccess } from "../rest/requested-access.ts";
+import { wantedUser, type WantedUser } from "./impersonation-headers.ts";
+import { groupsOf, impersonateOn, impersonationModes, modeRefusal, type ImpersonationMode } from "./impersonation-modes.ts";
 
 /** Whom the request is from: the user itself if it does not ask to be another. Throws a StatusError if it may not. */
-export function impersonated(_authorizer: Authorizer, _request: ExchangeRequest, user: User): User {
-  return user;
+export function impersonated(authorizer: Authorizer, request: ExchangeRequest, user: User): User {
+  const wanted = wantedUser(request);
+  if (wanted === undefined) return user;
+  return impersonationOf(authorizer).become(wanted, requestedAccess(request, user));
+}
+
+const impersonations = new WeakMap<Authorizer, Impersonation>();
+
+/** One for each server, which has one authorizer. */
+function impersonationOf(authorizer: Authorizer): Impersonation {
+  let impersonation = impersonations.get(authorizer);
+  if (impersonation === undefined) {
+    impersonation = new Impersonation(authorizer);
+    impersonations.set(authorizer, impersonation);
+  }
+  return impersonation;
+}
+
+/** Upstream's number. */
+const REQUESTORS_MAX = 10_000;
+/** Users that are the same object again when they are impersonated again, so that what was decided for them is found. */
+const USERS_MAX = 1_000;
+
+class Impersonation {
+  readonly #authorizer: Authorizer;
+  readonly #lastModes = new Lru<string, ImpersonationMode>({ max: REQUESTORS_MAX });
+  readonly #users = new Lru<string, User>({ max: USERS_MAX });
+  readonly #nodeAgents = new WeakMap<User, User>();
+
+  constructor(authorizer: Authorizer) {
+    this.#authorizer = authorizer;
+  }
+
+  become(wanted: WantedUser, access: AccessAttributes): User {
+    const requestor = access.user.name;
+    const lastMode = this.#lastModes.get(requestor);
+    let told: StatusError | undefined;
+    for (const mode of impersonationModes) {
+      if (!mode.appliesTo(wanted, access.user)) continue;
+      const refusal = this.#refusal(mode, wanted, access);
+      if (refusal === undefined) {
+        this.#lastModes.set(requestor, mode);
+        return this.#user(mode, wanted);
+      }
+      if (told === undefined || mode === lastMode) told = refusal;
+    }
+    throw told ?? new Error("Cannot impersonate: no mode applies, though the old one always does");
+  }
+
+  #refusal(mode: ImpersonationMode, wanted: WantedUser, access: AccessAttributes): StatusError | undefined {
+    const isOwnNode = mode.name === "associated-node";
+    const user = isOwnNode ? this.#nodeAgent(access.user) : access.user;
+    const ask = (verb: string, resource: AccessedResource) =>
+      this.#ask({ user, verb, resource: isOwnNode ? { ...resource, name: "*" } : resource, path: "" });
+    const first = mode.name === "" ? undefined : this.#ask(impersonateOn(mode, { ...access, user }));
+    return first ?? modeRefusal(mode, wanted, user, ask);
+  }
+
+  #ask(access: AccessAttributes): StatusError | undefined {
+    const decision = this.#authorizer.authorize(access);
+    return decision.allowed ? undefined : accessRefusal(access, reasonOf(decision));
+  }
+
+  /**
+   * Whoever asks to be the node that it runs on may be so on every node or on none: authorizers are not shown which one it is, only that
+   * it has been looked at.
+   */
+  #nodeAgent(user: User): User {
+    let agent = this.#nodeAgents.get(user);
+    if (agent === undefined) {
+      const keys = Object.keys(user.extra ?? {}).toSorted();
+      agent = { ...user, extra: { "authentication.kubernetes.io/associated-node-keys": keys } };
+      this.#nodeAgents.set(user, agent);
+    }
+    return agent;
+  }
+
+  #user(mode: ImpersonationMode, wanted: WantedUser): User {
+    const { name, uid, extra } = wanted;
+    const groups = withStanding(name, groupsOf(mode, wanted));
+    const key = JSON.stringify([name, uid, groups, [...extra]]);
+    let user = this.#users.get(key);
+    if (user === undefined) {
+      user = { name, groups, ...(uid === "" ? {} : { uid }), ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }) };
+      this.#users.set(key, user);
+    }
+    return user;
+  }
+}
+
+const [UNAUTHENTICATED_GROUP = ""] = ANONYMOUS.groups;
+
+/** Everybody is either somebody or nobody. */
+function withStanding(name: string, groups: readonly string[]): readonly string[] {
+  if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED_GROUP) ? groups : [...groups, UNAUTHENTICATED_GROUP];
+  return groups.includes(UNAUTHENTICATED_GROUP) || groups.includes(AUTHENTICATED_GROUP) ? groups : [...groups, AUTHENTICATED_GROUP];
+}
+
+function reasonOf({ reason = "", evaluationError = "" }: AccessDecision): string {
+  return [evaluationError, reason].filter((part) => part !== "").join(": ");
 }

@@ -1,17 +1,39 @@
 /** From a request to what authorizers are asked, in one place, so that every question about it is the same. */
+import { parseFieldSelector } from "../../api/machinery/field-selector.ts";
+import { SelectorError } from "../../api/machinery/label-requirement.ts";
+import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { AccessAttributes, Authorizer } from "../authorization.ts";
-import { refusal } from "../refusal.ts";
+import { accessRefusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 
 export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
-  const { group, version, plural, subresource, namespace, name, options, context } = request;
+  const { group, version, plural, subresource, namespace, options, context } = request;
   const { fieldSelector, labelSelector } = options;
-  const selectors = { ...(fieldSelector === undefined ? {} : { fieldSelector }), ...(labelSelector === undefined ? {} : { labelSelector }) };
-  return { user: context.user, verb, resource: { group, version, plural, subresource, namespace, name, ...selectors }, path: "" };
+  const resource = { group, version, plural, subresource, namespace, name: nameOf(request) };
+  if (fieldSelector === undefined && labelSelector === undefined) return { user: context.user, verb, resource, path: "" };
+  const selectors = {
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
+  return { user: context.user, verb, resource: { ...resource, ...selectors }, path: "" };
+}
+
+/** A list or a watch of what has one name is about that one object: so may ask who may read only that. */
+function nameOf({ verb, name, options: { fieldSelector = "" } }: ApiRequest): string {
+  if (name !== "" || (verb !== "list" && verb !== "watch") || !fieldSelector.includes("metadata.name")) return name;
+  try {
+    const chosen = parseFieldSelector(fieldSelector).exactValue("metadata.name") ?? "";
+    return validatePathSegmentName(chosen).length === 0 ? chosen : "";
+  } catch (error) {
+    // The list itself will say so.
+    if (error instanceof SelectorError) return "";
+    throw error;
+  }
 }
 
 /** Some requests are two: a PUT that creates needs "create", too. Throws the refusal if whoever asks may not. */
 export function mustBeAllowed(authorizer: Authorizer, request: ApiRequest, verb: string): void {
-  const { allowed, reason = "" } = authorizer.authorize(accessOf(request, verb));
-  if (!allowed) throw refusal(request, verb, reason);
+  const access = accessOf(request, verb);
+  const { allowed, reason = "" } = authorizer.authorize(access);
+  if (!allowed) throw accessRefusal(access, reason);
 }

@@ -3,9 +3,17 @@
  * refused. Members of system:masters may do everything, before anybody is asked: whatever becomes of roles, somebody can mend them.
  */
 import type { SubjectRulesReviewStatus } from "../../api/generated/authorization.k8s.io/v1.ts";
-import type { AccessAttributes, AccessDecision, AuthorizationContext, AuthorizationModule, Authorizer } from "../authorization.ts";
+import {
+  NO_OPINION,
+  type AccessAttributes,
+  type AccessDecision,
+  type AuthorizationContext,
+  type AuthorizationModule,
+  type Authorizer,
+} from "../authorization.ts";
 import type { User } from "../request.ts";
 import { authorizationModules } from "./all.ts";
+import { joinedErrors } from "./joined-errors.ts";
 
 export const MASTERS = "system:masters";
 
@@ -14,11 +22,11 @@ const ALLOWED: AccessDecision = { allowed: true };
 export class AuthorizationChain implements Authorizer {
   readonly #modules: readonly AuthorizationModule[];
 
-  /** `modes` as --authorization-mode names them, in order. */
-  constructor(modes: readonly string[], context: AuthorizationContext) {
+  /** `modes` as --authorization-mode names them, in order; `known`: all that there are. */
+  constructor(modes: readonly string[], context: AuthorizationContext, known = authorizationModules) {
     this.#modules = modes.map((mode) => {
-      const make = Object.hasOwn(authorizationModules, mode) ? authorizationModules[mode] : undefined;
-      if (make === undefined) throw new Error(`Cannot decide by "${mode}": there are ${Object.keys(authorizationModules).join(", ")}`);
+      const make = Object.hasOwn(known, mode) ? known[mode] : undefined;
+      if (make === undefined) throw new Error(`Cannot decide by "${mode}": there are ${Object.keys(known).join(", ")}`);
       return make(context);
     });
   }
@@ -30,15 +38,14 @@ export class AuthorizationChain implements Authorizer {
 
   authorize(attributes: AccessAttributes): AccessDecision {
     if (attributes.user.groups.includes(MASTERS)) return ALLOWED;
-    const reasons: string[] = [];
-    const errors: string[] = [];
+    const abstained: AccessDecision[] = [];
     for (const module of this.#modules) {
       const decision = module.authorize(attributes);
-      if (decision.reason) reasons.push(decision.reason);
-      if (decision.evaluationError) errors.push(decision.evaluationError);
-      if (decision.allowed || decision.denied === true) return decided(decision, reasons, errors);
+      // Whoever decides also gives the reason; what others said before does not count.
+      if (decision.allowed || decision.denied === true) return decision;
+      abstained.push(decision);
     }
-    return decided({ allowed: false }, reasons, errors);
+    return refused(abstained);
   }
 
   rulesFor(user: User, namespace: string): SubjectRulesReviewStatus {
@@ -48,16 +55,19 @@ export class AuthorizationChain implements Authorizer {
       resourceRules: known.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: known.flatMap(({ nonResourceRules }) => nonResourceRules),
       incomplete: known.length < this.#modules.length || known.some(({ incomplete }) => incomplete),
-      ...(errors.length === 0 ? {} : { evaluationError: errors.join(", ") }),
+      ...(errors.length === 0 ? {} : { evaluationError: joinedErrors(errors) }),
     };
   }
 }
 
-function decided({ allowed, denied }: AccessDecision, reasons: readonly string[], errors: readonly string[]): AccessDecision {
+/** Nobody had an opinion: everything that was said is told. */
+function refused(decisions: readonly AccessDecision[]): AccessDecision {
+  const reasons = decisions.flatMap(({ reason = "" }) => (reason === "" ? [] : [reason]));
+  const errors = decisions.flatMap(({ evaluationError = "" }) => (evaluationError === "" ? [] : [evaluationError]));
+  if (reasons.length === 0 && errors.length === 0) return NO_OPINION;
   return {
-    allowed,
-    ...(denied === true ? { denied } : {}),
+    allowed: false,
     ...(reasons.length === 0 ? {} : { reason: reasons.join("\n") }),
-    ...(errors.length === 0 ? {} : { evaluationError: errors.join(", ") }),
+    ...(errors.length === 0 ? {} : { evaluationError: joinedErrors(errors) }),
   };
 }

@@ -1,14 +1,20 @@
 /** What is made at start, in order: namespaces before what is in them, ranges before the first address is given. */
 import { repairServiceAddresses } from "../resources/service/repair.ts";
 import type { BootstrapStep } from "./bootstrap.ts";
+import { clusterInfoAccess } from "./cluster-info.ts";
+import { extensionAuthentication } from "./extension-authentication.ts";
 import { flowControl } from "./flow-control.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
 import { namespaces } from "./namespaces.ts";
+import { policy } from "./policy/policy.ts";
 import { priorityClasses } from "./priority-classes.ts";
 import { serviceCidr } from "./service-cidr.ts";
 
 export const all: readonly BootstrapStep[] = [
   namespaces,
+  policy,
+  clusterInfoAccess,
+  extensionAuthentication,
   flowControl,
   priorityClasses,
   serviceCidr,

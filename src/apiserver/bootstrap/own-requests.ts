@@ -3,6 +3,7 @@ import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
+import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { RequestBody, RequestContext, User } from "../request.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
@@ -10,7 +11,7 @@ import type { StoredObject } from "../storage/stored-object.ts";
 /** The server itself, where it acts on its own behalf. */
 const SERVER: User = { name: "system:apiserver", groups: ["system:masters"] };
 
-const CONTEXT: RequestContext = { user: SERVER, userAgent: "kube-apiserver", warn() {} };
+const SERVER_AGENT = "kube-apiserver";
 
 /** Where objects of one kind are. */
 export interface Place {
@@ -23,9 +24,12 @@ export interface Place {
 
 export class OwnRequests {
   readonly #pipeline: Pipeline;
+  readonly #context: RequestContext;
 
-  constructor(pipeline: Pipeline) {
+  /** `as`: who asks, if not the server itself. */
+  constructor(pipeline: Pipeline, as: { readonly user: User; readonly userAgent: string } = { user: SERVER, userAgent: SERVER_AGENT }) {
     this.#pipeline = pipeline;
+    this.#context = { ...as, warn() {} };
   }
 
   async get(place: Place, name: string): Promise<StoredObject | undefined> {
@@ -39,8 +43,11 @@ export class OwnRequests {
 
   /** The object as it is afterwards. What exists is left as it is: another API server of the same cluster may have been first. */
   async make(place: Place, object: KubeObject): Promise<StoredObject> {
-    const found = await this.get(place, object.metadata.name);
-    if (found !== undefined) return found;
+    return (await this.get(place, object.metadata.name)) ?? this.makeMissing(place, object);
+  }
+
+  /** The same, for who has looked already. */
+  async makeMissing(place: Place, object: KubeObject): Promise<StoredObject> {
     try {
       return await this.#run(place, { verb: "create", name: "", body: bodyOf(object) });
     } catch (error) {
@@ -60,11 +67,38 @@ export class OwnRequests {
     }
   }
 
+  /** Just this one: another of the same name stays. */
+  async remove(place: Place, { metadata: { name, uid } }: KubeObject): Promise<void> {
+    const options = { kind: "DeleteOptions", apiVersion: "v1", ...(uid === undefined ? {} : { preconditions: { uid } }) };
+    try {
+      await this.#send(place, { verb: "delete", name, body: { form: "object", object: options } });
+    } catch (error) {
+      if (!isReason(error, "Conflict") && !isReason(error, "NotFound")) throw error;
+    }
+  }
+
+  /** What is gone, or is being changed by somebody else at this moment, stays as it is. */
+  async label(place: Place, name: string, labels: Readonly<Record<string, string>>): Promise<void> {
+    const found = await this.get(place, name);
+    if (found === undefined) return;
+    const { metadata } = found.object;
+    await this.put(place, { ...found.object, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } });
+  }
+
+  /** Server-side apply of part of an object; who else has written that part has to give way. */
+  apply(place: Place, object: KubeObject, fieldManager: string): Promise<StoredObject> {
+    const body: RequestBody = { form: "patch", type: "apply", patch: object as unknown as JsonObject };
+    return this.#run(place, { verb: "patch", name: object.metadata.name, body, options: { fieldManager, force: true } });
+  }
+
   async #run(place: Place, asked: Asked): Promise<StoredObject> {
-    const options: RequestOptions = {};
-    const outcome = await this.#pipeline.run({ subresource: "", ...place, ...asked, options, context: CONTEXT });
+    const outcome = await this.#send(place, asked);
     if (outcome.is !== "object") throw new Error(`Cannot ${asked.verb} ${place.plural}: the answer is a ${outcome.is}`);
     return outcome.object;
+  }
+
+  #send(place: Place, asked: Asked): Promise<Outcome> {
+    return this.#pipeline.run({ subresource: "", options: {}, ...place, ...asked, context: this.#context });
   }
 }
 
@@ -73,6 +107,7 @@ interface Asked {
   readonly name: string;
   readonly subresource?: string;
   readonly body?: RequestBody;
+  readonly options?: RequestOptions;
 }
 
 function bodyOf(object: KubeObject): RequestBody {

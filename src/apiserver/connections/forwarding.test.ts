@@ -32,6 +32,7 @@ function requestWith(headers: Readonly<Record<string, string>>, path = "/api/v1/
     path,
     query: "",
     header: (name) => headers[name],
+    headerValues: () => [],
     headerNames: () => Object.keys(headers),
     body: () => Promise.resolve(new Uint8Array()),
     signal: new AbortController().signal,

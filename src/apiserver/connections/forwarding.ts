@@ -21,7 +21,7 @@ const HOP_BY_HOP = [
 ];
 
 /** Who the client is was for the API server; the length and the WebSocket's handshake are made anew by whoever calls. */
-const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*)$/;
+const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*|x-remote-(?:extra-.*|group|uid|user))$/;
 
 /** Which sites may read an answer is for the API server to say, not for what stands behind it. */
 const SITES = /^access-control-allow-(?:credentials|headers|methods|origin)$/;

@@ -3,6 +3,7 @@ import type { DocumentFactory } from "../document.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { healthDocument } from "./health.ts";
 import { metricsDocument } from "./metrics/metrics.ts";
+import { openIdDocument } from "./openid/openid.ts";
 import { openApiV2Document } from "./openapi/openapi-v2.ts";
 import { openApiV3Document } from "./openapi/openapi-v3.ts";
 import { versionDocument } from "./version.ts";
@@ -14,4 +15,5 @@ export const all: readonly DocumentFactory[] = [
   versionDocument,
   healthDocument,
   metricsDocument,
+  openIdDocument,
 ];

@@ -6,10 +6,17 @@ import {
   selfSubjectRulesReviewExtension,
   subjectAccessReviewExtension,
 } from "./access-review/access-review-extensions.ts";
+import {
+  mutatingAdmissionPolicyBindingExtension,
+  mutatingAdmissionPolicyExtension,
+  validatingAdmissionPolicyBindingExtension,
+  validatingAdmissionPolicyExtension,
+} from "./admission-policy/admission-policy-extensions.ts";
 import { bindingExtension } from "./binding/binding-extension.ts";
 import { componentStatusExtension } from "./component-status/component-status-extension.ts";
 import { podExtension } from "./pod/pod-extension.ts";
 import { resourceClaimExtension, resourceClaimTemplateExtension } from "./resource-claim/resource-claim-extensions.ts";
+import { clusterRoleBindingExtension, clusterRoleExtension, roleBindingExtension, roleExtension } from "./role/role-extensions.ts";
 import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-review-extension.ts";
 import { serviceAccountExtension } from "./service-account/service-account-extension.ts";
 import { serviceExtension } from "./service/service-extension.ts";
@@ -17,11 +24,17 @@ import { tokenReviewExtension } from "./token-review/token-review-extension.ts";
 
 export const all: readonly ExtensionFactory[] = [
   bindingExtension,
+  clusterRoleBindingExtension,
+  clusterRoleExtension,
   componentStatusExtension,
   localSubjectAccessReviewExtension,
+  mutatingAdmissionPolicyBindingExtension,
+  mutatingAdmissionPolicyExtension,
   podExtension,
   resourceClaimExtension,
   resourceClaimTemplateExtension,
+  roleBindingExtension,
+  roleExtension,
   selfSubjectAccessReviewExtension,
   selfSubjectReviewExtension,
   selfSubjectRulesReviewExtension,
@@ -29,4 +42,6 @@ export const all: readonly ExtensionFactory[] = [
   serviceExtension,
   subjectAccessReviewExtension,
   tokenReviewExtension,
+  validatingAdmissionPolicyBindingExtension,
+  validatingAdmissionPolicyExtension,
 ];

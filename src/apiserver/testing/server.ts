@@ -56,6 +56,9 @@ export interface CallAnswer {
   readonly body: any;
 }
 
+/** By lower-case names; a list is several headers of one name. */
+export type SentHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisposable {
   readonly server: ApiServer;
   readonly clock: C;
@@ -65,7 +68,7 @@ export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisp
     method: string,
     path: string,
     body?: JsonObject | readonly unknown[] | string | Uint8Array,
-    headers?: Readonly<Record<string, string>>,
+    headers?: SentHeaders,
     /** Aborted by the client, or by the server when it gives up. */
     controller?: AbortController,
   ): Promise<CallAnswer>;
@@ -171,16 +174,17 @@ function requestOf(
   method: string,
   target: string,
   body: JsonObject | readonly unknown[] | string | Uint8Array | undefined,
-  headers: Readonly<Record<string, string>>,
+  headers: SentHeaders,
   controller: AbortController,
 ): ExchangeRequest {
   const [path = "", ...query] = target.split("?");
-  const all: Readonly<Record<string, string>> = { "user-agent": "test/1.0", ...headers };
+  const all: SentHeaders = { "user-agent": "test/1.0", ...headers };
   return {
     method,
     path,
     query: query.join("?"),
-    header: (name) => all[name],
+    header: (name) => (all[name] === undefined ? undefined : [all[name]].flat().join(", ")),
+    headerValues: (name) => [all[name] ?? []].flat(),
     headerNames: () => Object.keys(all),
     body: () => Promise.resolve(bytesOf(body)),
     signal: controller.signal,

@@ -17,6 +17,7 @@ function exchangeOf(method: string, query: string): ExchangeRequest {
     path: "/",
     query,
     header: () => undefined,
+    headerValues: () => [],
     headerNames: () => [],
     body: () => Promise.resolve(new Uint8Array()),
     signal: new AbortController().signal,

@@ -64,14 +64,12 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const admission = admissionOf(endpoint, request, clean);
   const admitted = redefault(endpoint, clean, await server.admission.mutate(admission, clean));
   const stored = served.toStorage?.(admitted) ?? admitted;
-  // What becoming another version fills in counts as sent, as defaults do.
-  const claimed = served.fromStorage?.(stored) ?? admitted;
   const extension = server.extension(resource.storage.group, resource.plural);
   await extension?.permit?.({ object: stored, request });
   const prepared = prepare(server, endpoint, stored, request.context.user);
   refuseTooLarge(endpoint, prepared, request);
-  const managed = sent.managed ?? claimFields(server, endpoint, request, claimed, sent.sentManagedFields);
-  const others = (await extension?.validate?.({ object: prepared, subresource: "" })) ?? [];
+  const managed = sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields);
+  const others = (await extension?.validate?.({ object: prepared, subresource: "", request })) ?? [];
   validateCreate(endpoint, prepared, request.context, others);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);
@@ -126,6 +124,11 @@ function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject
 /** Admission sees a namespace as being in itself, as upstream has it. */
 function namespaceOf({ resource, name }: Endpoint, namespace: string, object: KubeObject): string {
   return resource.scope === "Cluster" && name.plural === "namespaces" && name.group === "" ? (object.metadata.name ?? "") : namespace;
+}
+
+/** What a writer owns of what it sent: what becoming another version fills in counts as sent, as defaults do; what admission changes does not. */
+export function claimable({ served }: Endpoint, sent: KubeObject): KubeObject {
+  return served.fromStorage === undefined ? sent : served.fromStorage(served.toStorage?.(sent) ?? sent);
 }
 
 /** What admission added gets its defaults, too. */

@@ -18,7 +18,7 @@ import { unallocated } from "../extension.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { StoredObject } from "../storage/stored-object.ts";
-import { createObject, redefault, type NewObject } from "./create.ts";
+import { claimable, createObject, redefault, type NewObject } from "./create.ts";
 import { isReadyToGo } from "./deletion.ts";
 import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import { checkUid, metadataForUpdate } from "./metadata.ts";
@@ -114,10 +114,10 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   if (prepared !== previous) refuseTooLarge(endpoint, prepared, request);
-  // What becoming another version fills in counts as sent, as defaults do.
-  const claimed = served.fromStorage === undefined ? next : keepIdentity(served.fromStorage(stored), shown);
+  const sent = admitted === wanted.object ? next : keepIdentity(withMetadata(wanted.object, shown), shown);
+  const claimed = served.fromStorage === undefined ? sent : keepIdentity(claimable(endpoint, sent), shown);
   const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
-  const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource })) ?? [];
+  const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);

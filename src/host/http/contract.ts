@@ -6,8 +6,14 @@
 export interface HttpPeer {
   readonly address: string;
   readonly isLoopback: boolean;
-  /** The client certificate, PEM, if it was signed by one of the server's client authorities. */
-  readonly certificate?: string;
+  /** The client certificate that was shown in the handshake: the client has its private key. Only asked for if there are client authorities. */
+  readonly certificate?: HttpPeerCertificate;
+}
+
+export interface HttpPeerCertificate {
+  readonly pem: string;
+  /** The name of the authority that signed it; absent if none did, or if it is not for clients or not valid at this time. */
+  readonly authority?: string;
 }
 
 export interface HttpRequest {
@@ -19,6 +25,8 @@ export interface HttpRequest {
   readonly query: string;
   /** One header by its lower-case name; several of one name joined with ", ". */
   header(name: string): string | undefined;
+  /** The same, each by itself and in the order of coming. */
+  headerValues(name: string): readonly string[];
   /** Of all headers that were sent, lower case. */
   headerNames(): readonly string[];
   /** The whole body; a second call gives the same. Rejects over the limit, and with the signal's reason if the client went away. */

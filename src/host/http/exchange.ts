@@ -56,6 +56,8 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
 
   abstract header(name: string): string | undefined;
   abstract headerNames(): readonly string[];
+  /** Names and values in turn, as they came. */
+  protected abstract readonly rawHeaders: readonly string[];
   /** Where the answer goes. */
   protected abstract readonly out: Writable;
   /** Where the body comes from. */
@@ -71,6 +73,12 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   protected abstract readonly isComplete: boolean;
   /** Cuts the client off. */
   abstract giveUp(): void;
+
+  headerValues(name: string): readonly string[] {
+    if (this.header(name) === undefined) return NO_VALUES;
+    const { rawHeaders } = this;
+    return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
+  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -168,6 +176,8 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     } else if (nowMs - this.#progressSinceMs > stallTimeoutMs) this.giveUp();
   }
 }
+
+const NO_VALUES: readonly string[] = [];
 
 export function clientGone(): Error {
   return new Error("The client has gone away");

@@ -36,6 +36,10 @@ export class Http1Exchange extends NodeExchange {
     return Array.isArray(value) ? value.join(", ") : undefined;
   }
 
+  protected get rawHeaders(): readonly string[] {
+    return this.source.rawHeaders;
+  }
+
   headerNames(): readonly string[] {
     return Object.keys(this.source.headers);
   }

@@ -10,14 +10,24 @@ export class Http2Exchange extends NodeExchange {
   readonly method: string;
   protected readonly source: ServerHttp2Stream;
   protected readonly out: ServerHttp2Stream;
+  protected readonly rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
 
-  constructor(context: ExchangeContext, peer: HttpPeer, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(
+    context: ExchangeContext,
+    peer: HttpPeer,
+    {
+      stream,
+      headers,
+      rawHeaders,
+    }: { readonly stream: ServerHttp2Stream; readonly headers: IncomingHttpHeaders; readonly rawHeaders: readonly string[] },
+  ) {
     super(context, peer, headers[":path"] ?? "/");
     this.method = headers[":method"] ?? "GET";
     this.source = stream;
     this.out = stream;
     this.#headers = headers;
+    this.rawHeaders = rawHeaders;
     // A reset by the client is told as an error; that the stream is closed is all we need to know.
     stream.on("error", () => {});
     stream.on("close", () => this.over());

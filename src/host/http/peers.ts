@@ -5,10 +5,14 @@ import type { HttpPeer, HttpPeerCertificate } from "./contract.ts";
 
 export class Peers {
   readonly #known = new WeakMap<object, HttpPeer>();
-  readonly #authorities: ClientAuthorities | undefined;
+  #authorities: ClientAuthorities | undefined;
 
-  /** Without authorities, clients are not asked for a certificate. */
   constructor(clientAuthorities: Readonly<Record<string, string>> | undefined) {
+    this.use(clientAuthorities);
+  }
+
+  /** For connections from now on. Without authorities, clients are not asked for a certificate. */
+  use(clientAuthorities: Readonly<Record<string, string>> | undefined): void {
     this.#authorities = clientAuthorities === undefined ? undefined : new ClientAuthorities(clientAuthorities);
   }
 

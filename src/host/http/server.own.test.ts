@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { silentLogger } from "../../base/logger.ts";
 import { servingCertificate } from "../tls-certificates.ts";
 import { makeAuthority, makeCertificate } from "../x509.ts";
-import type { HttpHandler } from "./contract.ts";
+import type { HttpHandler, HttpPeerCertificate } from "./contract.ts";
 import { startHttpsServer, type HttpsServerTls } from "./server.ts";
 
 const tls = await servingCertificate({ names: ["127.0.0.1"], nowMs: Date.now() });
@@ -44,12 +44,12 @@ test("a compressed answer says so, has no length, and is the same when unpacked,
 test("a client's certificate is told if our authority has signed it, and not otherwise", async () => {
   const validity = { fromMs: Date.now() - 1_000_000, toMs: Date.now() + 1_000_000 };
   const [ours, other] = [makeAuthority("ours", validity), makeAuthority("other", validity)];
-  const seen: (string | undefined)[] = [];
+  const seen: (HttpPeerCertificate | undefined)[] = [];
   const handler: HttpHandler = ({ peer }, reply) => {
     seen.push(peer.certificate);
     reply.send({ code: 200, headers: {} }, []);
   };
-  await using server = await start(handler, { clientAuthorities: ours.certificate });
+  await using server = await start(handler, { clientAuthorities: { ours: ours.certificate } });
   const client = (authority: typeof ours, commonName: string) =>
     makeCertificate({ commonName: "client", purpose: "client", names: [], validity }, { ...authority, commonName });
   const [good, bad] = [client(ours, "ours"), client(other, "other")];
@@ -58,5 +58,5 @@ test("a client's certificate is told if our authority has signed it, and not oth
     const [response] = (await once(request, "response")) as [IncomingMessage];
     await allOf(response);
   }
-  deepEqual(seen, [good.certificate, undefined, undefined]);
+  deepEqual(seen, [{ pem: good.certificate, authority: "ours" }, { pem: bad.certificate }, undefined]);
 });

@@ -5,7 +5,14 @@
  * One https.Server listens, since that has Node's own time limits against slow clients; connections that agreed on HTTP/2 are handed
  * to an http2.Server that does not listen itself. Node's combined server would put its slow imitation of HTTP/1.1 over HTTP/2.
  */
-import { createServer as createHttp2Server, type Http2Server, type ServerHttp2Session } from "node:http2";
+import { constants } from "node:crypto";
+import {
+  createServer as createHttp2Server,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttpsServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -38,15 +45,17 @@ export interface HttpsServerTls {
   readonly certificate: string;
   readonly key: string;
   /**
-   * Who signs client certificates. Without, clients are not asked for one: it could not be trusted, and browsers would ask their
-   * user which one to send.
+   * Who signs client certificates: bundles by a name, which HttpPeerCertificate.authority gives back. Without, clients are not asked for
+   * one: it could not be trusted, and browsers would ask their user which one to send.
    */
-  readonly clientAuthorities?: string;
+  readonly clientAuthorities?: Readonly<Record<string, string>>;
 }
 
 export interface HttpsServer extends AsyncDisposable {
   /** The port it listens on. */
   readonly port: number;
+  /** New connections are shown this certificate, and asked for theirs; those that are open go on. Whether clients are asked stays as it is. */
+  useTls(tls: HttpsServerTls): void;
   /**
    * Takes no more connections and requests, waits for the running ones (up to `graceMs`; default: STOP_GRACE_MS), then cuts off what
    * is left. Streams are their writers' to end.
@@ -105,7 +114,7 @@ class NodeHttpsServer implements HttpsServer {
     this.#handler = handler;
     this.#log = log;
     this.#context = { limits, turn: new Turn(), running: new Set(), bodyTooLarge, stopping: false, overWhenStopping };
-    this.#peers = new Peers({ trustCertificates: tls.clientAuthorities !== undefined });
+    this.#peers = new Peers(tls.clientAuthorities);
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#server = createHttpsServer(httpsOptions(tls, limits));
     this.#server.maxConnections = limits.connectionsMax;
@@ -115,6 +124,11 @@ class NodeHttpsServer implements HttpsServer {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  useTls(tls: HttpsServerTls): void {
+    this.#server.setSecureContext(contextOptions(tls));
+    this.#peers.use(tls.clientAuthorities);
   }
 
   listen({ host, port }: HttpsServerOptions): Promise<void> {
@@ -174,12 +188,13 @@ class NodeHttpsServer implements HttpsServer {
     this.#sessions.add(entry);
     session.setLocalWindowSize(limit.CONNECTION_WINDOW_BYTES);
     session.on("close", () => this.#sessions.delete(entry));
-    session.on("stream", (stream, headers) => {
+    // The names and values as they came are Node's, too, though its types do not say so.
+    session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]) => {
       entry.openStreams++;
       stream.on("close", () => {
         if (--entry.openStreams === 0) entry.idleSinceMs = performance.now();
       });
-      const exchange = new Http2Exchange(this.#context, peer, stream, headers);
+      const exchange = new Http2Exchange(this.#context, peer, { stream, headers, rawHeaders });
       this.#handler(exchange, exchange);
     });
   }
@@ -219,11 +234,17 @@ class NodeHttpsServer implements HttpsServer {
   }
 }
 
-function httpsOptions({ certificate, key, clientAuthorities }: HttpsServerTls, limits: limit.HttpLimits) {
+/** What can be changed while it runs. */
+function contextOptions({ certificate, key, clientAuthorities }: HttpsServerTls) {
+  if (clientAuthorities === undefined) return { cert: certificate, key };
+  // A session that is taken up again does not bring along by whom the client's certificate was signed, so there are none.
+  return { cert: certificate, key, ca: Object.values(clientAuthorities), secureOptions: constants.SSL_OP_NO_TICKET };
+}
+
+function httpsOptions(tls: HttpsServerTls, limits: limit.HttpLimits) {
   return {
-    cert: certificate,
-    key,
-    ...(clientAuthorities === undefined ? {} : { ca: clientAuthorities, requestCert: true }),
+    ...contextOptions(tls),
+    requestCert: tls.clientAuthorities !== undefined,
     // Who a client is, and what it may do without being anybody, is decided per request.
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],

@@ -5,7 +5,8 @@ import { checkRequestSignature, parsePemRequest, parseRequest } from "./certific
 import { TAG } from "./der.ts";
 import { X509Error } from "./error.ts";
 import { pemBlocks } from "./pem.ts";
-import { bitString, element, identifier, integer, sequence, set, text, type Content } from "./testing/der-writer.ts";
+import { element, objectIdentifier as identifier, sequence, set, type Content } from "./der-writer.ts";
+import { bitString, integer, text } from "./testing/der-writer.ts";
 import { bytesOf, REQUESTS, UNSUPPORTED_CURVE_REQUEST, UNTRUSTED_REQUESTS } from "./testing/samples.ts";
 
 for (const [name, request] of Object.entries(REQUESTS)) {

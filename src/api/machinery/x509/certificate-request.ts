@@ -9,25 +9,20 @@ import { refuse, X509Error } from "./error.ts";
 import { pemBlocks } from "./pem.ts";
 import { readPublicKey, type AlgorithmIdentifier, type PublicKey } from "./public-key.ts";
 import { signatureProblem } from "./signature.ts";
+import { subjectOf, type NamePart, type Subject } from "./subject.ts";
 
 export interface CertificateRequest extends AlternativeNames {
   readonly subject: Subject;
   /** Undefined: of an algorithm that nobody here knows. */
   readonly publicKey: PublicKey | undefined;
+  /** DER of SubjectPublicKeyInfo: what a certificate for it holds. */
+  readonly publicKeyInfo: Uint8Array;
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Uint8Array;
   /** What was signed. */
   readonly signed: Uint8Array;
 }
 
-/** Who it is for: the user and the groups that a client certificate stands for. */
-export interface Subject {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-}
-
-const COMMON_NAME = "2.5.4.3";
-const ORGANIZATION = "2.5.4.10";
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
 
 /** The first block of a file, which must be a request. Throws X509Error. */
@@ -56,18 +51,20 @@ export function parseRequest(der: Uint8Array): CertificateRequest {
   // In Go's order: the whole is read before any of its parts is looked into.
   const publicKey = readPublicKey(info.keyAlgorithm, info.key);
   const subject = readSubject(info.subject);
-  return { subject, publicKey, signatureAlgorithm, signature, signed, ...readRequestedNames(info.attributes) };
+  const { publicKeyInfo } = info;
+  return { subject, publicKey, publicKeyInfo, signatureAlgorithm, signature, signed, ...readRequestedNames(info.attributes) };
 }
 
 function readInfo(content: Uint8Array) {
   const reader = new Asn1Reader(content);
   reader.integer(); // The version; there is one.
   const subject = reader.any().whole;
-  const keyInfo = reader.inside(TAG.sequence, "publicKeyInfo");
+  const { whole: publicKeyInfo, content: keyContent } = reader.expect(TAG.sequence, "publicKeyInfo");
+  const keyInfo = new Asn1Reader(keyContent);
   const keyAlgorithm = readAlgorithm(keyInfo);
   const key = keyInfo.bitString();
   const attributes = readList(reader.expect(explicitTag(0), "").content);
-  return { subject, keyAlgorithm, key, attributes: attributes.map(({ whole }) => whole) };
+  return { subject, publicKeyInfo, keyAlgorithm, key, attributes: attributes.map(({ whole }) => whole) };
 }
 
 function readAlgorithm(parent: Asn1Reader): AlgorithmIdentifier {
@@ -83,13 +80,10 @@ function readSubject(der: Uint8Array): Subject {
     readList(set.content, TAG.sequence).map((pair) => readAttribute(pair.content)),
   );
   if (!outer.isEmpty) refuse("x509: trailing data after X.509 Subject");
-  return {
-    commonName: values.findLast(({ type, text }) => type === COMMON_NAME && text !== undefined)?.text ?? "",
-    organizations: values.flatMap(({ type, text }) => (type === ORGANIZATION && text !== undefined ? [text] : [])),
-  };
+  return subjectOf(values);
 }
 
-function readAttribute(content: Uint8Array): { readonly type: string; readonly text: string | undefined } {
+function readAttribute(content: Uint8Array): NamePart {
   const reader = new Asn1Reader(content);
   return { type: reader.objectIdentifier(), text: checkAnyValue(reader.any()) };
 }

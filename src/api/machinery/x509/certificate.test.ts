@@ -5,7 +5,8 @@ import { checkCertificates } from "./certificate.ts";
 import { TAG } from "./der.ts";
 import { X509Error } from "./error.ts";
 import { pemBlocks } from "./pem.ts";
-import { bitString, element, identifier, integer, sequence, set, text, type Content } from "./testing/der-writer.ts";
+import { element, objectIdentifier as identifier, sequence, set, type Content } from "./der-writer.ts";
+import { bitString, integer, text } from "./testing/der-writer.ts";
 import { bytesOf, CERTIFICATE } from "./testing/samples.ts";
 
 const [{ bytes: GOOD } = { bytes: new Uint8Array(0) }] = pemBlocks(bytesOf(CERTIFICATE));

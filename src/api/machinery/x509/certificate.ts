@@ -1,38 +1,94 @@
 /**
- * Certificates (X.509, RFC 5280), looked over as Go's parser does: what it refuses is refused in its words. Nothing is made of them here;
- * whoever stores a certificate is told whether it is one.
+ * Certificates (X.509, RFC 5280), read as Go's parser does: what it refuses is refused in its words. Whether one is trusted, and by whom,
+ * is not asked here. Not here: writing one (certificate-writer.ts).
  */
-import { readAlternativeNames, SUBJECT_ALTERNATIVE_NAME } from "./alternative-names.ts";
-import { DerReader, explicitTag, implicitTag, TAG } from "./der.ts";
+import { NO_ALTERNATIVE_NAMES, readAlternativeNames, SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
+import { DerReader, explicitTag, implicitTag, rightAligned, TAG } from "./der.ts";
 import { refuse } from "./error.ts";
-import { checkExtension } from "./extensions.ts";
-import { readPublicKey, type AlgorithmIdentifier } from "./public-key.ts";
+import { checkExtension, EXTENSION, readers, type KeyUsage } from "./extensions.ts";
+import { pemBlocks } from "./pem.ts";
+import { readPublicKey, type AlgorithmIdentifier, type PublicKey } from "./public-key.ts";
+import { signatureProblem } from "./signature.ts";
 import { readText } from "./strings.ts";
+import { subjectOf, type NamePart, type Subject } from "./subject.ts";
+import { readValidity, type Validity } from "./validity.ts";
 
-/** One certificate after the other, without anything between them. Throws X509Error; gives how many there are. */
-export function checkCertificates(der: Uint8Array): number {
-  let count = 0;
-  for (const reader = new DerReader(der); !reader.isEmpty; count++) {
-    checkCertificate(reader.inside(TAG.sequence) ?? refuse("x509: malformed certificate"));
-  }
-  return count;
+export interface Certificate extends AlternativeNames, Validity {
+  readonly serialNumber: bigint;
+  readonly issuer: Name;
+  readonly subject: Name;
+  /** Undefined: of an algorithm that nobody here knows. */
+  readonly publicKey: PublicKey | undefined;
+  /** DER of SubjectPublicKeyInfo. */
+  readonly publicKeyInfo: Uint8Array;
+  /** Whether it may sign others. */
+  readonly isAuthority: boolean;
+  /** Undefined: for all. */
+  readonly keyUsages?: readonly KeyUsage[];
+  /** Object identifiers. Undefined: for all. */
+  readonly extendedKeyUsages?: readonly string[];
+  /** By which others say that it has signed them. */
+  readonly subjectKeyIdentifier?: Uint8Array;
+  readonly authorityKeyIdentifier?: Uint8Array;
+  readonly signatureAlgorithm: AlgorithmIdentifier;
+  readonly signature: Uint8Array;
+  /** What was signed. */
+  readonly signed: Uint8Array;
 }
 
-function checkCertificate(certificate: DerReader): void {
-  const content = certificate.inside(TAG.sequence) ?? refuse("x509: malformed tbs certificate");
+export interface Name extends Subject {
+  /** The whole element: names are the same if their bytes are. */
+  readonly der: Uint8Array;
+}
+
+/** One certificate after the other, without anything between them. Throws X509Error. */
+export function parseCertificates(der: Uint8Array): readonly Certificate[] {
+  const certificates: Certificate[] = [];
+  for (const reader = new DerReader(der); !reader.isEmpty;) {
+    certificates.push(readCertificate(reader.inside(TAG.sequence) ?? refuse("x509: malformed certificate")));
+  }
+  return certificates;
+}
+
+/** Those of a PEM text, whatever else is in it; empty if there is none. Throws X509Error. */
+export function parsePemCertificates(pem: string): readonly Certificate[] {
+  const certificates: Certificate[] = [];
+  for (const { type, bytes } of pemBlocks(new TextEncoder().encode(pem))) {
+    if (type === "CERTIFICATE") certificates.push(...parseCertificates(bytes));
+  }
+  return certificates;
+}
+
+/** Throws X509Error; gives how many there are. */
+export function checkCertificates(der: Uint8Array): number {
+  return parseCertificates(der).length;
+}
+
+/** Whether it bears the issuer's name and signature. What the issuer may do is the caller's to ask. */
+export function isSignedBy(certificate: Certificate, { subject, publicKey }: Certificate): boolean {
+  const { signed: message, signature, signatureAlgorithm: algorithm } = certificate;
+  return isSame(certificate.issuer.der, subject.der) && signatureProblem({ message, signature, algorithm, publicKey }) === undefined;
+}
+
+function readCertificate(certificate: DerReader): Certificate {
+  const { whole: signed, content: inside } = certificate.element(TAG.sequence) ?? refuse("x509: malformed tbs certificate");
+  const content = new DerReader(inside);
   const version = readVersion(content);
-  const serial = content.integer() ?? refuse("x509: malformed serial number");
-  if (serial < 0n) refuse("x509: negative serial number");
+  const serialNumber = content.integer() ?? refuse("x509: malformed serial number");
+  if (serialNumber < 0n) refuse("x509: negative serial number");
   const inner = content.content(TAG.sequence) ?? refuse("x509: malformed signature algorithm identifier");
   const outer = certificate.content(TAG.sequence) ?? refuse("x509: malformed algorithm identifier");
   if (!isSame(inner, outer)) refuse("x509: inner and outer signature algorithm identifiers don't match");
-  readAlgorithm(inner);
-  checkName(content);
-  checkValidity(content.inside(TAG.sequence) ?? refuse("x509: malformed validity"));
-  checkName(content);
-  checkPublicKey(content.inside(TAG.sequence) ?? refuse("x509: malformed spki"));
-  checkTail(content, version);
-  if (certificate.bitString() === undefined) refuse("x509: malformed signature");
+  const signatureAlgorithm = readAlgorithm(inner);
+  const issuer = readName(content);
+  const validity = readValidity(content.inside(TAG.sequence) ?? refuse("x509: malformed validity"));
+  const subject = readName(content);
+  const key = content.element(TAG.sequence) ?? refuse("x509: malformed spki");
+  const publicKey = readKey(new DerReader(key.content));
+  const extensions = readTail(content, version);
+  const signature = rightAligned(certificate.bitString() ?? refuse("x509: malformed signature"));
+  const read = { serialNumber, issuer, subject, ...validity, publicKey, publicKeyInfo: key.whole, ...extensions };
+  return { ...read, signatureAlgorithm, signature, signed };
 }
 
 /** From 1 on. */
@@ -56,12 +112,14 @@ function readAlgorithm(content: Uint8Array): AlgorithmIdentifier {
 }
 
 /** Go has the same word for both names. */
-function checkName(content: DerReader): void {
-  const name = content.inside(TAG.sequence) ?? refuse("x509: malformed issuer");
-  while (!name.isEmpty) {
+function readName(content: DerReader): Name {
+  const { whole: der, content: inside } = content.element(TAG.sequence) ?? refuse("x509: malformed issuer");
+  const parts: NamePart[] = [];
+  for (const name = new DerReader(inside); !name.isEmpty;) {
     const set = name.inside(TAG.set) ?? refuse("x509: invalid RDNSequence");
-    while (!set.isEmpty) checkNamePart(set.inside(TAG.sequence) ?? refuse("x509: invalid RDNSequence: invalid attribute"));
+    while (!set.isEmpty) parts.push(readNamePart(set.inside(TAG.sequence) ?? refuse("x509: invalid RDNSequence: invalid attribute")));
   }
+  return { ...subjectOf(parts), der };
 }
 
 const TEXTS: ReadonlyMap<number, string> = new Map([
@@ -73,60 +131,62 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   [TAG.t61String, ""],
 ]);
 
-function checkNamePart(part: DerReader): void {
-  if (part.objectIdentifier() === undefined) refuse("x509: invalid RDNSequence: invalid attribute type");
+function readNamePart(part: DerReader): NamePart {
+  const type = part.objectIdentifier() ?? refuse("x509: invalid RDNSequence: invalid attribute type");
   const { tag, content } = part.any() ?? refuse("x509: invalid RDNSequence: invalid attribute value");
   const complaint = TEXTS.get(tag) ?? `unsupported string type: ${tag}`;
-  if (readText(tag, content) === undefined) refuse(`x509: invalid RDNSequence: invalid attribute value: ${complaint}`);
+  return { type, text: readText(tag, content) ?? refuse(`x509: invalid RDNSequence: invalid attribute value: ${complaint}`) };
 }
 
-function checkValidity(validity: DerReader): void {
-  for (let index = 0; index < 2; index++) {
-    const [tag, name, yearDigits] = validity.isNext(TAG.utcTime)
-      ? ([TAG.utcTime, "UTCTime", 2] as const)
-      : validity.isNext(TAG.generalizedTime)
-        ? ([TAG.generalizedTime, "GeneralizedTime", 4] as const)
-        : refuse("x509: unsupported time format");
-    const content = validity.content(tag);
-    if (content === undefined || !isTime(content, yearDigits)) refuse(`x509: malformed ${name}`);
-  }
-}
-
-/** Digits from the year to the second, which only the short form may leave out, and "Z" or how far from it. */
-function isTime(content: Uint8Array, yearDigits: 2 | 4): boolean {
-  const text = String.fromCharCode(...content.subarray(0, 40));
-  const seconds = yearDigits === 2 ? "(\\d\\d)?" : "(\\d\\d)";
-  const match = new RegExp(`^(\\d{${yearDigits}})(\\d\\d)(\\d\\d)(\\d\\d)(\\d\\d)${seconds}(Z|[+-]\\d{4})$`).exec(text);
-  if (match === null || /^[+-]0000$/.test(match[7] ?? "")) return false;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const [zoneHours, zoneMinutes] = [Number(match[7]?.slice(1, 3) || 0), Number(match[7]?.slice(3) || 0)];
-  const date = new Date(0);
-  date.setUTCFullYear(yearDigits === 4 ? year : year < 69 ? 2000 + year : 1900 + year, month - 1, day);
-  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return isDay && hour < 24 && minute < 60 && second < 60 && zoneHours <= 24 && zoneMinutes <= 60;
-}
-
-function checkPublicKey(info: DerReader): void {
+function readKey(info: DerReader): PublicKey | undefined {
   const algorithm = readAlgorithm(info.content(TAG.sequence) ?? refuse("x509: malformed public key algorithm identifier"));
-  readPublicKey(algorithm, info.bitString() ?? refuse("x509: malformed subjectPublicKey"));
+  return readPublicKey(algorithm, info.bitString() ?? refuse("x509: malformed subjectPublicKey"));
 }
+
+type Extensions = AlternativeNames &
+  Pick<Certificate, "isAuthority" | "keyUsages" | "extendedKeyUsages" | "subjectKeyIdentifier" | "authorityKeyIdentifier">;
+
+const NO_EXTENSIONS: Extensions = { ...NO_ALTERNATIVE_NAMES, isAuthority: false };
 
 /** What came with later versions: identifiers of issuer and subject that nobody uses, and extensions. */
-function checkTail(content: DerReader, version: number): void {
-  if (version < 2) return;
+function readTail(content: DerReader, version: number): Extensions {
+  if (version < 2) return NO_EXTENSIONS;
   if (content.isNext(implicitTag(1)) && content.any() === undefined) refuse("x509: malformed issuerUniqueID");
   if (content.isNext(implicitTag(2)) && content.any() === undefined) refuse("x509: malformed subjectUniqueID");
-  if (version < 3 || !content.isNext(explicitTag(3))) return;
+  if (version < 3 || !content.isNext(explicitTag(3))) return NO_EXTENSIONS;
   const list = content.inside(explicitTag(3))?.inside(TAG.sequence) ?? refuse("x509: malformed extensions");
-  const extensions = new Map<string, { readonly value: Uint8Array; readonly critical: boolean }>();
+  const found = new Map<string, { readonly value: Uint8Array; readonly critical: boolean }>();
   while (!list.isEmpty) {
     const { id, ...extension } = readExtension(list.inside(TAG.sequence) ?? refuse("x509: malformed extension"));
-    if (extensions.has(id)) refuse(`x509: certificate contains duplicate extension with OID "${id}"`);
-    extensions.set(id, extension);
+    if (found.has(id)) refuse(`x509: certificate contains duplicate extension with OID "${id}"`);
+    found.set(id, extension);
   }
-  for (const [id, { value, critical }] of extensions) {
-    if (id === SUBJECT_ALTERNATIVE_NAME) readAlternativeNames(value);
-    else checkExtension(id, value, { critical });
+  let extensions = NO_EXTENSIONS;
+  for (const [id, { value, critical }] of found) extensions = { ...extensions, ...readKnown(id, value, critical) };
+  return extensions;
+}
+
+/** The members that an extension gives; of those that are of no use here only the form is looked at. */
+function readKnown(id: string, bytes: Uint8Array, critical: boolean): Partial<Extensions> {
+  const value = new DerReader(bytes);
+  switch (id) {
+    case SUBJECT_ALTERNATIVE_NAME:
+      return readAlternativeNames(bytes);
+    case EXTENSION.basicConstraints:
+      return { isAuthority: readers.isAuthority(value) };
+    case EXTENSION.keyUsage:
+      return { keyUsages: readers.keyUsages(value) };
+    case EXTENSION.extendedKeyUsage:
+      return { extendedKeyUsages: readers.extendedKeyUsages(value) };
+    case EXTENSION.subjectKeyIdentifier:
+      return { subjectKeyIdentifier: readers.subjectKeyIdentifier(value, { critical }) };
+    case EXTENSION.authorityKeyIdentifier: {
+      const authorityKeyIdentifier = readers.authorityKeyIdentifier(value, { critical });
+      return authorityKeyIdentifier === undefined ? {} : { authorityKeyIdentifier };
+    }
+    default:
+      checkExtension(id, value, { critical });
+      return {};
   }
 }
 

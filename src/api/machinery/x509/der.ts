@@ -1,7 +1,7 @@
 /**
  * DER, the binary form of certificates: elements of a type, a length and a content, each of which can be written in one way only.
  * A reader takes one element after the other; what is not as expected is `undefined`, and the caller knows what to say of it.
- * Not here: writing (host/der.ts), and the other way to complain that requests have (asn1.ts).
+ * Not here: writing (der-writer.ts), and the other way to complain that requests have (asn1.ts).
  */
 
 /** The first byte of an element. */

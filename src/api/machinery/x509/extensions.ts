@@ -1,6 +1,6 @@
 /**
- * The extensions of certificates that Go looks into: key usages, constraints, policies, where to ask. Each function checks one; what it
- * says is not needed here. Not here: alternative names (alternative-names.ts).
+ * The extensions of certificates that Go looks into. What one is for, and who has signed it, is read; of constraints, policies and where
+ * to ask only the form is checked. Not here: alternative names (alternative-names.ts).
  */
 import { quoteGo } from "../codec/go-text.ts";
 import { parseIp } from "../ip-address.ts";
@@ -13,26 +13,57 @@ interface ExtensionOptions {
   readonly critical: boolean;
 }
 
+/** Their object identifiers. */
+export const EXTENSION = {
+  subjectKeyIdentifier: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  basicConstraints: "2.5.29.19",
+  authorityKeyIdentifier: "2.5.29.35",
+  extendedKeyUsage: "2.5.29.37",
+} as const;
+
+/** In the order of their bits. */
+export const KEY_USAGES = [
+  "digitalSignature",
+  "contentCommitment",
+  "keyEncipherment",
+  "dataEncipherment",
+  "keyAgreement",
+  "certSign",
+  "crlSign",
+  "encipherOnly",
+  "decipherOnly",
+] as const;
+
+export type KeyUsage = (typeof KEY_USAGES)[number];
+
+/** The ends of a connection, as extended key usages. */
+export const PURPOSE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as const;
+
+/** Those that say something that is used. */
+export const readers = {
+  isAuthority: readBasicConstraints,
+  keyUsages: readKeyUsages,
+  extendedKeyUsages: readExtendedKeyUsages,
+  subjectKeyIdentifier: readSubjectKeyIdentifier,
+  authorityKeyIdentifier: readAuthorityKeyIdentifier,
+} as const;
+
 type Check = (value: DerReader, options: ExtensionOptions) => void;
 
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
-  ["2.5.29.14", checkSubjectKeyIdentifier],
-  ["2.5.29.15", (value) => void (value.bitString() ?? refuse("x509: invalid key usage"))],
-  ["2.5.29.19", checkBasicConstraints],
   ["2.5.29.30", checkNameConstraints],
   ["2.5.29.31", checkDistributionPoints],
   ["2.5.29.32", checkPolicies],
   ["2.5.29.33", checkPolicyMappings],
-  ["2.5.29.35", checkAuthorityKeyIdentifier],
   ["2.5.29.36", checkPolicyConstraints],
-  ["2.5.29.37", checkExtendedKeyUsages],
   ["2.5.29.54", (value) => void (readInt64(value) ?? refuse("x509: invalid inhibit any policy extension"))],
   ["1.3.6.1.5.5.7.1.1", checkInformationAccess],
 ]);
 
 /** Of other extensions nothing is known, and nothing asked. */
-export function checkExtension(id: string, value: Uint8Array, options: ExtensionOptions): void {
-  CHECKS.get(id)?.(new DerReader(value), options);
+export function checkExtension(id: string, value: DerReader, options: ExtensionOptions): void {
+  CHECKS.get(id)?.(value, options);
 }
 
 function readInt64(reader: DerReader, tag?: number): bigint | undefined {
@@ -40,28 +71,38 @@ function readInt64(reader: DerReader, tag?: number): bigint | undefined {
   return value === undefined || BigInt.asIntN(64, value) !== value ? undefined : value;
 }
 
-function checkSubjectKeyIdentifier(value: DerReader, { critical }: ExtensionOptions): void {
+function readSubjectKeyIdentifier(value: DerReader, { critical }: ExtensionOptions): Uint8Array {
   if (critical) refuse("x509: subject key identifier incorrectly marked critical");
-  if (value.content(TAG.octetString) === undefined) refuse("x509: invalid subject key identifier");
+  return value.content(TAG.octetString) ?? refuse("x509: invalid subject key identifier");
 }
 
-function checkAuthorityKeyIdentifier(value: DerReader, { critical }: ExtensionOptions): void {
+function readAuthorityKeyIdentifier(value: DerReader, { critical }: ExtensionOptions): Uint8Array | undefined {
   if (critical) refuse("x509: authority key identifier incorrectly marked critical");
   const reader = value.inside(TAG.sequence) ?? refuse("x509: invalid authority key identifier");
-  if (reader.isNext(implicitTag(0)) && reader.any() === undefined) refuse("x509: invalid authority key identifier");
+  if (!reader.isNext(implicitTag(0))) return undefined;
+  return reader.any()?.content ?? refuse("x509: invalid authority key identifier");
 }
 
-function checkBasicConstraints(value: DerReader): void {
+/** Whether it may sign others; over how many it may be, is not asked. */
+function readBasicConstraints(value: DerReader): boolean {
   const complain = () => refuse("x509: invalid basic constraints");
   const reader = value.inside(TAG.sequence) ?? complain();
-  if (reader.isNext(TAG.boolean) && reader.boolean() === undefined) complain();
+  const isAuthority = reader.isNext(TAG.boolean) ? (reader.boolean() ?? complain()) : false;
   if (reader.isNext(TAG.integer) && (readInt64(reader) ?? -1n) < 0n) complain();
+  return isAuthority;
 }
 
-function checkExtendedKeyUsages(value: DerReader): void {
+function readKeyUsages(value: DerReader): readonly KeyUsage[] {
+  const { bytes } = value.bitString() ?? refuse("x509: invalid key usage");
+  return KEY_USAGES.filter((_, index) => (((bytes[index >> 3] ?? 0) << (index & 7)) & 0x80) !== 0);
+}
+
+function readExtendedKeyUsages(value: DerReader): readonly string[] {
   const complain = () => refuse("x509: invalid extended key usages");
   const reader = value.inside(TAG.sequence) ?? complain();
-  while (!reader.isEmpty) if (reader.objectIdentifier() === undefined) complain();
+  const usages: string[] = [];
+  while (!reader.isEmpty) usages.push(reader.objectIdentifier() ?? complain());
+  return usages;
 }
 
 function checkPolicies(value: DerReader): void {

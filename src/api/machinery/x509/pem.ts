@@ -1,8 +1,9 @@
 /**
  * PEM: binary in text, between a BEGIN and an END line. Read as Go reads it: what is no whole block is passed over, whatever surrounds it.
+ * Written in lines of 64 characters, as everybody does.
  */
 import { withoutTrailing } from "../../../base/text.ts";
-import { Base64Error, decodeBase64 } from "../codec/base64.ts";
+import { Base64Error, decodeBase64, encodeBase64 } from "../codec/base64.ts";
 
 export interface PemBlock {
   /** "CERTIFICATE REQUEST" */
@@ -15,6 +16,12 @@ export interface PemBlock {
 const BEGIN = "-----BEGIN ";
 const END = "\n-----END ";
 const DASHES = "-----";
+
+/** One block. */
+export function pemText(type: string, bytes: Uint8Array): string {
+  const lines = encodeBase64(bytes).match(/.{1,64}/g) ?? [];
+  return [`${BEGIN}${type}${DASHES}`, ...lines, `-----END ${type}${DASHES}`, ""].join("\n");
+}
 
 /** The blocks of a file, in order, made as they are asked for. */
 export function* pemBlocks(file: Uint8Array): Iterable<PemBlock> {

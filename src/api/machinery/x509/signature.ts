@@ -100,11 +100,16 @@ function hashOf(parent: DerReader | undefined): string | undefined {
 
 type EcdsaKey = Extract<PublicKey, { readonly algorithm: "ECDSA" }>;
 
-function isEcdsaSignature({ curve, x, y }: EcdsaKey, digest: Uint8Array, signature: Uint8Array): boolean {
+function isEcdsaSignature(key: EcdsaKey, digest: Uint8Array, signature: Uint8Array): boolean {
   const outer = new DerReader(signature);
   const reader = outer.inside(TAG.sequence);
   const [r, s] = [reader?.integer() ?? 0n, reader?.integer() ?? 0n];
-  if (!outer.isEmpty || reader?.isEmpty !== true || r <= 0n || s <= 0n || r >= curve.order || s >= curve.order) return false;
+  return outer.isEmpty && reader?.isEmpty === true && isEcdsaPair(key, digest, { r, s });
+}
+
+/** The two numbers of a signature, however they were written. */
+export function isEcdsaPair({ curve, x, y }: EcdsaKey, digest: Uint8Array, { r, s }: { readonly r: bigint; readonly s: bigint }): boolean {
+  if (r <= 0n || s <= 0n || r >= curve.order || s >= curve.order) return false;
   const inverse = invert(s, curve.order);
   const point = addMultiples(curve, (numberOf(digest, curve) * inverse) % curve.order, curve.base, (r * inverse) % curve.order, { x, y });
   return point !== undefined && point.x % curve.order === r;

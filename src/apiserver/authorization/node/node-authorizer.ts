@@ -1,9 +1,44 @@
-/** Placeholder until it is written. */
-import { NO_OPINION, type AuthorizationModuleFactory } from "../../authorization.ts";
+/**
+ * The Node authorizer: a kubelet may use what its work leads to, and nothing of other nodes. It never denies: what it does not allow,
+ * others (RBAC) may still allow. As upstream's of this name, with node-graph.ts for who needs what.
+ */
+import { NO_OPINION, type AccessDecision, type AuthorizationModuleFactory } from "../../authorization.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { nodeNameOf } from "../../node-identity.ts";
+import { graphFollowers } from "./graph-followers.ts";
+import { NodeGraph } from "./node-graph.ts";
+import { ruleFor } from "./resource-rules.ts";
+import { mayEveryNode } from "./uniform-rules.ts";
 
-export const nodeAuthorizer: AuthorizationModuleFactory = () => ({
-  name: "Node",
-  authorize: () => NO_OPINION,
-  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true }),
-  start: () => Promise.resolve(),
-});
+const ALLOWED: AccessDecision = { allowed: true };
+
+export const nodeAuthorizer: AuthorizationModuleFactory = ({ objects }) => {
+  const graph = new NodeGraph();
+  let isStarted = false;
+  return {
+    name: "Node",
+
+    authorize({ user, verb, resource }) {
+      const node = nodeNameOf(user);
+      if (node === undefined || !isStarted) return NO_OPINION;
+      if (node === "") return { allowed: false, reason: `unknown node for user ${quoteGo(user.name)}` };
+      if (resource === undefined) return NO_OPINION;
+      const rule = ruleFor(resource);
+      if (rule === undefined) return mayEveryNode(verb, resource) ? ALLOWED : NO_OPINION;
+      const refusal = rule({ node, verb, resource, graph });
+      if (refusal === undefined) return ALLOWED;
+      return refusal === "" ? NO_OPINION : { allowed: false, reason: refusal };
+    },
+
+    rulesFor(user) {
+      const none = { resourceRules: [], nonResourceRules: [] };
+      if (nodeNameOf(user) === undefined) return { ...none, incomplete: false };
+      return { ...none, incomplete: true, evaluationError: "node authorizer does not support user rule resolution" };
+    },
+
+    async start() {
+      await Promise.all(graphFollowers(graph).map(([kind, follower]) => objects.follow(kind, follower)));
+      isStarted = true;
+    },
+  };
+};

@@ -3,7 +3,14 @@
  * grant is a ClusterRole together with whom it is given to. Lists inside a rule are sorted, as upstream's are, so that ours can be
  * compared with its; the order of rules is the order in which they are written.
  */
-import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  Subject,
+} from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 
 export const CORE = "";
 export const EVENTS = "events.k8s.io";
@@ -125,7 +132,12 @@ export interface NamespacedGrantOptions {
   readonly bindingName?: string;
 }
 
-export function grantIn(namespace: string, name: string, rules: readonly PolicyRule[], options: NamespacedGrantOptions = {}): NamespacedGrant {
+export function grantIn(
+  namespace: string,
+  name: string,
+  rules: readonly PolicyRule[],
+  options: NamespacedGrantOptions = {},
+): NamespacedGrant {
   const { to, bindingName = name } = options;
   const role: Role = { apiVersion: API_VERSION, kind: "Role", metadata: { name, namespace, ...marks({}) }, rules };
   if (to === undefined) return { role };

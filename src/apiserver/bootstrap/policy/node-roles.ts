@@ -95,5 +95,7 @@ export const nodeRoles: readonly Grant[] = [
 ];
 
 function approver(signer: string): Grant {
-  return grant(`system:certificates.k8s.io:${signer}-approver`, [may("approve").ofNamed(CERTIFICATES, "signers", `kubernetes.io/${signer}`)]);
+  return grant(`system:certificates.k8s.io:${signer}-approver`, [
+    may("approve").ofNamed(CERTIFICATES, "signers", `kubernetes.io/${signer}`),
+  ]);
 }

@@ -34,14 +34,7 @@ export const publicRoles: readonly Grant[] = [
   // What checks the tokens of service accounts elsewhere. They know it from their own token anyway.
   grant(
     "system:service-account-issuer-discovery",
-    [
-      may("get").at(
-        "/.well-known/openid-configuration",
-        "/.well-known/openid-configuration/",
-        "/openid/v1/jwks",
-        "/openid/v1/jwks/",
-      ),
-    ],
+    [may("get").at("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks", "/openid/v1/jwks/")],
     { to: [SERVICE_ACCOUNTS] },
   ),
   grant(

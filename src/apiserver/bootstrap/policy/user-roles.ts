@@ -30,7 +30,10 @@ const TO_EDIT = "rbac.authorization.k8s.io/aggregate-to-edit";
 const TO_VIEW = "rbac.authorization.k8s.io/aggregate-to-view";
 
 /** Who may give rights away in their namespace: no more than they have. */
-const ADMIN_RULES = [may("create").of(AUTHORIZATION, "localsubjectaccessreviews"), may(...READ, ...WRITE).of(RBAC, "roles", "rolebindings")];
+const ADMIN_RULES = [
+  may("create").of(AUTHORIZATION, "localsubjectaccessreviews"),
+  may(...READ, ...WRITE).of(RBAC, "roles", "rolebindings"),
+];
 
 const EDIT_RULES = [
   // To read these is more than to look: it leads to what runs in the namespace, and to whatever that may do.

@@ -11,15 +11,12 @@ import type {
   SubjectAccessReview,
   SubjectAccessReviewSpec,
 } from "../../../api/generated/authorization.k8s.io/v1.ts";
-import type { FieldSelectorRequirement, LabelSelectorRequirement } from "../../../api/generated/meta/v1.ts";
-import { parseFieldSelector } from "../../../api/machinery/field-selector.ts";
-import { SelectorError } from "../../../api/machinery/label-requirement.ts";
-import { parseLabelSelector } from "../../../api/machinery/label-selector.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import type { AccessAttributes, Authorizer } from "../../authorization.ts";
 import type { ExtensionFactory } from "../../extension.ts";
 import { answered } from "../../outcome.ts";
 import type { User } from "../../request.ts";
+import { ignoredSentence, understoodFields, understoodLabels, type UnderstoodSelector } from "./understood-selector.ts";
 
 const GROUP = "authorization.k8s.io";
 
@@ -68,54 +65,35 @@ interface Question {
 }
 
 function statusOf(authorizer: Authorizer, user: User, question: Question): object {
-  const { allowed, denied, reason } = authorizer.authorize(attributesOf(user, question));
-  const evaluationError = [...ignoredSelectors(question.resourceAttributes ?? {})].join("; ");
+  const { resourceAttributes, nonResourceAttributes: { verb = "", path = "" } = {} } = question;
+  const fields = understoodFields(resourceAttributes?.fieldSelector);
+  const labels = understoodLabels(resourceAttributes?.labelSelector);
+  const asked = resourceAttributes === undefined ? { user, verb, path } : attributesOf(user, resourceAttributes, { fields, labels });
+  const { allowed, denied, reason = "", evaluationError = "" } = authorizer.authorize(asked);
+  const errors = [evaluationError, ignoredSentence("fieldSelector", fields), ignoredSentence("labelSelector", labels)];
+  const shown = errors.filter((error) => error !== "").join("; ");
   return {
     allowed,
     ...(denied === true ? { denied } : {}),
-    ...(reason === undefined ? {} : { reason }),
-    ...(evaluationError === "" ? {} : { evaluationError }),
+    ...(reason === "" ? {} : { reason }),
+    ...(shown === "" ? {} : { evaluationError: shown }),
   };
-}
-
-/** What is not understood of a selector is left out of the question, which is then about more; who asks is told. */
-function* ignoredSelectors({ fieldSelector, labelSelector }: ResourceAttributes): Iterable<string> {
-  const ofFields = fieldSelector && ignoredPart(fieldSelector, parseFieldSelector, isKnownOfFields);
-  if (ofFields !== undefined) yield `spec.resourceAttributes.fieldSelector ${ofFields} due to parse error`;
-  const ofLabels = labelSelector && ignoredPart(labelSelector, parseLabelSelector, isKnownOfLabels);
-  if (ofLabels !== undefined) yield `spec.resourceAttributes.labelSelector ${ofLabels} due to parse error`;
-}
-
-function ignoredPart<Requirement>(
-  { rawSelector = "", requirements = [] }: { readonly rawSelector?: string; readonly requirements?: readonly Requirement[] },
-  parse: (text: string) => unknown,
-  isKnown: (requirement: Requirement) => boolean,
-): "ignored" | "partially ignored" | undefined {
-  try {
-    parse(rawSelector);
-  } catch (error) {
-    if (error instanceof SelectorError) return "ignored";
-    throw error;
-  }
-  const known = requirements.filter(isKnown).length;
-  if (known === requirements.length) return undefined;
-  return known === 0 ? "ignored" : "partially ignored";
-}
-
-function isKnownOfFields({ operator, values = [] }: FieldSelectorRequirement): boolean {
-  return (operator === "In" || operator === "NotIn") && values.length === 1;
-}
-
-function isKnownOfLabels({ operator }: LabelSelectorRequirement): boolean {
-  return ["In", "NotIn", "Exists", "DoesNotExist"].includes(operator);
 }
 
 function userOf({ user = "", groups = [], uid, extra }: SubjectAccessReviewSpec): User {
   return { name: user, groups, ...(uid === undefined ? {} : { uid }), ...(extra === undefined ? {} : { extra }) };
 }
 
-function attributesOf(user: User, { resourceAttributes, nonResourceAttributes }: Question): AccessAttributes {
-  if (resourceAttributes === undefined) return { user, verb: nonResourceAttributes?.verb ?? "", path: nonResourceAttributes?.path ?? "" };
-  const { verb = "", group = "", version = "*", resource = "", subresource = "", namespace = "", name = "" } = resourceAttributes;
-  return { user, verb, path: "", resource: { group, version, plural: resource, subresource, namespace, name } };
+function attributesOf(
+  user: User,
+  attributes: ResourceAttributes,
+  { fields, labels }: { readonly fields: UnderstoodSelector; readonly labels: UnderstoodSelector },
+): AccessAttributes {
+  const { verb = "", group = "", version = "", resource = "", subresource = "", namespace = "", name = "" } = attributes;
+  const selectors = {
+    ...(fields.text === "" ? {} : { fieldSelector: fields.text }),
+    ...(labels.text === "" ? {} : { labelSelector: labels.text }),
+  };
+  const accessed = { group, version: version === "" ? "*" : version, plural: resource, subresource, namespace, name, ...selectors };
+  return { user, verb, path: "", resource: accessed };
 }

@@ -1,9 +1,13 @@
-/** Claims of devices, and templates of them, that ask for admin access: whether they may is a label of their namespace. */
+/**
+ * Claims of devices, and templates of them, that ask for admin access: whether they may is a label of their namespace. And who may write
+ * which part of a claim's status (status-access.ts).
+ */
 import { validateAdminAccess, validateAdminAccessOfStatus } from "../../../api/resource.k8s.io/v1/resource-claim/admin-access.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { internalFieldError, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { CheckedWrite, ExtensionFactory } from "../../extension.ts";
 import type { ServerContext } from "../../server-context.ts";
+import { validateStatusAccess } from "./status-access.ts";
 
 const GROUP = "resource.k8s.io";
 
@@ -16,7 +20,8 @@ export const resourceClaimExtension: ExtensionFactory = (server) => ({
     const { status = {} } = claim;
     if (before === undefined) return inNamespace(server, write, (labels) => validateAdminAccess(claim.spec.devices?.requests, labels));
     if (write.subresource !== "status") return [];
-    return inNamespace(server, write, (labels) => validateAdminAccessOfStatus(status, before.status ?? {}, labels));
+    const ofNamespace = await inNamespace(server, write, (labels) => validateAdminAccessOfStatus(status, before.status ?? {}, labels));
+    return [...ofNamespace, ...validateStatusAccess(server.authorizer, write)];
   },
 });
 

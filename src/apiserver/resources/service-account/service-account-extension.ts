@@ -1,36 +1,121 @@
 /**
- * `serviceaccounts/token`: a token for a ServiceAccount. What is asked for is checked here; who signs it is the seam that identity fills
- * (`ServerContext.tokens`).
+ * `serviceaccounts/token`: a token for a ServiceAccount, signed and bound as was asked. Nothing is stored, so a dry run gives a token,
+ * too, as upstream does: whoever may try may also ask. What tokens say and how they are checked is authentication/service-account-token.
  */
-import type { TokenRequest } from "../../../api/generated/authentication.k8s.io/v1.ts";
+import type { TokenRequest, TokenRequestSpec } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import {
   defaultTokenRequest,
   validateTokenRequest,
   validateTokenRequestTarget,
 } from "../../../api/authentication.k8s.io/v1/token-request.ts";
-import { invalidObject, notFound, StatusError } from "../../../api/machinery/status-error.ts";
-import type { ExtensionFactory } from "../../extension.ts";
-import { isDryRun } from "../../request.ts";
+import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
+import { conflict, invalidObject, notFound, StatusError } from "../../../api/machinery/status-error.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import { boundPayload } from "../../authentication/service-account-token/bound-token.ts";
+import { writeToken } from "../../authentication/service-account-token/json-web-token.ts";
+import type { ActionCall, ExtensionFactory } from "../../extension.ts";
+import type { ServiceAccountTokens } from "../../identity.ts";
+import type { Outcome } from "../../outcome.ts";
+import type { RequestContext } from "../../request.ts";
+import type { ServerContext } from "../../server-context.ts";
+import { newUid } from "../../write/identifiers.ts";
+import { findBoundObjects } from "./bound-object.ts";
 
 const TOKEN_REQUEST = { group: "authentication.k8s.io", kind: "TokenRequest" };
 
-export const serviceAccountExtension: ExtensionFactory = ({ tokens }) => ({
+/** What the kubelet asks for, for Pods that did not ask themselves: an hour, and seven seconds to be known by. */
+const EXTENDED_EXPIRATION_SECONDS = 60 * 60 + 7;
+/** How long such a token lives, so that programs which read their token only once go on working. */
+const EXTENSION_SECONDS = 365 * 24 * 60 * 60;
+
+export const serviceAccountExtension: ExtensionFactory = (server) => ({
   group: "",
   plural: "serviceaccounts",
-  actions: {
-    async token({ endpoint, request, object }) {
-      const name = { namespace: request.namespace, name: request.name };
-      const wanted = defaultTokenRequest(object as unknown as TokenRequest);
-      const [wrong] = validateTokenRequestTarget(wanted, name);
-      if (wrong !== undefined) throw invalidObject(TOKEN_REQUEST, wanted.metadata.name, [wrong]);
-      const account = await endpoint.storage.get(name);
-      if (account === undefined) throw notFound(endpoint.name, name.name);
-      const errors = [...validateTokenRequest(wanted)];
-      if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, "", errors);
-      if (tokens === undefined)
-        throw new StatusError("ServiceUnavailable", "tokens of service accounts cannot be signed: the server has no key");
-      const issued = await tokens.issue(wanted, account.object, { dryRun: isDryRun(request.options) });
-      return { is: "value", code: 201, schema: "io.k8s.api.authentication.v1.TokenRequest", value: issued };
-    },
-  },
+  actions: { token: (call) => answerTokenRequest(server, call) },
 });
+
+async function answerTokenRequest(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
+  const name = { namespace: request.namespace, name: request.name };
+  const wanted = defaultTokenRequest(object as unknown as TokenRequest);
+  const [wrong] = validateTokenRequestTarget(wanted, name);
+  if (wrong !== undefined) throw invalidObject(TOKEN_REQUEST, name.name, [wrong]);
+  const account = await endpoint.storage.get(name);
+  if (account === undefined) throw notFound(endpoint.name, name.name);
+  checkUid(wanted, account.object);
+  const errors = [...validateTokenRequest(wanted)];
+  if (errors.length > 0) throw invalidObject(TOKEN_REQUEST, "", errors);
+  const settings = server.identity.serviceAccounts;
+  if (settings === undefined)
+    throw new StatusError("ServiceUnavailable", "tokens of service accounts cannot be signed: the server has no key");
+  const value = await issue({ server, settings }, { wanted, account: account.object, context: request.context });
+  return { is: "value", code: 201, schema: "io.k8s.api.authentication.v1.TokenRequest", value };
+}
+
+/** Whoever names the service account by its uid wants no token of another one that has its name now. */
+function checkUid({ metadata }: TokenRequest, account: KubeObject): void {
+  const { uid = "" } = metadata;
+  if (uid === "" || uid === account.metadata.uid) return;
+  const why = `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid})`;
+  throw conflict({ group: TOKEN_REQUEST.group, plural: TOKEN_REQUEST.kind }, account.metadata.name, why);
+}
+
+interface Issuer {
+  readonly server: ServerContext;
+  readonly settings: ServiceAccountTokens;
+}
+
+interface Wanted {
+  readonly wanted: TokenRequest;
+  readonly account: KubeObject;
+  readonly context: RequestContext;
+}
+
+async function issue({ server, settings }: Issuer, { wanted, account, context }: Wanted): Promise<JsonObject> {
+  const { clock, objects, random } = server;
+  const { name, namespace = "", uid = "" } = account.metadata;
+  const { audiences: asked = [], boundObjectRef } = wanted.spec ?? {};
+  const bound = await findBoundObjects(objects, { namespace, name }, boundObjectRef);
+  const nowMs = clock.now();
+  const audiences = asked.length === 0 ? settings.audiences : asked;
+  const expirationSeconds = shortened(wanted.spec, settings, context);
+  const isExtended =
+    settings.extendsExpiration &&
+    bound.pod !== undefined &&
+    expirationSeconds === EXTENDED_EXPIRATION_SECONDS &&
+    audiences.every((audience) => settings.audiences.includes(audience));
+  const payload = boundPayload({
+    issuer: settings.issuers[0] ?? "",
+    audiences,
+    id: newUid(random),
+    nowMs,
+    expirationSeconds: isExtended ? EXTENSION_SECONDS : expirationSeconds,
+    ...(isExtended ? { warnAfterSeconds: expirationSeconds } : {}),
+    namespace,
+    serviceAccount: { name, uid },
+    ...bound,
+  });
+  const { kind, apiVersion, metadata } = wanted;
+  return {
+    kind,
+    apiVersion,
+    metadata: { ...(metadata as unknown as JsonObject), name, namespace, uid, creationTimestamp: formatTime(nowMs) },
+    // Upstream shows that it is bound to nothing.
+    spec: { audiences, expirationSeconds, boundObjectRef: (boundObjectRef as JsonObject | undefined) ?? null },
+    status: {
+      token: writeToken(payload, { signer: settings.signer, keyId: settings.signerKeyId }),
+      // When the client should have the next one, which is before the token ends if it is extended.
+      expirationTimestamp: formatTime(nowMs + expirationSeconds * 1_000),
+    },
+  };
+}
+
+/** What was asked for, or the most that there is. */
+function shortened(
+  { expirationSeconds = 0 }: TokenRequestSpec = {},
+  { maxExpirationSeconds }: ServiceAccountTokens,
+  context: RequestContext,
+): number {
+  if (maxExpirationSeconds === undefined || expirationSeconds <= maxExpirationSeconds) return expirationSeconds;
+  context.warn(`requested expiration of ${expirationSeconds} seconds shortened to ${maxExpirationSeconds} seconds`);
+  return maxExpirationSeconds;
+}

@@ -9,13 +9,11 @@ import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
 import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import { translated } from "../../storage/store-failure.ts";
+import { TurnQueue } from "../../turn-queue.ts";
 import { newUid } from "../../write/identifiers.ts";
 
 /** Whoever writes it has its turn. */
 const TURN_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "servicenumbers")}turn`;
-
-/** Who takes longer (a slow webhook is asked meanwhile) is not waited for, and may have to try again. */
-const TURN_MS_MAX = 1_000;
 
 export interface Turn {
   /** To be committed with what is given. */
@@ -28,38 +26,26 @@ const NOBODY_ELSE: Turn = { operations: [], end() {} };
 
 export class Turns {
   readonly #store: Store;
-  readonly #clock: Clock;
   readonly #random: Random;
-  /** Fulfilled when the last one that waits had its turn. */
-  #last: Promise<void> = Promise.resolve();
+  readonly #queue: TurnQueue;
 
   constructor({ store, clock, random }: { readonly store: Store; readonly clock: Clock; readonly random: Random }) {
     this.#store = store;
-    this.#clock = clock;
     this.#random = random;
+    this.#queue = new TurnQueue(clock);
   }
 
   /** What is read from now on is still so when the turn is committed, as far as it changes only in turns. */
   async begin(): Promise<Turn> {
     if (!this.#store.capabilities.shared) return NOBODY_ELSE;
-    const before = this.#last;
-    let end: () => void = () => undefined;
-    this.#last = new Promise((resolve) => (end = resolve));
+    const end = await this.#queue.begin();
     try {
-      await this.#waitFor(before);
       const entry = await translated(() => this.#store.get(TURN_KEY));
       return { operations: [this.#take(entry)], end };
     } catch (error) {
       end();
       throw error;
     }
-  }
-
-  async #waitFor(before: Promise<void>): Promise<void> {
-    const done = new AbortController();
-    const patience = this.#clock.sleep(TURN_MS_MAX, done.signal).catch(() => undefined);
-    await Promise.race([before, patience]);
-    done.abort();
   }
 
   /** The value is another one each time, so that nobody takes another's turn for their own. */

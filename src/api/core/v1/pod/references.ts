@@ -1,0 +1,75 @@
+/**
+ * What a pod names of its namespace: the Secrets, ConfigMaps and claims without which it cannot run. Who runs the pod may read them, so
+ * what is missing here breaks pods, and what is too much lets nodes read what is none of their business.
+ */
+import type { Pod, PodResourceClaim, PodSpec, Volume } from "../../../generated/core/v1.ts";
+import { allContainers, type AnyContainer } from "./containers.ts";
+
+/** The pod was not made by the API: it stands for one that a kubelet runs from a file of its own. */
+export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
+
+export function isMirror({ metadata }: Pod): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, MIRROR_ANNOTATION);
+}
+
+export function secretNames(spec: PodSpec): ReadonlySet<string> {
+  return named([
+    ...(spec.imagePullSecrets ?? []).map(({ name }) => name),
+    ...containersOf(spec).flatMap(environmentSecrets),
+    ...(spec.volumes ?? []).flatMap(volumeSecrets),
+  ]);
+}
+
+export function configMapNames(spec: PodSpec): ReadonlySet<string> {
+  return named([...containersOf(spec).flatMap(environmentConfigMaps), ...(spec.volumes ?? []).flatMap(volumeConfigMaps)]);
+}
+
+/** Those that its volumes name, and those that are made for it. */
+export function volumeClaimNames({ metadata, spec }: Pod): ReadonlySet<string> {
+  return named((spec?.volumes ?? []).map((volume) => volumeClaimName(metadata.name, volume)));
+}
+
+/** The claim of one volume of the pod with this name. */
+export function volumeClaimName(pod: string, { name, persistentVolumeClaim, ephemeral }: Volume): string | undefined {
+  if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName;
+  return ephemeral === undefined ? undefined : `${pod}-${name}`;
+}
+
+/** Those that are there: claims that are to be made from a template have their names in the status, once they are made. */
+export function resourceClaimNames({ spec, status }: Pod): ReadonlySet<string> {
+  const made = status?.resourceClaimStatuses ?? [];
+  const nameOf = ({ name, resourceClaimName, resourceClaimTemplateName }: PodResourceClaim) => {
+    if (resourceClaimName !== undefined || resourceClaimTemplateName === undefined) return resourceClaimName;
+    return made.find((claim) => claim.name === name)?.resourceClaimName;
+  };
+  return named([...(spec?.resourceClaims ?? []).map(nameOf), status?.extendedResourceClaimStatus?.resourceClaimName]);
+}
+
+function containersOf(spec: PodSpec): readonly AnyContainer[] {
+  return allContainers(spec, "spec").map(({ container }) => container);
+}
+
+type Names = readonly (string | undefined)[];
+
+function environmentSecrets({ envFrom = [], env = [] }: AnyContainer): Names {
+  return [...envFrom.map(({ secretRef }) => secretRef?.name), ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)];
+}
+
+function environmentConfigMaps({ envFrom = [], env = [] }: AnyContainer): Names {
+  return [...envFrom.map(({ configMapRef }) => configMapRef?.name), ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)];
+}
+
+function volumeSecrets(volume: Volume): Names {
+  const { azureFile, cephfs, cinder, flexVolume, projected, rbd, secret, scaleIO, iscsi, storageos, csi } = volume;
+  const references = [cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos].map((source) => source?.secretRef?.name);
+  const ofProjected = (projected?.sources ?? []).map((source) => source.secret?.name);
+  return [azureFile?.secretName, secret?.secretName, csi?.nodePublishSecretRef?.name, ...references, ...ofProjected];
+}
+
+function volumeConfigMaps({ configMap, projected }: Volume): Names {
+  return [configMap?.name, ...(projected?.sources ?? []).map((source) => source.configMap?.name)];
+}
+
+function named(names: Names): ReadonlySet<string> {
+  return new Set(names.filter((name): name is string => name !== undefined && name !== ""));
+}

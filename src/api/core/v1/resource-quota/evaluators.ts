@@ -1,0 +1,65 @@
+/** Who knows what objects of a kind take from quotas, and how much of a quota is taken by all objects that there are. */
+import type { ResourceQuota } from "../../../generated/core/v1.ts";
+import type { KubeObject } from "../../../machinery/object.ts";
+import { addTo } from "../pod/resource-list.ts";
+import { onlyNamed, ZERO, type Amounts } from "./amounts.ts";
+import type { QuotaEvaluator, QuotaSurroundings } from "./evaluator.ts";
+import { NAMED_BY_PLURAL, objectEvaluator } from "./objects.ts";
+import { podEvaluator } from "./pods.ts";
+import { resourceClaimEvaluator } from "./resource-claims.ts";
+import { isInAllScopes } from "./scopes.ts";
+import { serviceEvaluator } from "./services.ts";
+import { volumeClaimEvaluator } from "./volume-claims.ts";
+
+/** Those that know more than the number of objects. */
+const KNOWING: readonly QuotaEvaluator[] = [podEvaluator, serviceEvaluator, volumeClaimEvaluator, resourceClaimEvaluator];
+const NAMED: readonly QuotaEvaluator[] = NAMED_BY_PLURAL.map((plural) => objectEvaluator("", plural));
+const ALL: readonly QuotaEvaluator[] = [...KNOWING, ...NAMED];
+const COUNT = "count/";
+
+export function evaluatorOf(group: string, plural: string): QuotaEvaluator {
+  const known = ALL.find((evaluator) => evaluator.group === group && evaluator.plural === plural);
+  return known ?? objectEvaluator(group, plural);
+}
+
+export function hardNames({ spec }: ResourceQuota): readonly string[] {
+  return Object.keys(spec?.hard ?? {});
+}
+
+/** Who must be asked to know how much of a quota is taken. A kind of which only the number counts may not exist. */
+export function evaluatorsOf(quota: ResourceQuota, surroundings: QuotaSurroundings): readonly QuotaEvaluator[] {
+  const names = hardNames(quota);
+  const others = names.filter((name) => name.startsWith(COUNT)).map((name) => counted(name.slice(COUNT.length)));
+  const byKind = new Map([...others, ...ALL].map((evaluator) => [`${evaluator.group}/${evaluator.plural}`, evaluator]));
+  return [...byKind.values()].filter((evaluator) => evaluator.namesAmong(names, surroundings).length > 0);
+}
+
+/** "deployments.apps" is a plural and a group. */
+function counted(resource: string): QuotaEvaluator {
+  const dot = resource.indexOf(".");
+  return dot < 0 ? objectEvaluator("", resource) : objectEvaluator(resource.slice(dot + 1), resource.slice(0, dot));
+}
+
+/** Whether what is asked for says in advance what only device classes can explain. */
+export function needsDeviceClasses(quota: ResourceQuota): boolean {
+  return hardNames(quota).some((name) => name.includes("/") && !name.startsWith(COUNT));
+}
+
+/** All objects of a namespace that somebody knows to evaluate. */
+export interface ObjectsOfKind {
+  readonly evaluator: QuotaEvaluator;
+  readonly objects: readonly KubeObject[];
+}
+
+/** How much of the quota is taken: an amount for each of its names that the kinds have anything to do with. */
+export function usageOfAll(quota: ResourceQuota, kinds: readonly ObjectsOfKind[], surroundings: QuotaSurroundings): Amounts {
+  const names = hardNames(quota);
+  const tracked = new Set(kinds.flatMap(({ evaluator }) => evaluator.namesAmong(names, surroundings)));
+  const usage = new Map([...tracked].map((name) => [name, ZERO]));
+  for (const { evaluator, objects } of kinds) {
+    for (const object of objects) {
+      if (isInAllScopes(evaluator, quota, object)) addTo(usage, onlyNamed(evaluator.usageOf(object, surroundings), tracked));
+    }
+  }
+  return usage;
+}

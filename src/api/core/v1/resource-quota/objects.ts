@@ -1,0 +1,20 @@
+/** Objects of which only the number counts: any kind, as `count/<plural>.<group>`; some also by the plain names that came first. */
+import type { Quantity } from "../../../machinery/quantity.ts";
+import { ONE } from "./amounts.ts";
+import { countName, type QuotaEvaluator } from "./evaluator.ts";
+
+/** Kinds of the core group whose plural is a name of its own. */
+export const NAMED_BY_PLURAL: readonly string[] = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
+
+export function objectEvaluator(group: string, plural: string): QuotaEvaluator {
+  const hasPlainName = group === "" && NAMED_BY_PLURAL.includes(plural);
+  const names = [countName(group, plural), ...(hasPlainName ? [plural] : [])];
+  const usage: ReadonlyMap<string, Quantity> = new Map(names.map((name) => [name, ONE]));
+  return {
+    group,
+    plural,
+    handles: ({ operation, subresource }) => operation === "CREATE" && subresource === "",
+    namesAmong: (hard) => [...hard].filter((name) => names.includes(name)),
+    usageOf: () => usage,
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * Certificates (X.509, RFC 5280) written and signed. Who signs, when and with which number is the caller's to say, so that the same
+ * arguments give the same bytes if the signer's signatures repeat. The key is given as its public half: whoever has the private one need
+ * not be here.
+ */
+import type { SignatureAlgorithm, Signer } from "../../../base/signing.ts";
+import { sha256 } from "../../../base/sha-256.ts";
+import { SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
+import type { Certificate } from "./certificate.ts";
+import {
+  asUtf8,
+  bitString,
+  boolean,
+  explicit,
+  implicit,
+  objectIdentifier,
+  octetString,
+  sequence,
+  set,
+  time,
+  unsignedInteger,
+  utf8String,
+} from "./der-writer.ts";
+import { EXTENSION, KEY_USAGES, type KeyUsage } from "./extensions.ts";
+import { COMMON_NAME, ORGANIZATION, type Subject } from "./subject.ts";
+import type { Validity } from "./validity.ts";
+
+export interface CertificateContent {
+  readonly subject: Subject;
+  /** DER of SubjectPublicKeyInfo. */
+  readonly publicKey: Uint8Array;
+  readonly validity: Validity;
+  /** A number from 1 on, the highest byte first, of at most 20 bytes; no other certificate of the issuer has it. */
+  readonly serialNumber: Uint8Array;
+  readonly alternativeNames?: Partial<AlternativeNames>;
+  /** Whether it may sign others. */
+  readonly isAuthority?: boolean;
+  /** Empty: all. */
+  readonly keyUsages: readonly KeyUsage[];
+  /** Object identifiers, as those of PURPOSE; empty: all. */
+  readonly extendedKeyUsages?: readonly string[];
+}
+
+/** Who signs. */
+export interface Issuer {
+  /** DER of its name. */
+  readonly name: Uint8Array;
+  readonly keyIdentifier: Uint8Array;
+  readonly signer: Signer;
+}
+
+/** `signer` must have the private key of the certificate. */
+export function issuerOf({ subject, subjectKeyIdentifier, publicKeyInfo }: Certificate, signer: Signer): Issuer {
+  return { name: subject.der, keyIdentifier: subjectKeyIdentifier ?? keyIdentifierOf(publicKeyInfo), signer };
+}
+
+/** For a certificate that signs itself. */
+export function selfIssuer(subject: Subject, signer: Signer): Issuer {
+  return { name: nameOf(subject), keyIdentifier: keyIdentifierOf(signer.publicKey), signer };
+}
+
+/** DER. */
+export function writeCertificate(content: CertificateContent, { name, keyIdentifier, signer }: Issuer): Uint8Array {
+  const { subject, publicKey, validity, serialNumber } = content;
+  const algorithm = algorithmOf(signer);
+  const signed = sequence(
+    VERSION_3,
+    unsignedInteger(serialNumber),
+    algorithm,
+    name,
+    sequence(time(validity.fromMs), time(validity.toMs)),
+    nameOf(subject),
+    publicKey,
+    explicit(3, sequence(...extensionsOf(content, keyIdentifier))),
+  );
+  return sequence(signed, algorithm, bitString(signatureOf(signer, signed)));
+}
+
+/** The third version is the one with extensions. */
+const VERSION_3 = explicit(0, unsignedInteger(Uint8Array.of(2)));
+
+const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
+  ES256: sequence(objectIdentifier("1.2.840.10045.4.3.2")),
+  ES384: sequence(objectIdentifier("1.2.840.10045.4.3.3")),
+  ES512: sequence(objectIdentifier("1.2.840.10045.4.3.4")),
+  // These have a parameter, which is nothing.
+  RS256: sequence(objectIdentifier("1.2.840.113549.1.1.11"), [5, 0]),
+  RS384: sequence(objectIdentifier("1.2.840.113549.1.1.12"), [5, 0]),
+  RS512: sequence(objectIdentifier("1.2.840.113549.1.1.13"), [5, 0]),
+};
+
+function algorithmOf({ algorithm }: Signer): Uint8Array {
+  const found = ALGORITHMS[algorithm];
+  if (found === undefined) throw new RangeError(`Cannot sign a certificate with ${algorithm}: use ES256, ES384, ES512, RS256, RS384 or RS512`);
+  return found;
+}
+
+/** Certificates hold the two numbers of a curve's signature as a sequence. */
+function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
+  const signature = signer.sign(message);
+  if (!signer.algorithm.startsWith("ES")) return signature;
+  const half = signature.length / 2;
+  return sequence(unsignedInteger(signature.subarray(0, half)), unsignedInteger(signature.subarray(half)));
+}
+
+function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Array): readonly Uint8Array[] {
+  const { publicKey, isAuthority = false, keyUsages, extendedKeyUsages = [] } = content;
+  const names = namesOf(content.alternativeNames ?? {});
+  return [
+    extension(EXTENSION.basicConstraints, sequence(...(isAuthority ? [boolean(true)] : [])), { critical: true }),
+    ...(keyUsages.length === 0 ? [] : [extension(EXTENSION.keyUsage, bitsOf(keyUsages), { critical: true })]),
+    ...(extendedKeyUsages.length === 0 ? [] : [extension(EXTENSION.extendedKeyUsage, sequence(...extendedKeyUsages.map(objectIdentifier)))]),
+    extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifierOf(publicKey))),
+    extension(EXTENSION.authorityKeyIdentifier, sequence(implicit(0, issuerKeyIdentifier))),
+    ...(names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names))]),
+  ];
+}
+
+function extension(identifier: string, value: Uint8Array, { critical = false }: { readonly critical?: boolean } = {}): Uint8Array {
+  return sequence(objectIdentifier(identifier), ...(critical ? [boolean(true)] : []), octetString(value));
+}
+
+/** As many bits as there are up to the last that is set. */
+function bitsOf(usages: readonly KeyUsage[]): Uint8Array {
+  const bits = KEY_USAGES.map((usage) => (usages.includes(usage) ? "1" : "0")).join("");
+  const used = bits.slice(0, bits.lastIndexOf("1") + 1);
+  const bytes = Array.from({ length: Math.ceil(used.length / 8) }, (_, at) => Number.parseInt(used.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2));
+  return bitString(bytes, bytes.length * 8 - used.length);
+}
+
+function nameOf({ commonName, organizations }: Subject): Uint8Array {
+  const part = (type: string, text: string) => set(sequence(objectIdentifier(type), utf8String(text)));
+  return sequence(...organizations.map((one) => part(ORGANIZATION, one)), part(COMMON_NAME, commonName));
+}
+
+function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = [] }: Partial<AlternativeNames>): readonly Uint8Array[] {
+  return [
+    ...emailAddresses.map((address) => implicit(1, asUtf8(address))),
+    ...dnsNames.map((name) => implicit(2, asUtf8(name))),
+    ...uris.map((uri) => implicit(6, asUtf8(uri))),
+    ...ipAddresses.map((address) => implicit(7, address)),
+  ];
+}
+
+const KEY_IDENTIFIER_BYTES = 20;
+
+/** Any value that differs from key to key will do. */
+function keyIdentifierOf(publicKey: Uint8Array): Uint8Array {
+  return sha256(publicKey).subarray(0, KEY_IDENTIFIER_BYTES);
+}

@@ -1,0 +1,34 @@
+/**
+ * The rules of a ClusterRole that is put together from others: those of every role that one of its selectors matches, in the order of
+ * the selectors and then of the names, each rule once, and never its own. As upstream's controller does it.
+ */
+import type { ClusterRole, PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import { labelSelectorFromObject } from "../../machinery/label-selector.ts";
+
+/** `all`: every ClusterRole, in any order. Throws SelectorError if a selector says nothing that can be understood. */
+export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): readonly PolicyRule[] {
+  const others = [...all].filter(({ metadata }) => metadata.name !== role.metadata.name).toSorted(byName);
+  const rules = new Map<string, PolicyRule>();
+  for (const selectorObject of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    const selector = labelSelectorFromObject(selectorObject);
+    const chosen = others.filter(({ metadata }) => selector.matches(metadata.labels));
+    for (const rule of chosen.flatMap((other) => other.rules ?? [])) {
+      const key = keyOf(rule);
+      if (!rules.has(key)) rules.set(key, rule);
+    }
+  }
+  return [...rules.values()];
+}
+
+/** Whether both lists say the same: an empty list in a rule is as good as none. */
+export function haveSameRules(a: readonly PolicyRule[] = [], b: readonly PolicyRule[] = []): boolean {
+  return a.length === b.length && a.every((rule, index) => keyOf(rule) === keyOf(b[index] ?? rule));
+}
+
+function keyOf({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule): string {
+  return JSON.stringify([verbs, apiGroups, resources, resourceNames, nonResourceURLs]);
+}
+
+function byName(a: ClusterRole, b: ClusterRole): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}

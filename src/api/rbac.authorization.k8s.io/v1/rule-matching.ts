@@ -1,0 +1,52 @@
+/**
+ * Whether one rule of a role allows one request. Rules only ever allow: what no rule allows is not allowed.
+ * A name of a rule is one whole name; a path of a rule may end in a star. Any other star stands for itself.
+ * Not here: whose rules they are (apiserver/authorization/rbac), whether rules cover other rules (rule-covering.ts).
+ */
+import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
+import { withoutTrailing } from "../../../base/text.ts";
+
+export const EVERY = "*";
+
+export interface AskedResource {
+  readonly verb: string;
+  readonly group: string;
+  readonly plural: string;
+  /** "" if the object itself is meant. */
+  readonly subresource: string;
+}
+
+/** Whatever the name is: see `ruleAllowsName`. */
+export function ruleAllowsResource(rule: PolicyRule, { verb, group, plural, subresource }: AskedResource): boolean {
+  return hasOrAll(rule.verbs, verb) && hasOrAll(rule.apiGroups, group) && matchesResource(rule.resources, plural, subresource);
+}
+
+/** `name` is "" for a collection, which a rule about named objects does not allow. */
+export function ruleAllowsName({ resourceNames = [] }: PolicyRule, name: string): boolean {
+  return resourceNames.length === 0 || resourceNames.includes(name);
+}
+
+export interface AskedPath {
+  readonly verb: string;
+  readonly path: string;
+}
+
+export function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { verb, path }: AskedPath): boolean {
+  return nonResourceURLs.some((pattern) => pathCovers(pattern, path)) && hasOrAll(verbs, verb);
+}
+
+/** Of two patterns, too: whether the first means all that the second means. As upstream, any number of stars at the end is one. */
+export function pathCovers(pattern: string, path: string): boolean {
+  return pattern === path || (pattern.endsWith(EVERY) && path.startsWith(withoutTrailing(pattern, EVERY)));
+}
+
+export function hasOrAll(set: readonly string[] | undefined, member: string): boolean {
+  return set !== undefined && (set.includes(EVERY) || set.includes(member));
+}
+
+/** A star is also every subresource; with a slash and a subresource after it, it is that subresource of everything. */
+function matchesResource(resources: readonly string[] | undefined, plural: string, subresource: string): boolean {
+  if (resources === undefined) return false;
+  if (subresource === "") return hasOrAll(resources, plural);
+  return hasOrAll(resources, `${plural}/${subresource}`) || resources.includes(`*/${subresource}`);
+}

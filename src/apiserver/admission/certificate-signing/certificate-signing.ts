@@ -1,0 +1,31 @@
+/**
+ * Whoever hands out a certificate, or says that there will be none, has the right to `sign` for the signer whom the request names, or for
+ * all of its domain. As upstream's plugin of this name.
+ */
+import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { forbiddenError } from "../../../api/machinery/status-error.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
+import { isCertificateRequest, maySign } from "../../signer-access.ts";
+
+export function certificateSigning({ authorizer }: AdmissionDependencies): AdmissionPlugin {
+  return {
+    name: "CertificateSigning",
+
+    validate(request) {
+      const { operation, subresource, endpoint, object, oldObject, context, name } = request;
+      if (operation !== "UPDATE" || subresource !== "status" || !isCertificateRequest(endpoint)) return;
+      const [next, previous] = [object as CertificateSigningRequest, oldObject as CertificateSigningRequest];
+      if (!isSigned(next, previous)) return;
+      const { signerName } = previous.spec;
+      if (maySign(authorizer, context.user, { verb: "sign", signerName })) return;
+      throw forbiddenError(endpoint.name, name, `user not permitted to sign requests with signerName ${quoteGo(signerName)}`);
+    },
+  };
+}
+
+/** Whether what only signers say is other than before. */
+function isSigned({ status: next = {} }: CertificateSigningRequest, { status: previous = {} }: CertificateSigningRequest): boolean {
+  return next.certificate !== previous.certificate || !deepEqual(next.conditions ?? [], previous.conditions ?? []);
+}

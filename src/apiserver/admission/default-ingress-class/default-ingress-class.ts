@@ -1,0 +1,42 @@
+/**
+ * An Ingress that names no class is of the default one: of several, the newest. As upstream's plugin of this name: on create only, and
+ * not where the annotation of before says the class.
+ */
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { Ingress } from "../../../api/generated/networking.k8s.io/v1.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+import { byAge, PreferredObject } from "../../preferred-object.ts";
+
+const INGRESSES = { group: "networking.k8s.io", plural: "ingresses" };
+const INGRESS_CLASSES = { group: "networking.k8s.io", plural: "ingressclasses" };
+
+const IS_DEFAULT = "ingressclass.kubernetes.io/is-default-class";
+
+/** Where the class stood before it was a field; who uses it has decided. */
+const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
+
+export function defaultIngressClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  const defaultClass = new PreferredObject(isDefault, byAge);
+  return {
+    name: "DefaultIngressClass",
+
+    start: () => objects.follow(INGRESS_CLASSES, defaultClass),
+
+    mutate(request) {
+      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, INGRESSES)) return undefined;
+      const ingress = request.object as unknown as Ingress;
+      if (hasClass(ingress)) return undefined;
+      const ingressClassName = defaultClass.get()?.metadata.name;
+      return ingressClassName === undefined ? undefined : ({ ...ingress, spec: { ...ingress.spec, ingressClassName } } as KubeObject);
+    },
+  };
+}
+
+function isDefault({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[IS_DEFAULT] === "true";
+}
+
+function hasClass({ metadata: { annotations = {} }, spec }: Ingress): boolean {
+  return Object.hasOwn(annotations, CLASS_ANNOTATION) || spec?.ingressClassName !== undefined;
+}

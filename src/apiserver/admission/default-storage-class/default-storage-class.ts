@@ -1,0 +1,43 @@
+/**
+ * A claim that names no class is of the default one: of several, the newest. As upstream's plugin of this name: on create only; a claim
+ * that was made when there was no default gets one later from the controller of volumes. A claim that names the class "" wants none.
+ */
+import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+import { byAge, PreferredObject } from "../../preferred-object.ts";
+
+const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
+const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
+
+const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
+const IS_DEFAULT_BETA = "storageclass.beta.kubernetes.io/is-default-class";
+
+/** Where the class stood before it was a field; it still counts. */
+const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+
+export function defaultStorageClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  const defaultClass = new PreferredObject(isDefault, byAge);
+  return {
+    name: "DefaultStorageClass",
+
+    start: () => objects.follow(STORAGE_CLASSES, defaultClass),
+
+    mutate(request) {
+      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return undefined;
+      const claim = request.object as unknown as PersistentVolumeClaim;
+      if (hasClass(claim)) return undefined;
+      const storageClassName = defaultClass.get()?.metadata.name;
+      return storageClassName === undefined ? undefined : ({ ...claim, spec: { ...claim.spec, storageClassName } } as KubeObject);
+    },
+  };
+}
+
+function isDefault({ metadata: { annotations = {} } }: KubeObject): boolean {
+  return annotations[IS_DEFAULT] === "true" || annotations[IS_DEFAULT_BETA] === "true";
+}
+
+function hasClass({ metadata: { annotations = {} }, spec }: PersistentVolumeClaim): boolean {
+  return Object.hasOwn(annotations, CLASS_ANNOTATION) || spec?.storageClassName !== undefined;
+}

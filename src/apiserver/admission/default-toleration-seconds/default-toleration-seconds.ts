@@ -1,0 +1,42 @@
+/**
+ * Pods stay for a while on a node that is not ready or not reached, and then go, unless they say themselves what they tolerate.
+ * As upstream's plugin of this name: on create and on every update, so that a toleration that was taken away comes back.
+ */
+import type { Pod, Toleration } from "../../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+
+const PODS = { group: "", plural: "pods" };
+
+export function defaultTolerationSeconds({ config }: Pick<AdmissionDependencies, "config">): AdmissionPlugin {
+  const defaults = [
+    toleration("node.kubernetes.io/not-ready", config.notReadyTolerationSeconds),
+    toleration("node.kubernetes.io/unreachable", config.unreachableTolerationSeconds),
+  ];
+  return {
+    name: "DefaultTolerationSeconds",
+
+    mutate(request) {
+      if (!concerns(request)) return undefined;
+      const pod = request.object as unknown as Pod;
+      const given = pod.spec?.tolerations ?? [];
+      const missing = defaults.filter(({ key }) => !given.some((one) => covers(one, key)));
+      if (missing.length === 0) return undefined;
+      return { ...pod, spec: { ...pod.spec, tolerations: [...given, ...missing] } } as KubeObject;
+    },
+  };
+}
+
+function concerns(request: AdmissionRequest): boolean {
+  return (request.operation === "CREATE" || request.operation === "UPDATE") && request.subresource === "" && isOf(request, PODS);
+}
+
+function toleration(key: string, tolerationSeconds: number): Toleration & { readonly key: string } {
+  return { key, operator: "Exists", effect: "NoExecute", tolerationSeconds };
+}
+
+/** Whatever its operator and value: who speaks of this taint has decided. */
+function covers({ key = "", effect }: Toleration, taint: string): boolean {
+  return (key === "" || key === taint) && (!effect || effect === "NoExecute");
+}

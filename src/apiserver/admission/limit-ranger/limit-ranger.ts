@@ -1,0 +1,106 @@
+/**
+ * Containers that do not say what they need and may use get what the LimitRanges of their namespace have as defaults; then no container,
+ * Pod or claim is let in that asks for less or more than these allow. As upstream's plugin of this name: Pods when they are created and
+ * resized, claims also when they are changed, and nothing that is being deleted.
+ */
+import type { Container, LimitRange, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
+import { filledFrom } from "../../../api/core/v1/pod/defaults-resources.ts";
+import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import { ByNamespace } from "../../by-namespace.ts";
+import { claimViolations, podViolations, together } from "./constraints.ts";
+
+const LIMIT_RANGES = { group: "", plural: "limitranges" };
+const PODS = { group: "", plural: "pods" };
+const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
+
+/** Tells whoever reads the Pod what was filled in. */
+const ANNOTATION = "kubernetes.io/limit-ranger";
+
+export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  const ranges = new ByNamespace<LimitRange>();
+  const rangesFor = (request: AdmissionRequest) => (concerns(request) ? ranges.of(request.namespace) : []);
+  return {
+    name: "LimitRanger",
+    start: () => objects.follow(LIMIT_RANGES, ranges),
+
+    mutate(request) {
+      if (!isOf(request, PODS)) return undefined;
+      const sent = request.object as unknown as Pod;
+      const pod = rangesFor(request).reduce(withDefaults, sent);
+      return pod === sent ? undefined : (pod as unknown as KubeObject);
+    },
+
+    validate(request) {
+      for (const range of rangesFor(request)) {
+        const sentences = isOf(request, PODS)
+          ? podViolations(range, request.object as unknown as Pod)
+          : claimViolations(range, request.object as unknown as PersistentVolumeClaim);
+        if (sentences.length > 0) throw refused(request, together(sentences));
+      }
+    },
+  };
+}
+
+function concerns(request: AdmissionRequest): boolean {
+  const { operation, subresource, oldObject } = request;
+  if (oldObject?.metadata.deletionTimestamp !== undefined) return false;
+  if (isOf(request, PODS)) return (operation === "CREATE" && subresource === "") || (operation === "UPDATE" && subresource === "resize");
+  return isOf(request, CLAIMS) && subresource === "" && (operation === "CREATE" || operation === "UPDATE");
+}
+
+interface Filled {
+  readonly container: Container;
+  /** "cpu request for container c". */
+  readonly notes: readonly string[];
+}
+
+/** The Pod itself if nothing is missing. */
+export function withDefaults(pod: Pod, range: LimitRange): Pod {
+  const { requests, limits } = defaultsOf(range);
+  const fill = (title: string, containers: readonly Container[] = []) => containers.map((one) => filled(one, title, { requests, limits }));
+  const containers = fill("container", pod.spec?.containers);
+  const initContainers = fill("init container", pod.spec?.initContainers);
+  const notes = [...containers, ...initContainers].flatMap((one) => one.notes);
+  if (notes.length === 0) return pod;
+  const annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join("; ")}` };
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, annotations },
+    spec: {
+      ...pod.spec,
+      containers: containers.map(({ container }) => container),
+      ...(initContainers.length === 0 ? {} : { initContainers: initContainers.map(({ container }) => container) }),
+    },
+  };
+}
+
+/** Of several for containers the last that names a resource counts. */
+function defaultsOf({ spec }: LimitRange): { readonly requests: ResourceList; readonly limits: ResourceList } {
+  const items = (spec?.limits ?? []).filter(({ type }) => type === "Container");
+  return {
+    requests: Object.fromEntries(items.flatMap(({ defaultRequest = {} }) => Object.entries(defaultRequest))),
+    limits: Object.fromEntries(items.flatMap((item) => Object.entries(item.default ?? {}))),
+  };
+}
+
+function filled(container: Container, title: string, defaults: { readonly requests: ResourceList; readonly limits: ResourceList }): Filled {
+  const { resources } = container;
+  const missing = { requests: missingIn(resources?.requests, defaults.requests), limits: missingIn(resources?.limits, defaults.limits) };
+  const notes = [
+    ...(missing.requests.length === 0 ? [] : [`${missing.requests.join(", ")} request for ${title} ${container.name}`]),
+    ...(missing.limits.length === 0 ? [] : [`${missing.limits.join(", ")} limit for ${title} ${container.name}`]),
+  ];
+  if (notes.length === 0) return { container, notes };
+  const requests = missing.requests.length === 0 ? {} : { requests: filledFrom(resources?.requests, defaults.requests) };
+  const limits = missing.limits.length === 0 ? {} : { limits: filledFrom(resources?.limits, defaults.limits) };
+  return { container: { ...container, resources: { ...resources, ...requests, ...limits } }, notes };
+}
+
+function missingIn(list: ResourceList = {}, defaults: ResourceList): readonly string[] {
+  return Object.keys(defaults)
+    .filter((name) => !Object.hasOwn(list, name))
+    .toSorted();
+}

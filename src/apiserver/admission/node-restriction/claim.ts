@@ -1,0 +1,49 @@
+/** A node says of a claim how large its volume has become, and nothing else. */
+import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { AdmissionRequest } from "../../admission.ts";
+import { refuse } from "./refuse.ts";
+
+export function checkClaim(request: AdmissionRequest, node: string): void {
+  const { operation, subresource, object, oldObject } = request;
+  if (subresource !== "status") refuse(request, "may only update PVC status");
+  if (operation !== "UPDATE") refuse(request, `unexpected operation ${quoteGo(operation)}`);
+  const changed = changedFields(object as PersistentVolumeClaim, oldObject as PersistentVolumeClaim);
+  if (changed.length === 0) return;
+  const why = `is not allowed to update fields other than status.quantity and status.conditions: ${changed.join(", ")}`;
+  refuse(request, `node ${quoteGo(node)} ${why}`);
+}
+
+/** Where upstream shows both objects line by line, the fields that differ are enough. */
+function changedFields(next: PersistentVolumeClaim, previous: PersistentVolumeClaim): readonly string[] {
+  return [
+    ...differing("metadata.", metadataOf(next), metadataOf(previous)),
+    ...differing("spec.", next.spec ?? {}, previous.spec ?? {}),
+    ...differing("status.", statusOf(next), statusOf(previous)),
+  ];
+}
+
+/** Without what says nothing about the claim: an update may leave the version out. */
+function metadataOf({ metadata }: PersistentVolumeClaim): object {
+  const { resourceVersion: _resourceVersion, managedFields: _managedFields, ...rest } = metadata;
+  return rest;
+}
+
+/** Without what a node may change. */
+function statusOf({ status = {} }: PersistentVolumeClaim): object {
+  const { capacity: _capacity, conditions: _conditions, allocatedResources: _resources, ...rest } = status;
+  const { allocatedResourceStatuses: _statuses, ...fixed } = rest;
+  return fixed;
+}
+
+function differing(prefix: string, next: object, previous: object): readonly string[] {
+  const [a, b] = [new Map(Object.entries(next)), new Map(Object.entries(previous))];
+  const names = [...new Set([...a.keys(), ...b.keys()])];
+  return names.filter((name) => !deepEqual(presence(a.get(name)), presence(b.get(name)))).map((name) => prefix + name);
+}
+
+/** An empty map or list is as good as none. */
+function presence(value: unknown): unknown {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0 ? undefined : value;
+}

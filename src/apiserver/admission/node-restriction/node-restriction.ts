@@ -1,0 +1,54 @@
+/**
+ * A node writes only what is its own: its Node, its lease, its mirror pods, the status of its pods, tokens for its pods. The Node
+ * authorizer lets nodes write such kinds; here is looked at which object it is and what changes. As upstream's plugin of this name.
+ * Not here: what nodes may read, which is all the authorizer's.
+ */
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { groupResourceOf } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { nodeNameOf } from "../../node-identity.ts";
+import { checkCertificateRequest } from "./certificate-request.ts";
+import { checkClaim } from "./claim.ts";
+import { checkNode } from "./node.ts";
+import { checkCsiNode, checkLease, checkResourceSlice } from "./own-objects.ts";
+import { checkPod } from "./pod.ts";
+import { checkToken } from "./token.ts";
+import { refuse } from "./refuse.ts";
+
+/** Throws a StatusError to refuse. */
+type Check = (request: AdmissionRequest, node: string, dependencies: AdmissionDependencies) => Promise<void> | void;
+
+/** By the resource as messages name it. */
+const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["pods", checkPod],
+  ["nodes", checkNode],
+  ["persistentvolumeclaims", checkClaim],
+  ["serviceaccounts", checkToken],
+  ["leases.coordination.k8s.io", checkLease],
+  ["csinodes.storage.k8s.io", checkCsiNode],
+  ["resourceslices.resource.k8s.io", checkResourceSlice],
+  ["certificatesigningrequests.certificates.k8s.io", checkCertificateRequest],
+]);
+
+export function nodeRestriction(dependencies: AdmissionDependencies): AdmissionPlugin {
+  const check = (request: AdmissionRequest): Promise<void> | void => {
+    const node = nodeNameOf(request.context.user);
+    if (node === undefined) return undefined;
+    if (node === "") return refuse(request, `could not determine node from user ${quoteGo(request.context.user.name)}`);
+    const { group, plural } = request.endpoint.name;
+    return CHECKS.get(groupResourceOf(group, plural))?.(request, node, dependencies);
+  };
+  return {
+    name: "NodeRestriction",
+
+    // Changes nothing, but sees what the client sent, before the kind's rules put back what may not be changed this way.
+    async mutate(request) {
+      if (request.operation === "CREATE" || request.operation === "UPDATE") await check(request);
+      return undefined;
+    },
+
+    validate(request) {
+      return request.operation === "DELETE" ? check(request) : undefined;
+    },
+  };
+}

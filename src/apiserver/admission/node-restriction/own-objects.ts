@@ -1,0 +1,28 @@
+/** Objects of which a node has one, called like itself, or which say whose they are. */
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionRequest } from "../../admission.ts";
+import { refuse } from "./refuse.ts";
+
+const LEASE_NAMESPACE = "kube-node-lease";
+
+export function checkLease(request: AdmissionRequest, node: string): void {
+  if (request.namespace !== LEASE_NAMESPACE) refuse(request, `can only access leases in the "${LEASE_NAMESPACE}" system namespace`);
+  if (request.name !== node) refuse(request, "can only access node lease with the same name as the requesting node");
+}
+
+export function checkCsiNode(request: AdmissionRequest, node: string): void {
+  if (request.name !== node) refuse(request, "can only access CSINode with the same name as the requesting node");
+}
+
+interface Slice extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+/** An update cannot change whose it is, and whose it was the authorizer has looked at. */
+export function checkResourceSlice(request: AdmissionRequest, node: string): void {
+  const { operation } = request;
+  if (operation === "UPDATE") return;
+  const slice: Slice | undefined = operation === "CREATE" ? request.object : request.oldObject;
+  if (slice?.spec?.nodeName === node) return;
+  refuse(request, `can only ${operation === "CREATE" ? "create" : "delete"} ResourceSlice with the same NodeName as the requesting node`);
+}

@@ -1,0 +1,49 @@
+/**
+ * A claim grows only if it is bound and its class says that its volumes can grow. As upstream's plugin of this name: on update.
+ * That it does not shrink is a rule of the kind.
+ */
+import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
+import type { StorageClass } from "../../../api/generated/storage.k8s.io/v1.ts";
+import { compareQuantities, parseQuantity, quantityOf, type Quantity } from "../../../api/machinery/quantity.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import type { Objects } from "../../objects.ts";
+
+const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
+const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };
+
+/** Where the class stood before it was a field; it still counts, and wins. */
+const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+
+const CANNOT_GROW = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize";
+
+export function persistentVolumeClaimResize({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  return {
+    name: "PersistentVolumeClaimResize",
+
+    start: () => objects.load(STORAGE_CLASSES),
+
+    validate(request) {
+      if (request.operation !== "UPDATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return;
+      const claim = request.object as unknown as PersistentVolumeClaim;
+      const before = request.oldObject as unknown as PersistentVolumeClaim;
+      if (compareQuantities(sizeOf(claim), sizeOf(before)) <= 0) return;
+      if (before.status?.phase !== "Bound") throw refused(request, "Only bound persistent volume claims can be expanded");
+      if (!mayGrow(objects, classOf(claim), classOf(before))) throw refused(request, CANNOT_GROW);
+    },
+  };
+}
+
+function sizeOf({ spec }: PersistentVolumeClaim): Quantity {
+  const size = spec?.resources?.requests?.["storage"];
+  return size === undefined ? quantityOf(0) : parseQuantity(size);
+}
+
+function classOf({ metadata: { annotations = {} }, spec }: PersistentVolumeClaim): string {
+  return annotations[CLASS_ANNOTATION] ?? spec?.storageClassName ?? "";
+}
+
+function mayGrow(objects: Objects, name: string, nameBefore: string): boolean {
+  if (name === "" || name !== nameBefore) return false;
+  return objects.cached<StorageClass>(STORAGE_CLASSES, { namespace: "", name })?.allowVolumeExpansion === true;
+}

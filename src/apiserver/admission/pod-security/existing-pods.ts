@@ -1,0 +1,60 @@
+/**
+ * When a namespace is to be stricter from now on, its pods stay; whoever asks for it is told which of them could not be made any more.
+ * Pods with the same problem are told of together. Looks only so far and so long: it is advice, and the answer waits for it.
+ */
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { summarizeViolations, violationsOf } from "./evaluate.ts";
+import { describe, type LevelVersion } from "./policy.ts";
+
+/** As upstream. */
+const PODS_MAX = 3_000;
+const DURATION_MS_MAX = 1_000;
+
+export interface NewPolicy {
+  readonly namespace: string;
+  readonly enforce: LevelVersion;
+  /** Pods of these are exempt. */
+  readonly runtimeClasses: readonly string[];
+}
+
+export function warningsOfPods(pods: readonly Pod[], { namespace, enforce, runtimeClasses }: NewPolicy, clock: Clock): readonly string[] {
+  const concerned = oneOfEachOwnerFirst(pods.filter(({ spec }) => !runtimeClasses.includes(spec?.runtimeClassName ?? "")));
+  const byProblem = new Map<string, string[]>();
+  const endMs = clock.monotonic() + DURATION_MS_MAX;
+  let checked = 0;
+  for (const { metadata, spec } of concerned.slice(0, PODS_MAX)) {
+    checked++;
+    const violations = spec === undefined ? [] : violationsOf(enforce, { annotations: metadata.annotations ?? {}, spec });
+    if (violations.length > 0) {
+      const problem = summarizeViolations(violations);
+      byProblem.set(problem, [...(byProblem.get(problem) ?? []), metadata.name]);
+    }
+    if (clock.monotonic() > endMs) break;
+  }
+  const partly = `new PodSecurity enforce level only checked against the first ${checked} of ${concerned.length} existing pods`;
+  const heading = `existing pods in namespace "${namespace}" violate the new PodSecurity enforce level "${describe(enforce)}"`;
+  return [
+    ...(checked < concerned.length ? [partly] : []),
+    ...(byProblem.size > 0 ? [heading] : []),
+    ...[...byProblem].map(([problem, names]) => `${namesOf(names)}: ${problem}`).toSorted(),
+  ];
+}
+
+/** Replicas are alike, so that others come first. */
+function oneOfEachOwnerFirst(pods: readonly Pod[]): readonly Pod[] {
+  const owners = new Set<string>();
+  const [first, more]: [Pod[], Pod[]] = [[], []];
+  for (const pod of pods) {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+    (owner !== undefined && owners.has(owner) ? more : first).push(pod);
+    if (owner !== undefined) owners.add(owner);
+  }
+  return [...first, ...more];
+}
+
+function namesOf(names: readonly string[]): string {
+  const [first = "", ...others] = names.toSorted();
+  if (others.length === 0) return first;
+  return `${first} (and ${others.length === 1 ? "1 other pod" : `${others.length} other pods`})`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Keeps pods to the level of the pod security standards that their namespace asks for by its labels: refuses pods ("enforce"), and warns
+ * of pods and of what makes pods ("warn"). Labels that cannot be read are refused on namespaces; where they are there all the same, the
+ * strictest level is enforced. As upstream's plugin of this name.
+ */
+import { deepEqual } from "../../../base/deep.ts";
+import type { Container, Namespace, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
+import { forbiddenError, internalError, invalidObject } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+import type { CheckedPod } from "./check.ts";
+import { describeViolations, violationsOf } from "./evaluate.ts";
+import { warningsOfPods } from "./existing-pods.ts";
+import {
+  compareLevels,
+  defaultPolicy,
+  describe,
+  exemptWarning,
+  isFullyPrivileged,
+  isSame,
+  policyOf,
+  type NamespacePolicy,
+  type ReadPolicy,
+} from "./policy.ts";
+import { makesPods, templateOf } from "./templates.ts";
+
+const NAMESPACES = { group: "", plural: "namespaces" };
+const PODS = { group: "", plural: "pods" };
+
+/** They change nothing that is judged here. Any other has a whole pod. */
+const IGNORED_SUBRESOURCES = ["exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"];
+
+export function podSecurity(dependencies: AdmissionDependencies): AdmissionPlugin {
+  const plugin = new PodSecurity(dependencies);
+  return { name: "PodSecurity", validate: (request) => plugin.validate(request), start: () => dependencies.objects.load(NAMESPACES) };
+}
+
+class PodSecurity {
+  readonly #objects: AdmissionDependencies["objects"];
+  readonly #clock: AdmissionDependencies["clock"];
+  readonly #exemptions: AdmissionDependencies["config"]["podSecurity"]["exemptions"];
+  readonly #defaults: NamespacePolicy;
+
+  constructor({ objects, clock, config: { podSecurity: config } }: AdmissionDependencies) {
+    this.#objects = objects;
+    this.#clock = clock;
+    this.#exemptions = config.exemptions;
+    this.#defaults = defaultPolicy(config);
+  }
+
+  validate(request: AdmissionRequest): Promise<void> | void {
+    const { operation, subresource, endpoint } = request;
+    if (operation !== "CREATE" && operation !== "UPDATE") return undefined;
+    if (isOf(request, PODS)) return IGNORED_SUBRESOURCES.includes(subresource) ? undefined : this.#withPolicy(request, checkPod);
+    if (subresource !== "") return undefined;
+    if (isOf(request, NAMESPACES)) return this.#checkNamespace(request);
+    return makesPods(endpoint.name) ? this.#withPolicy(request, checkTemplate) : undefined;
+  }
+
+  /** At once where memory has the namespace, which is nearly always. */
+  #withPolicy(request: AdmissionRequest, check: typeof checkPod): Promise<void> | void {
+    const { namespace: name, context } = request;
+    if (this.#exemptions.namespaces.includes(name) || this.#exemptions.usernames.includes(context.user.name)) return undefined;
+    const found = this.#objects.cached<Namespace>(NAMESPACES, { namespace: "", name });
+    if (found !== undefined) return check(request, this.#policyOf(found), this.#exemptions.runtimeClasses);
+    return this.#objects.get<Namespace>(NAMESPACES, { namespace: "", name }).then((namespace) => {
+      if (namespace === undefined) throw internalError(new Error(`failed to lookup namespace "${name}"`));
+      check(request, this.#policyOf(namespace), this.#exemptions.runtimeClasses);
+    });
+  }
+
+  #policyOf({ metadata }: Namespace): ReadPolicy {
+    return policyOf(metadata.labels, this.#defaults);
+  }
+
+  #checkNamespace(request: AdmissionRequest): Promise<void> | void {
+    const namespace = request.object as Namespace | undefined;
+    if (namespace === undefined) return undefined;
+    const { policy, errors } = this.#policyOf(namespace);
+    const previous = request.operation === "UPDATE" ? this.#policyOf(request.oldObject as Namespace) : undefined;
+    // What was wrong before may stay wrong, so that other labels can be changed.
+    if (errors.length > 0 && (previous === undefined || !deepEqual(errors, previous.errors)))
+      throw invalidObject({ group: "", kind: "Namespace" }, request.name, errors);
+    if (previous !== undefined && !isStricter(policy, previous.policy)) return undefined;
+    if (this.#exemptions.namespaces.includes(request.name)) return this.#warnOfExemption(request, namespace, policy);
+    return previous === undefined ? undefined : this.#warnOfPods(request, policy);
+  }
+
+  #warnOfExemption({ name, context }: AdmissionRequest, { metadata: { labels = {} } }: Namespace, policy: NamespacePolicy): void {
+    const warning = exemptWarning(name, policy, labels, this.#defaults);
+    if (warning !== undefined) context.warn(warning);
+  }
+
+  async #warnOfPods({ name, context }: AdmissionRequest, { enforce }: NamespacePolicy): Promise<void> {
+    const pods = await this.#objects.list<Pod>(PODS, name);
+    const { runtimeClasses } = this.#exemptions;
+    for (const warning of warningsOfPods(pods, { namespace: name, enforce, runtimeClasses }, this.#clock)) context.warn(warning);
+  }
+}
+
+/** Whether pods that are there may be too much now: another version counts as stricter, since nobody knows. */
+function isStricter({ enforce: now }: NamespacePolicy, { enforce: before }: NamespacePolicy): boolean {
+  if (isSame(now, before) || now.level === "privileged") return false;
+  return now.version !== before.version || compareLevels(now.level, before.level) > 0;
+}
+
+function checkPod(request: AdmissionRequest, { policy, errors }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
+  if (errors.length === 0 && isFullyPrivileged(policy)) return;
+  const { metadata, spec } = request.object as Pod;
+  if (spec === undefined) return;
+  if (request.operation === "UPDATE" && !runsOther(spec, (request.oldObject as Pod).spec)) return;
+  if (exemptRuntimeClasses.includes(spec.runtimeClassName ?? "")) return;
+  const pod = { annotations: metadata.annotations ?? {}, spec };
+  const violations = violationsOf(policy.enforce, pod);
+  if (violations.length > 0) {
+    const why = `violates PodSecurity "${describe(policy.enforce)}": ${describeViolations(violations)}`;
+    throw forbiddenError(PODS, request.name, why);
+  }
+  warnOf(request, policy, pod);
+}
+
+function checkTemplate(request: AdmissionRequest, { policy }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
+  if (policy.warn.level === "privileged" || request.object === undefined) return;
+  const pod = templateOf(request.endpoint.name, request.object);
+  if (pod !== undefined && !exemptRuntimeClasses.includes(pod.spec.runtimeClassName ?? "")) warnOf(request, policy, pod);
+}
+
+function warnOf({ context }: AdmissionRequest, { warn }: NamespacePolicy, pod: CheckedPod): void {
+  const violations = violationsOf(warn, pod);
+  if (violations.length > 0) context.warn(`would violate PodSecurity "${describe(warn)}": ${describeViolations(violations)}`);
+}
+
+/** Of what can be changed in a pod only images matter, and containers that are added to look into it. */
+function runsOther(spec: PodSpec, previous: PodSpec | undefined): boolean {
+  if (previous === undefined) return true;
+  const { ephemeralContainers: added = [] } = spec;
+  return (
+    differ(spec.containers, previous.containers) ||
+    differ(spec.initContainers ?? [], previous.initContainers ?? []) ||
+    added.some(({ name, image }) => !previous.ephemeralContainers?.some((old) => old.name === name && old.image === image))
+  );
+}
+
+function differ(containers: readonly Container[], previous: readonly Container[]): boolean {
+  return containers.length !== previous.length || containers.some(({ image }, index) => image !== previous[index]?.image);
+}

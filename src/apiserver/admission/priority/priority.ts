@@ -1,0 +1,97 @@
+/**
+ * The number behind the name: a pod that names a PriorityClass gets its value and preemption policy, one that names none those of the
+ * default class, and if there is no default, 0. Pods do not choose the number themselves. As upstream's plugin of this name, which also
+ * keeps the default class unique.
+ */
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { PriorityClass } from "../../../api/generated/scheduling.k8s.io/v1.ts";
+import { changed, withChanges } from "../../../api/changes.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import { PreferredObject } from "../../preferred-object.ts";
+
+const PODS = { group: "", plural: "pods" };
+const PRIORITY_CLASSES = { group: "scheduling.k8s.io", plural: "priorityclasses" };
+
+/** Of pods where there is no class. */
+const NO_CLASS: Priority = { priorityClassName: "", priority: 0, preemptionPolicy: "PreemptLowerPriority" };
+
+interface Priority {
+  readonly priorityClassName: string;
+  readonly priority: number;
+  readonly preemptionPolicy?: NonNullable<Pod["spec"]>["preemptionPolicy"] | undefined;
+}
+
+export function priority({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  // Two can only be there if they were made at the same moment; the lower one does less harm.
+  const defaultClass = new PreferredObject<PriorityClass>(
+    ({ globalDefault }) => globalDefault === true,
+    (a, b) => valueOf(a) - valueOf(b),
+  );
+
+  function priorityOf(request: AdmissionRequest, name: string): Priority {
+    const found = name === "" ? defaultClass.get() : objects.cached<PriorityClass>(PRIORITY_CLASSES, { namespace: "", name });
+    if (found !== undefined)
+      return { priorityClassName: found.metadata.name, priority: valueOf(found), preemptionPolicy: found.preemptionPolicy };
+    if (name === "") return NO_CLASS;
+    throw refused(request, `no PriorityClass with name ${name} was found`);
+  }
+
+  return {
+    name: "Priority",
+
+    start: () => objects.follow(PRIORITY_CLASSES, defaultClass),
+
+    mutate(request) {
+      if (request.subresource !== "" || !isOf(request, PODS)) return undefined;
+      const pod = request.object as unknown as Pod;
+      if (request.operation === "UPDATE") return kept(pod, request.oldObject as unknown as Pod);
+      if (request.operation !== "CREATE") return undefined;
+      return prioritized(request, pod, priorityOf(request, pod.spec?.priorityClassName ?? ""));
+    },
+
+    validate(request) {
+      const { operation, subresource } = request;
+      if ((operation !== "CREATE" && operation !== "UPDATE") || subresource !== "" || !isOf(request, PRIORITY_CLASSES)) return;
+      const { globalDefault, metadata } = request.object as unknown as PriorityClass;
+      if (globalDefault !== true) return;
+      const other = defaultClass.get()?.metadata.name;
+      if (other === undefined || (operation === "UPDATE" && other === metadata.name)) return;
+      throw refused(request, `PriorityClass ${other} is already marked as default. Only one default can exist`);
+    },
+  };
+}
+
+/** 0 is not written. */
+function valueOf({ value = 0 }: PriorityClass): number {
+  return value;
+}
+
+/** Who leaves out what was filled in for them does not change it; that nobody changes it otherwise is a rule of the kind. */
+function kept(pod: Pod, before: Pod): KubeObject {
+  const ofBefore = { priority: before.spec?.priority, preemptionPolicy: before.spec?.preemptionPolicy };
+  return withChanges(pod, {
+    spec: changed(pod.spec, (spec) =>
+      withChanges(spec, {
+        priority: spec.priority ?? ofBefore.priority,
+        preemptionPolicy: spec.preemptionPolicy ?? ofBefore.preemptionPolicy,
+      }),
+    ),
+  });
+}
+
+function prioritized(request: AdmissionRequest, pod: Pod, { priorityClassName, ...computed }: Priority): KubeObject {
+  const { priority: number = computed.priority, preemptionPolicy: policy = computed.preemptionPolicy } = pod.spec ?? {};
+  const why = "priority admission controller computed";
+  if (number !== computed.priority) {
+    const given = `the integer value of priority (${number}) must not be provided in pod spec`;
+    throw refused(request, `${given}; ${why} ${computed.priority} from the given PriorityClass name`);
+  }
+  if (computed.preemptionPolicy !== undefined && policy !== computed.preemptionPolicy) {
+    const given = `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`;
+    throw refused(request, `${given}; ${why} ${computed.preemptionPolicy} from the given PriorityClass name`);
+  }
+  const named = priorityClassName === "" ? {} : { priorityClassName };
+  return { ...pod, spec: { ...pod.spec, ...named, ...computed } } as KubeObject;
+}

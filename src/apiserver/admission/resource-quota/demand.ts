@@ -1,0 +1,59 @@
+/** What a write asks of the quotas of its namespace, and what a quota says to it. Pure. */
+import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
+import {
+  addAmounts,
+  amountsOf,
+  areSameLists,
+  excessOf,
+  namesAbove,
+  onlyNamed,
+  shownAmounts,
+  withoutZeros,
+  type Amounts,
+} from "../../../api/core/v1/resource-quota/amounts.ts";
+import type { QuotaEvaluator, QuotaSurroundings, QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
+import { hardNames } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import { isInAllScopes } from "../../../api/core/v1/resource-quota/scopes.ts";
+
+export interface QuotaQuestion {
+  readonly evaluator: QuotaEvaluator;
+  readonly write: QuotaWrite;
+  readonly surroundings: QuotaSurroundings;
+}
+
+/** Whether the quota limits anything that the object is about. */
+export function isAbout(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): boolean {
+  return evaluator.namesAmong(hardNames(quota), surroundings).length > 0 && isInAllScopes(evaluator, quota, write.object);
+}
+
+/** Why the object cannot be counted, of a quota that is about it; undefined: it can. */
+export function whyUncountable(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): string | undefined {
+  const missing = evaluator.whatIsMissing?.(write.object, evaluator.namesAmong(hardNames(quota), surroundings));
+  return missing === undefined ? undefined : `failed quota: ${quota.metadata.name}: ${missing}`;
+}
+
+/** What the write takes from a quota that is about it: all of it, or what is more than before if the object was counted already. */
+export function requestedFrom(quota: ResourceQuota, { evaluator, write, surroundings }: QuotaQuestion): Amounts {
+  const { object, oldObject } = write;
+  const usage = evaluator.usageOf(object, surroundings);
+  const wasCounted = oldObject !== undefined && isInAllScopes(evaluator, quota, oldObject);
+  const more = wasCounted ? excessOf(usage, evaluator.usageOf(oldObject, surroundings)) : withoutZeros(usage);
+  return onlyNamed(more, hardNames(quota));
+}
+
+/** Whether the status tells how much of what the write is about is taken. */
+export function isCounted({ spec, status }: ResourceQuota, names: readonly string[]): boolean {
+  return areSameLists(spec?.hard, status?.hard) && names.every((name) => Object.hasOwn(status?.used ?? {}, name));
+}
+
+/** Why the quota does not allow so much more; undefined: it does. */
+export function whyTooMuch(
+  quota: ResourceQuota,
+  { used, requested }: { readonly used: Amounts; readonly requested: Amounts },
+): string | undefined {
+  const hard = amountsOf(quota.spec?.hard);
+  const above = namesAbove(onlyNamed(addAmounts(used, requested), requested.keys()), hard);
+  if (above.length === 0) return undefined;
+  const [asked, taken, limit] = [requested, used, hard].map((amounts) => shownAmounts(onlyNamed(amounts, above)));
+  return `exceeded quota: ${quota.metadata.name}, requested: ${asked}, used: ${taken}, limited: ${limit}`;
+}

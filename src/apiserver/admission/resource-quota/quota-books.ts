@@ -1,0 +1,171 @@
+/**
+ * Reading, counting and writing how much of a quota is taken.
+ *
+ * What is counted must not miss what others have charged and not written yet. A charge that is one commit with its object cannot be
+ * missed: it changes the quota, and the count is written only if nobody did. A charge that comes before its object can; so whoever counts
+ * also writes the namespace's mark, and whoever charges in advance commits its object on the condition that the mark is as it was before.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Random } from "../../../base/random.ts";
+import type { Pod, ResourceQuota } from "../../../api/generated/core/v1.ts";
+import type { DeviceClass, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
+import { areSameLists, listOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";
+import { justNow, type QuotaSurroundings } from "../../../api/core/v1/resource-quota/evaluator.ts";
+import { evaluatorsOf, needsDeviceClasses, usageOfAll } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import { trackUpdate } from "../../../api/machinery/apply/managed-fields.ts";
+import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
+import type { Operation, Store } from "../../../store/store.ts";
+import { bytesValue } from "../../../store/value.ts";
+import type { AdmissionDependencies } from "../../admission.ts";
+import type { Endpoint, Endpoints } from "../../endpoints.ts";
+import type { KindName, Objects } from "../../objects.ts";
+import type { ObjectName } from "../../storage/object-key.ts";
+import { translated } from "../../storage/store-failure.ts";
+import { StoredObject } from "../../storage/stored-object.ts";
+import { ignoredFields } from "../../write/field-manager.ts";
+import { newUid } from "../../write/identifiers.ts";
+
+export const QUOTAS: KindName = { group: "", plural: "resourcequotas" };
+const PODS: KindName = { group: "", plural: "pods" };
+const CLAIMS: KindName = { group: "resource.k8s.io", plural: "resourceclaims" };
+const DEVICE_CLASSES: KindName = { group: "resource.k8s.io", plural: "deviceclasses" };
+
+/** Whom the status belongs to: upstream's name for the API server. */
+const MANAGER = "kube-apiserver";
+
+const MARKS = resourcePrefix(BOOKKEEPING_GROUP, "quotamarks");
+/** Longer than any request takes; afterwards nobody can remember that it was another one before. */
+const MARK_MS = 600_000;
+
+/** The revision at which a namespace was last marked. */
+export type Mark = number;
+const NO_MARK: Mark = 0;
+
+/** Others that may be first, one after the other, before a charge is left as it is: the next count puts it right. */
+const RECOUNT_ATTEMPTS_MAX = 16;
+
+export class QuotaBooks {
+  readonly #endpoints: Endpoints;
+  readonly #objects: Objects;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor({
+    endpoints,
+    objects,
+    store,
+    clock,
+    random,
+  }: Pick<AdmissionDependencies, "endpoints" | "objects" | "store" | "clock" | "random">) {
+    this.#endpoints = endpoints;
+    this.#objects = objects;
+    this.#store = store;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** At least as new as every write that was answered. */
+  read(name: ObjectName): Promise<StoredObject | undefined> {
+    return this.#quotas().storage.get(name);
+  }
+
+  /** Read before counting or charging in advance. */
+  async readMark(namespace: string): Promise<Mark> {
+    return (await translated(() => this.#store.get(MARKS + namespace)))?.revision ?? NO_MARK;
+  }
+
+  /** Committed with what was counted, and with the object for which was charged in advance. */
+  markEntry(namespace: string, mark: Mark): Operation {
+    const precondition = mark === NO_MARK ? ({ is: "absent" } as const) : ({ is: "at", revision: mark } as const);
+    const value = bytesValue(new TextEncoder().encode(newUid(this.#random)));
+    return { type: "put", key: MARKS + namespace, value, precondition, expiresAtMs: this.#clock.now() + MARK_MS };
+  }
+
+  /** How much is taken of a quota that was read after the mark. */
+  async count(quota: ResourceQuota): Promise<Amounts> {
+    const { namespace = "" } = quota.metadata;
+    const surroundings = needsDeviceClasses(quota) ? await this.surroundings(namespace) : justNow(this.#clock.now());
+    const served = evaluatorsOf(quota, surroundings).filter((evaluator) => this.#isStored(evaluator));
+    const kinds = served.map(async (evaluator) => ({ evaluator, objects: await this.#objects.listExact(evaluator, namespace) }));
+    return usageOfAll(quota, await Promise.all(kinds), surroundings);
+  }
+
+  /** What claims of devices are judged by. */
+  async surroundings(namespace: string): Promise<QuotaSurroundings> {
+    await this.#objects.load(PODS);
+    return {
+      nowMs: this.#clock.now(),
+      deviceClasses: await this.#listed<DeviceClass>(DEVICE_CLASSES, ""),
+      claims: await this.#listed<ResourceClaim>(CLAIMS, namespace),
+      podOf: (name) => this.#objects.cached<Pod>(PODS, { namespace, name }),
+    };
+  }
+
+  /** The operation that makes it so, if the quota is still what it was. */
+  entry(stored: StoredObject, used: Amounts): Operation {
+    const { storage } = this.#quotas();
+    return storage.putOperation(nameOf(stored), this.#next(stored, used), { is: "at", revision: stored.revision });
+  }
+
+  /** The revision of the write; undefined: somebody else was first. */
+  async write(stored: StoredObject, used: Amounts, alongside: readonly Operation[]): Promise<number | undefined> {
+    const { storage } = this.#quotas();
+    const next = this.#next(stored, used);
+    const { written } = await storage.update(nameOf(stored), next, stored, { signal: undefined, alongside });
+    return written ? next.revision : undefined;
+  }
+
+  /** Counts anew and writes it down. */
+  async recount(name: ObjectName): Promise<void> {
+    for (let attempt = 1; attempt <= RECOUNT_ATTEMPTS_MAX; attempt++) {
+      const mark = await this.readMark(name.namespace);
+      const stored = await this.read(name);
+      if (stored === undefined) return;
+      const quota = quotaOf(stored);
+      const used = await this.count(quota);
+      if (areSameLists(quota.status?.used, listOf(used))) return;
+      if ((await this.write(stored, used, [this.markEntry(name.namespace, mark)])) !== undefined) return;
+    }
+  }
+
+  #next(stored: StoredObject, used: Amounts): StoredObject {
+    const endpoint = this.#quotas();
+    const previous = stored.object;
+    const { spec, status } = quotaOf(stored);
+    const next = { ...previous, status: { ...status, hard: spec?.hard ?? {}, used: listOf(used) } };
+    const managed = trackUpdate({
+      schema: endpoint.schema,
+      previous: previous as unknown as JsonObject,
+      previousManaged: stored.managed(),
+      next: next as unknown as JsonObject,
+      writer: { manager: MANAGER, apiVersion: endpoint.apiVersion, time: formatTime(this.#clock.now()), subresource: "status" },
+      ignore: ignoredFields(endpoint, "status"),
+    });
+    return StoredObject.fromObject(endpoint.storage.family, next as KubeObject, managed);
+  }
+
+  async #listed<T>(kind: KindName, namespace: string): Promise<readonly T[]> {
+    return this.#isStored(kind) ? this.#objects.listExact<T>(kind, namespace) : [];
+  }
+
+  #isStored({ group, plural }: KindName): boolean {
+    return this.#endpoints.stored(group, plural)?.resource.stored === true;
+  }
+
+  #quotas(): Endpoint {
+    const endpoint = this.#endpoints.stored(QUOTAS.group, QUOTAS.plural);
+    if (endpoint === undefined) throw new Error("Cannot charge a quota: ResourceQuotas are not served");
+    return endpoint;
+  }
+}
+
+export function quotaOf(stored: StoredObject): ResourceQuota {
+  return stored.object as unknown as ResourceQuota;
+}
+
+function nameOf({ object: { metadata } }: StoredObject): ObjectName {
+  return { namespace: metadata.namespace ?? "", name: metadata.name };
+}

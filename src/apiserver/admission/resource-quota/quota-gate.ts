@@ -1,0 +1,211 @@
+/**
+ * Charges quotas for what is written. What a write takes is charged in the commit of the write itself, so neither a crash nor another
+ * server can come between them. Of several quotas all but one are charged in advance, since a commit changes one object of a kind.
+ * Within one server the writes of a namespace take turns, so that servers compete and not all their clients.
+ *
+ * Who deletes gives nothing back here. Nobody is refused by a status that may be old: what is there is counted first.
+ * Not here: keeping the status up to date while nobody writes (the quota controller).
+ */
+import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
+import { addAmounts, amountsOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";
+import { justNow, type QuotaEvaluator, type QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
+import { hardNames } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import { conflict } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionRequest, Charge } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import type { ByNamespace } from "../../by-namespace.ts";
+import type { StoredObject } from "../../storage/stored-object.ts";
+import { TurnQueue } from "../../turn-queue.ts";
+import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
+import { quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
+
+/** Others that may be first with a quota that is charged in advance, before the client is told to try again. */
+const ATTEMPTS_MAX = 16;
+
+export interface QuotaCall {
+  readonly request: AdmissionRequest;
+  readonly evaluator: QuotaEvaluator;
+  readonly write: QuotaWrite;
+}
+
+/** A quota of which something is to be taken, and can be. */
+interface Account {
+  readonly stored: StoredObject;
+  /** With what the write takes. */
+  readonly used: Amounts;
+  /** The status did not tell: it was counted, and the mark goes with what is written. */
+  readonly isCounted: boolean;
+}
+
+/** One try at charging all quotas that a write takes something from. */
+interface Charging {
+  readonly request: AdmissionRequest;
+  readonly question: QuotaQuestion;
+  /** Read when it is first needed, and then kept: what was true before is the stronger condition. */
+  mark?: Mark;
+}
+
+export class QuotaGate {
+  readonly #dependencies: AdmissionDependencies;
+  readonly #quotas: ByNamespace<ResourceQuota>;
+  readonly #books: QuotaBooks;
+  /** By namespace; only those in which somebody writes. */
+  readonly #turns = new Map<string, TurnQueue>();
+  /** Quotas by namespace that were charged in advance for nothing. */
+  readonly #owed = new Map<string, Set<string>>();
+
+  constructor(dependencies: AdmissionDependencies, quotas: ByNamespace<ResourceQuota>) {
+    this.#dependencies = dependencies;
+    this.#quotas = quotas;
+    this.#books = new QuotaBooks(dependencies);
+  }
+
+  /** undefined: nothing is taken from any quota. */
+  async charge(call: QuotaCall): Promise<Charge | undefined> {
+    const { request } = call;
+    const question = await this.#question(call);
+    // Most updates take nothing, and need not wait for a turn to find out.
+    if (this.#concerned(request, question).length === 0) return undefined;
+    const end = await this.#beginTurn(request.namespace);
+    try {
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        request.context.signal?.throwIfAborted();
+        const charge = await this.#tryToCharge({ request, question }, end);
+        if (charge !== undefined) return charge;
+      }
+      throw conflict(request.endpoint.name, request.name);
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  async #question({ request, evaluator, write }: QuotaCall): Promise<QuotaQuestion> {
+    // Only claims of devices are judged by more than themselves.
+    const isClaim = evaluator.group === "resource.k8s.io" && evaluator.plural === "resourceclaims";
+    const surroundings = isClaim ? await this.#books.surroundings(request.namespace) : justNow(this.#dependencies.clock.now());
+    return { evaluator, write, surroundings };
+  }
+
+  /** Those that the write takes something from. */
+  #concerned(request: AdmissionRequest, question: QuotaQuestion): readonly ResourceQuota[] {
+    return this.#quotas.of(request.namespace).filter((quota) => amountFrom(quota, question, request) !== undefined);
+  }
+
+  /** undefined: somebody else was first. */
+  async #tryToCharge(charging: Charging, end: () => Promise<void>): Promise<Charge | undefined> {
+    const { request, question } = charging;
+    const { namespace } = request;
+    const quotas = this.#concerned(request, question);
+    // A commit changes one object of a kind: a quota, or the quota that is being created.
+    const isAlone = quotas.length === 1 && !isOf(request, QUOTAS);
+    if (!isAlone) charging.mark = await this.#books.readMark(namespace);
+    // Whether all of them allow it is known before anything is written.
+    const found: Account[] = [];
+    for (const quota of quotas) {
+      const account = await this.#find(quota.metadata.name, charging);
+      if (account !== undefined) found.push(account);
+    }
+    if (request.dryRun) return { settle: end };
+    const [together, ahead] = isOf(request, QUOTAS) ? [[], found] : [found.slice(0, 1), found.slice(1)];
+    for (const [index, account] of ahead.entries()) {
+      if (await this.#chargeInAdvance(account, charging)) continue;
+      this.#owe(namespace, ahead.slice(0, index));
+      return undefined;
+    }
+    const entries = together.map(({ stored, used }) => this.#books.entry(stored, used));
+    const marks = charging.mark === undefined ? [] : [this.#books.markEntry(namespace, charging.mark)];
+    return {
+      alongside: [...entries, ...marks],
+      settle: async (written) => {
+        if (!written) this.#owe(namespace, ahead);
+        await end();
+      },
+    };
+  }
+
+  /** The quota as it is now with what the write takes; refused if it does not allow that. undefined: nothing is taken from it any more. */
+  async #find(name: string, charging: Charging): Promise<Account | undefined> {
+    const { request, question } = charging;
+    const { namespace } = request;
+    const stored = await this.#books.read({ namespace, name });
+    const requested = stored === undefined ? undefined : amountFrom(quotaOf(stored), question, request);
+    if (stored === undefined || requested === undefined) return undefined;
+    const quota = quotaOf(stored);
+    const names = question.evaluator.namesAmong(hardNames(quota), question.surroundings);
+    const kept = isCounted(quota, names) ? amountsOf(quota.status?.used) : undefined;
+    if (kept !== undefined && whyNot(request, quota, { used: kept, requested }) === undefined) {
+      return { stored, used: addAmounts(kept, requested), isCounted: false };
+    }
+    if (charging.mark === undefined) {
+      charging.mark = await this.#books.readMark(namespace);
+      // It must be read after the mark: before, somebody could have charged it in advance who marks after us.
+      return this.#find(name, charging);
+    }
+    const used = await this.#books.count(quota);
+    const why = whyNot(request, quota, { used, requested });
+    if (why !== undefined) throw refused(request, why);
+    return { stored, used: addAmounts(used, requested), isCounted: true };
+  }
+
+  /** False: somebody else was first. */
+  async #chargeInAdvance({ stored, used, isCounted: wasCounted }: Account, charging: Charging): Promise<boolean> {
+    const { namespace } = charging.request;
+    const marks = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
+    const revision = await this.#books.write(stored, used, marks);
+    if (revision !== undefined && wasCounted) charging.mark = revision;
+    return revision !== undefined;
+  }
+
+  #owe(namespace: string, accounts: readonly Account[]): void {
+    if (accounts.length === 0) return;
+    const names = this.#owed.get(namespace) ?? new Set();
+    for (const { stored } of accounts) names.add(stored.object.metadata.name);
+    this.#owed.set(namespace, names);
+  }
+
+  async #beginTurn(namespace: string): Promise<() => Promise<void>> {
+    const queue = this.#turns.get(namespace) ?? new TurnQueue(this.#dependencies.clock);
+    this.#turns.set(namespace, queue);
+    const end = await queue.begin();
+    return async () => {
+      // While others wait it is left to the last of them: counting makes other servers start over.
+      const isLast = queue.length <= 1;
+      if (isLast) await this.#payBack(namespace);
+      end();
+      if (isLast && queue.length <= 1) this.#turns.delete(namespace);
+    };
+  }
+
+  /** By counting: whether a write has happened that nobody answered, only what is there can tell. */
+  async #payBack(namespace: string): Promise<void> {
+    const names = this.#owed.get(namespace) ?? [];
+    this.#owed.delete(namespace);
+    for (const name of names) {
+      try {
+        await this.#books.recount({ namespace, name });
+      } catch (error) {
+        // Too much stays charged until somebody would be refused by it, and counts.
+        this.#dependencies.log.warn("Cannot give back what was charged to a quota", { quota: `${namespace}/${name}`, error });
+      }
+    }
+  }
+}
+
+/** What is taken from a quota; undefined: nothing. Refused if the object does not say enough to be counted. */
+function amountFrom(quota: ResourceQuota, question: QuotaQuestion, request: AdmissionRequest): Amounts | undefined {
+  if (!isAbout(quota, question)) return undefined;
+  const why = whyUncountable(quota, question);
+  if (why !== undefined) throw refused(request, why);
+  const requested = requestedFrom(quota, question);
+  return requested.size === 0 ? undefined : requested;
+}
+
+/** What the status of a claim says was given to it already, so nobody can refuse it. */
+function whyNot(
+  { subresource }: AdmissionRequest,
+  quota: ResourceQuota,
+  amounts: { readonly used: Amounts; readonly requested: Amounts },
+): string | undefined {
+  return subresource === "status" ? undefined : whyTooMuch(quota, amounts);
+}

@@ -1,0 +1,52 @@
+/**
+ * Nothing is written that would take more than the quotas of its namespace allow. As upstream's plugin of this name, and exact: see
+ * quota-gate.ts. What objects take, api/core/v1/resource-quota knows.
+ */
+import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
+import type { QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
+import { evaluatorOf } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+import { ByNamespace } from "../../by-namespace.ts";
+import { QUOTAS } from "./quota-books.ts";
+import { QuotaGate } from "./quota-gate.ts";
+
+/** Upstream has never counted them. */
+const UNCOUNTED = [
+  { group: "", plural: "events" },
+  { group: "events.k8s.io", plural: "events" },
+];
+
+export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlugin {
+  const quotas = new ByNamespace<ResourceQuota>();
+  const gate = new QuotaGate(dependencies, quotas);
+  return {
+    name: "ResourceQuota",
+    start: () => dependencies.objects.follow(QUOTAS, quotas),
+
+    validate(request) {
+      if (quotas.of(request.namespace).length === 0 || !isCountable(request)) return undefined;
+      const { group, plural } = request.endpoint.name;
+      const evaluator = evaluatorOf(group, plural);
+      const write = writeOf(request);
+      return evaluator.handles(write) ? gate.charge({ request, evaluator, write }) : undefined;
+    },
+  };
+}
+
+function isCountable(request: AdmissionRequest): boolean {
+  const { operation, namespace, endpoint } = request;
+  if ((operation !== "CREATE" && operation !== "UPDATE") || namespace === "") return false;
+  return endpoint.resource.stored && endpoint.resource.scope === "Namespaced" && !UNCOUNTED.some((kind) => isOf(request, kind));
+}
+
+function writeOf({ operation, subresource, endpoint, object, oldObject }: AdmissionRequest): QuotaWrite {
+  const stored = (value: KubeObject) => endpoint.served.toStorage?.(value) ?? value;
+  return {
+    operation,
+    subresource,
+    object: stored(object as KubeObject),
+    ...(oldObject === undefined ? {} : { oldObject: stored(oldObject) }),
+  };
+}

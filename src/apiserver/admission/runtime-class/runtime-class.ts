@@ -1,0 +1,118 @@
+/**
+ * A pod of a RuntimeClass carries what the class says: what its sandbox costs, and where it can run. As upstream's plugin of this name:
+ * on create only, so a class that changes later changes no pod. Nobody but the class says what a sandbox costs.
+ */
+import type { Pod, PodSpec } from "../../../api/generated/core/v1.ts";
+import type { RuntimeClass } from "../../../api/generated/node.k8s.io/v1.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { compareQuantities, parseQuantity } from "../../../api/machinery/quantity.ts";
+import { StatusError } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import { mergeTolerations } from "./merge-tolerations.ts";
+
+const PODS = { group: "", plural: "pods" };
+const RUNTIME_CLASSES = { group: "node.k8s.io", plural: "runtimeclasses" };
+
+type Amounts = NonNullable<PodSpec["overhead"]>;
+
+export function runtimeClass({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  /** What memory has at once; where it may be behind, the store has the last word. */
+  async function classOf(request: AdmissionRequest, name: string): Promise<RuntimeClass> {
+    // Upstream's client says so before it asks.
+    if (name === "") throw new StatusError("Unknown", "resource name may not be empty");
+    const place = { namespace: "", name };
+    const found = objects.cached<RuntimeClass>(RUNTIME_CLASSES, place) ?? (await objects.getExact<RuntimeClass>(RUNTIME_CLASSES, place));
+    if (found === undefined) throw refused(request, `pod rejected: RuntimeClass ${quoteGo(name)} not found`);
+    return found;
+  }
+
+  return {
+    name: "RuntimeClass",
+
+    start: () => objects.load(RUNTIME_CLASSES),
+
+    mutate(request) {
+      const name = concerns(request) ? classNameOf(request) : undefined;
+      return name === undefined ? undefined : classOf(request, name).then((found) => withClass(request, found));
+    },
+
+    validate(request) {
+      if (!concerns(request)) return;
+      const name = classNameOf(request);
+      if (name === undefined) return checkOverhead(request, undefined);
+      return classOf(request, name).then((found) => checkOverhead(request, found));
+    },
+  };
+}
+
+function concerns(request: AdmissionRequest): boolean {
+  return request.operation === "CREATE" && request.subresource === "" && isOf(request, PODS);
+}
+
+function specOf({ object }: AdmissionRequest): Partial<PodSpec> {
+  return (object as unknown as Pod).spec ?? {};
+}
+
+function classNameOf(request: AdmissionRequest): string | undefined {
+  return specOf(request).runtimeClassName;
+}
+
+function withClass(request: AdmissionRequest, { overhead, scheduling }: RuntimeClass): KubeObject {
+  const spec = specOf(request);
+  const ofOverhead = overhead === undefined ? {} : overheadOf(request, spec, overhead.podFixed);
+  const ofScheduling =
+    scheduling === undefined
+      ? {}
+      : { ...selectorOf(request, spec, scheduling.nodeSelector), ...tolerationsOf(spec, scheduling.tolerations) };
+  return { ...request.object, spec: { ...spec, ...ofOverhead, ...ofScheduling } } as unknown as KubeObject;
+}
+
+function overheadOf(request: AdmissionRequest, { overhead = {} }: Partial<PodSpec>, podFixed: Amounts = {}): Partial<PodSpec> {
+  if (Object.keys(overhead).length > 0 && !areSame(overhead, podFixed)) throw otherOverhead(request);
+  return Object.keys(podFixed).length === 0 ? {} : { overhead: podFixed };
+}
+
+/** After everything that changes pods has run: somebody may have changed what the class had said. */
+function checkOverhead(request: AdmissionRequest, found: RuntimeClass | undefined): void {
+  const { overhead } = specOf(request);
+  if (found?.overhead === undefined) {
+    if (overhead === undefined) return;
+    throw refused(request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  }
+  if (!areSame(overhead ?? {}, found.overhead.podFixed ?? {})) throw otherOverhead(request);
+}
+
+function otherOverhead(request: AdmissionRequest): StatusError {
+  return refused(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+}
+
+/** As amounts: 1000m is 1. */
+function areSame(a: Amounts, b: Amounts): boolean {
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every(
+    (name) => Object.hasOwn(b, name) && compareQuantities(parseQuantity(a[name] as string), parseQuantity(b[name] as string)) === 0,
+  );
+}
+
+function selectorOf(
+  request: AdmissionRequest,
+  { nodeSelector: own = {} }: Partial<PodSpec>,
+  ofClass: Readonly<Record<string, string>> = {},
+): Partial<PodSpec> {
+  for (const [key, value] of Object.entries(ofClass)) {
+    if (!Object.hasOwn(own, key) || own[key] === value) continue;
+    throw refused(
+      request,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own[key]}`,
+    );
+  }
+  return Object.keys(ofClass).length === 0 ? {} : { nodeSelector: { ...own, ...ofClass } };
+}
+
+function tolerationsOf({ tolerations: own = [] }: Partial<PodSpec>, ofClass: PodSpec["tolerations"] = []): Partial<PodSpec> {
+  const tolerations = mergeTolerations(own, ofClass);
+  return tolerations.length === 0 ? {} : { tolerations };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../../../base/random.ts";
+import type { VirtualClock } from "../../../base/virtual-clock.ts";
+import { inProcessTransport } from "../../in-process.ts";
+import { Metrics } from "../../metrics.ts";
+import { Pipeline } from "../../pipeline.ts";
+import { admittingContext } from "../../testing/admitting-server.ts";
+import { Verbs } from "../../verbs/verbs.ts";
+import { WatchKeeper } from "../../watch/watch-keeper.ts";
+import { AccountDirectory } from "./account-directory.ts";
+
+/** As long as upstream waits at least, and at most. */
+const WAIT_MIN_MS = 900;
+const WAIT_MAX_MS = 1_791;
+
+async function start() {
+  const server = admittingContext({ plugins: [] });
+  const pipeline = new Pipeline(
+    server,
+    new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
+    new Metrics(),
+  );
+  const transport = inProcessTransport(pipeline, { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test" });
+  const { objects, clock } = server;
+  const directory = new AccountDirectory({ objects, clock, random: seededRandom(1) });
+  await directory.start();
+  return {
+    directory,
+    clock: clock as VirtualClock,
+    async create(namespace: string, name: string) {
+      await transport.request({
+        verb: "create",
+        group: "",
+        version: "v1",
+        plural: "serviceaccounts",
+        namespace,
+        object: { metadata: { name } },
+      });
+    },
+  };
+}
+
+/** What it resolved to; "waits" if it has not. */
+async function stateOf(
+  found: Promise<{ readonly metadata: { readonly namespace?: string } } | undefined>,
+  clock: VirtualClock,
+): Promise<string> {
+  let state = "waits";
+  void found.then((account) => (state = account?.metadata.namespace ?? "none"));
+  await clock.settle();
+  return state;
+}
+
+test("an account that is there is found at once, and another than default is not waited for", async () => {
+  const { directory, clock, create } = await start();
+  await create("n", "a");
+
+  assert.equal(directory.cached("n", "a")?.metadata.name, "a");
+  assert.equal(await stateOf(directory.find("n", "a", undefined), clock), "n");
+  assert.equal(await stateOf(directory.find("n", "b", undefined), clock), "none");
+});
+
+test("the default account is waited for until it is there, by everybody who needs it", async () => {
+  const { directory, clock, create } = await start();
+  const waiting = [directory.find("n", "default", undefined), directory.find("n", "default", undefined)];
+  const other = directory.find("m", "default", undefined);
+  await clock.settle();
+
+  await create("n", "other");
+  for (const found of waiting) assert.equal(await stateOf(found, clock), "waits");
+  await create("n", "default");
+  for (const found of waiting) assert.equal(await stateOf(found, clock), "n");
+  assert.equal(await stateOf(other, clock), "waits");
+  await clock.advance(WAIT_MAX_MS);
+  assert.equal(await stateOf(other, clock), "none");
+});
+
+test("nobody waits longer than upstream would try, nor after the client has gone", async () => {
+  const { directory, clock } = await start();
+  const client = new AbortController();
+  const [found, left] = [directory.find("n", "default", undefined), directory.find("n", "default", client.signal)];
+
+  await clock.advance(WAIT_MIN_MS - 1);
+  assert.equal(await stateOf(found, clock), "waits");
+  client.abort(new Error("gone"));
+  await assert.rejects(left, { message: "gone" });
+  await clock.advance(WAIT_MAX_MS - WAIT_MIN_MS + 1);
+  assert.equal(await stateOf(found, clock), "none");
+});

@@ -1,0 +1,121 @@
+/**
+ * A pod runs as a service account that exists: "default" if it names none. From it come the token that containers find in their file
+ * system, and the secrets for pulling images. Mirror pods stay as they are and may not use anything of the kind.
+ * As upstream's plugin of this name: pods are changed when they are made; what ephemeral containers refer to is checked, too.
+ */
+import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
+import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { StatusError } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+import { AccountDirectory, DEFAULT_ACCOUNT } from "./account-directory.ts";
+import { forbiddenReference, forbiddenEphemeralReference } from "./secret-references.ts";
+import { withToken } from "./token-volume.ts";
+
+const PODS = { group: "", plural: "pods" };
+
+const ENFORCES_ANNOTATION = "kubernetes.io/enforce-mountable-secrets";
+
+/** What Go takes for true. */
+const TRUE = ["1", "t", "T", "true", "TRUE", "True"];
+
+export function serviceAccount({ objects, clock, random }: Pick<AdmissionDependencies, "objects" | "clock" | "random">): AdmissionPlugin {
+  const own = random.derive("ServiceAccount");
+  const directory = new AccountDirectory({ objects, clock, random: own });
+  return {
+    name: "ServiceAccount",
+
+    start: () => directory.start(),
+
+    mutate(request) {
+      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, PODS)) return undefined;
+      const pod = request.object as unknown as Pod;
+      if (isMirror(pod)) {
+        refuseMirror(request, pod);
+        return undefined;
+      }
+      const name = pod.spec?.serviceAccountName || DEFAULT_ACCOUNT;
+      return withAccount(directory, request, name, (account) => {
+        const spec = { ...specOf(pod), serviceAccountName: name, serviceAccount: name };
+        const filled = { ...pod, spec: withPullSecrets(mounts(account, spec) ? withToken(spec, own) : spec, account) };
+        refuseSecrets(request, account, filled);
+        return filled as KubeObject;
+      });
+    },
+
+    validate(request) {
+      if (!isOf(request, PODS)) return;
+      const { operation, subresource } = request;
+      const pod = request.object as unknown as Pod;
+      if (operation === "UPDATE" && subresource === "ephemeralcontainers") {
+        return withAccount(directory, request, nameOf(request, pod), (account) => refuseEphemeralSecrets(account, pod));
+      }
+      if (operation !== "CREATE" || subresource !== "") return;
+      if (isMirror(pod)) return refuseMirror(request, pod);
+      return withAccount(directory, request, nameOf(request, pod), (account) => refuseSecrets(request, account, pod));
+    },
+  };
+}
+
+/** At once where memory has the account, which is nearly always. */
+function withAccount<T>(
+  directory: AccountDirectory,
+  request: AdmissionRequest,
+  name: string,
+  use: (account: ServiceAccount) => T,
+): Promise<T> | T {
+  const { namespace } = request;
+  const known = directory.cached(namespace, name);
+  if (known !== undefined) return use(known);
+  return directory.find(namespace, name, request.context.signal).then((found) => {
+    if (found !== undefined) return use(found);
+    throw refused(request, `error looking up service account ${namespace}/${name}: serviceaccount ${quoteGo(name)} not found`);
+  });
+}
+
+function nameOf(request: AdmissionRequest, pod: Pod): string {
+  const { serviceAccountName = "" } = specOf(pod);
+  if (serviceAccountName !== "") return serviceAccountName;
+  throw refused(request, `no service account specified for pod ${request.namespace}/${pod.metadata.name ?? ""}`);
+}
+
+function specOf({ spec }: Pod): PodSpec {
+  return spec ?? ({} as PodSpec);
+}
+
+function refuseMirror(request: AdmissionRequest, pod: Pod): void {
+  const spec = specOf(pod);
+  if (spec.serviceAccountName) throw refused(request, "a mirror pod may not reference service accounts");
+  if (secretNames(spec).size > 0) throw refused(request, "a mirror pod may not reference secrets");
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+  if (sources.some(({ serviceAccountToken }) => serviceAccountToken !== undefined)) {
+    throw refused(request, "a mirror pod may not use ServiceAccountToken volume projections");
+  }
+}
+
+/** The pod's own word counts first, then the account's. */
+function mounts(account: ServiceAccount, spec: PodSpec): boolean {
+  return spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true;
+}
+
+function withPullSecrets(spec: PodSpec, { imagePullSecrets = [] }: ServiceAccount): PodSpec {
+  if ((spec.imagePullSecrets ?? []).length > 0 || imagePullSecrets.length === 0) return spec;
+  return { ...spec, imagePullSecrets };
+}
+
+function enforces({ metadata }: ServiceAccount): boolean {
+  return TRUE.includes(metadata.annotations?.[ENFORCES_ANNOTATION] ?? "");
+}
+
+function refuseSecrets(request: AdmissionRequest, account: ServiceAccount, pod: Pod): void {
+  const why = enforces(account) ? forbiddenReference(account, specOf(pod)) : undefined;
+  if (why !== undefined) throw refused(request, why);
+}
+
+function refuseEphemeralSecrets(account: ServiceAccount, pod: Pod): void {
+  const why = enforces(account) ? forbiddenEphemeralReference(account, specOf(pod)) : undefined;
+  // Upstream does not say that it is the client who is wrong.
+  if (why !== undefined) throw new StatusError("Unknown", why);
+}

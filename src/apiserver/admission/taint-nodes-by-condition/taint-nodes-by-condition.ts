@@ -1,0 +1,26 @@
+/**
+ * A new node is tainted as not ready, so that nothing is scheduled there before the node's controller has seen it ready and takes the
+ * taint away. As upstream's plugin of this name: on create only.
+ */
+import type { Node, Taint } from "../../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AdmissionPlugin } from "../../admission.ts";
+import { isOf } from "../../admission-request.ts";
+
+const NODES = { group: "", plural: "nodes" };
+
+const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+
+export function taintNodesByCondition(): AdmissionPlugin {
+  return {
+    name: "TaintNodesByCondition",
+
+    mutate(request) {
+      if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, NODES)) return undefined;
+      const node = request.object as unknown as Node;
+      const taints = node.spec?.taints ?? [];
+      if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return undefined;
+      return { ...node, spec: { ...node.spec, taints: [...taints, NOT_READY] } } as KubeObject;
+    },
+  };
+}

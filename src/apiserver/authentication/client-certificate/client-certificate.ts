@@ -1,0 +1,43 @@
+/**
+ * A client that shows a certificate of the clients' authority is the user that its subject names: CN is the name, each O a group.
+ * A certificate of nobody that is trusted shows that the client meant to be somebody, so it is not taken for nobody in particular.
+ */
+import { AuthenticationError, type RequestAuthenticatorFactory } from "../../authentication.ts";
+import type { PeerCertificate } from "../../exchange.ts";
+import type { User } from "../../request.ts";
+import { validSubject, type PeerSubject } from "../peer-certificate.ts";
+
+export const clientCertificates: RequestAuthenticatorFactory = ({ identity: { clientAuthority }, clock }) => {
+  if (clientAuthority === undefined) return undefined;
+  const users = new WeakMap<PeerCertificate, User>();
+  return {
+    name: "client certificate",
+    authenticate({ peer: { certificate } }) {
+      if (certificate === undefined) return undefined;
+      if (certificate.authority !== clientAuthority) throw UNKNOWN_AUTHORITY;
+      const subject = validSubject(certificate, clock.now());
+      if (subject.commonName === "") return undefined;
+      let user = users.get(certificate);
+      if (user === undefined) {
+        user = userOf(subject);
+        users.set(certificate, user);
+      }
+      return user;
+    },
+  };
+};
+
+/** Made once: a proxy shows such a certificate with each of its requests that have no user. */
+const UNKNOWN_AUTHORITY = new AuthenticationError("x509: certificate signed by unknown authority");
+
+function userOf({ commonName, organizations, uids, fingerprint }: PeerSubject): User {
+  const [uid] = uids;
+  if (uids.length > 1) throw new AuthenticationError(`expected 1 UID, but found multiple: [${uids.join(" ")}]`);
+  if (uid === "") throw new AuthenticationError("UID cannot be an empty string");
+  return {
+    name: commonName,
+    ...(uid === undefined ? {} : { uid }),
+    groups: organizations,
+    extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * A proxy that has found out who the user is says so in headers, and shows by a certificate that it is the proxy: one of the proxies'
+ * own authority, with a name that is allowed. From anybody else these headers mean nothing.
+ */
+import { Lru } from "../../../base/lru.ts";
+import { AuthenticationError, type RequestAuthenticatorFactory } from "../../authentication.ts";
+import type { ExchangeRequest } from "../../exchange.ts";
+import type { FrontProxy } from "../../identity.ts";
+import type { User } from "../../request.ts";
+import { extraHeaders, firstHeaderText, headerTexts } from "../header-text.ts";
+import { validSubject } from "../peer-certificate.ts";
+
+/** Users that are the same object again when they come again, so that what was decided for them is found. */
+const USERS_MAX = 10_000;
+
+export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { frontProxy }, clock }) => {
+  if (frontProxy === undefined) return undefined;
+  const users = new Lru<string, User>({ max: USERS_MAX });
+  return {
+    name: "front proxy",
+    authenticate(request) {
+      const { certificate } = request.peer;
+      if (certificate === undefined) return undefined;
+      if (certificate.authority !== frontProxy.authority) throw NOT_A_PROXY;
+      const { commonName } = validSubject(certificate, clock.now());
+      if (frontProxy.allowedNames.length > 0 && !frontProxy.allowedNames.includes(commonName))
+        throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);
+      const user = userOf(frontProxy, request);
+      return user === undefined ? undefined : same(users, user);
+    },
+  };
+};
+
+/** Made once: every client that shows a certificate of its own is told so on its way to who knows it. */
+const NOT_A_PROXY = new AuthenticationError("x509: certificate signed by unknown authority");
+
+/** undefined: the proxy did not say who it is. */
+function userOf(
+  { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes }: FrontProxy,
+  request: ExchangeRequest,
+): User | undefined {
+  const name = firstOf(request, usernameHeaders);
+  if (name === "") return undefined;
+  const uid = firstOf(request, uidHeaders);
+  const extra = new Map<string, readonly string[]>();
+  for (const prefix of extraHeaderPrefixes) {
+    for (const [key, values] of extraHeaders(request, prefix)) extra.set(key, [...(extra.get(key) ?? []), ...values]);
+  }
+  return {
+    name,
+    ...(uid === "" ? {} : { uid }),
+    groups: groupHeaders.flatMap((header) => headerTexts(request, header)).filter((group) => group !== ""),
+    ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
+}
+
+/** The first of these headers that says something; "" if none does. */
+function firstOf(request: ExchangeRequest, headers: readonly string[]): string {
+  for (const header of headers) {
+    const value = firstHeaderText(request, header);
+    if (value !== "") return value;
+  }
+  return "";
+}
+
+function same(users: Lru<string, User>, user: User): User {
+  const key = JSON.stringify(user);
+  const known = users.get(key);
+  if (known !== undefined) return known;
+  users.set(key, user);
+  return user;
+}

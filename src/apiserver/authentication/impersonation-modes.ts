@@ -1,0 +1,160 @@
+/**
+ * The ways in which one may be let impersonate somebody, as upstream has them. The four narrow ones need two permissions: to be that
+ * user ("impersonate:<mode>", on what the user is made of), and to do just this as somebody else ("impersonate-on:<mode>:<verb>", on
+ * what the request is about). The old one ("impersonate") needs only the first, and is the only one for some users: a node or service
+ * account with groups of one's choice, and members of system:masters.
+ */
+import { describeFieldError } from "../../api/machinery/field-error.ts";
+import { validateDnsLabel, validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
+import type { StatusError } from "../../api/machinery/status-error.ts";
+import type { AccessAttributes, AccessedResource } from "../authorization.ts";
+import { accessRefusal } from "../refusal.ts";
+import type { User } from "../request.ts";
+import type { WantedUser } from "./impersonation-headers.ts";
+
+export interface ImpersonationMode {
+  /** As verbs name it; "" for the old one. */
+  readonly name: string;
+  /** Whether these two are what it is for. */
+  appliesTo(wanted: WantedUser, requestor: User): boolean;
+}
+
+/** Asks whether the requestor may. The refusal if not. */
+export type Ask = (verb: string, resource: AccessedResource) => StatusError | undefined;
+
+/** In the order of trying. */
+export const impersonationModes: readonly ImpersonationMode[] = [
+  {
+    name: "associated-node",
+    appliesTo: (wanted, requestor) => hasOnlyName(wanted) && isOnNode(requestor, nodeNameOf(wanted.name)),
+  },
+  { name: "arbitrary-node", appliesTo: (wanted) => hasOnlyName(wanted) && nodeNameOf(wanted.name) !== undefined },
+  { name: "serviceaccount", appliesTo: (wanted) => hasOnlyName(wanted) && serviceAccountOf(wanted.name) !== undefined },
+  {
+    name: "user-info",
+    appliesTo: ({ name }) => nodeNameOf(name) === undefined && serviceAccountOf(name) === undefined,
+  },
+  { name: "", appliesTo: () => true },
+];
+
+const AUTHENTICATION_GROUP = "authentication.k8s.io";
+const NODE_NAME = "authentication.kubernetes.io/node-name";
+const MASTERS = "system:masters";
+
+/** From this many on it is first asked for all of them at once. */
+const MANY = 4;
+
+/** Why the requestor may not be this user in this mode. */
+export function modeRefusal({ name: mode }: ImpersonationMode, wanted: WantedUser, requestor: User, ask: Ask): StatusError | undefined {
+  const verb = mode === "" ? "impersonate" : `impersonate:${mode}`;
+  const question: Question = { isNarrow: mode !== "", verb, requestor, ask };
+  return (
+    ask(verb, nameResource(question, wanted.name)) ??
+    (wanted.uid === "" ? undefined : ask(verb, { ...resource("uids"), name: wanted.uid })) ??
+    groupsRefusal(question, wanted.groups) ??
+    extraRefusal(question, wanted.extra)
+  );
+}
+
+interface Question {
+  readonly isNarrow: boolean;
+  readonly verb: string;
+  readonly requestor: User;
+  readonly ask: Ask;
+}
+
+function nameResource({ isNarrow }: Question, name: string): AccessedResource {
+  const group = isNarrow ? AUTHENTICATION_GROUP : "";
+  const node = isNarrow ? nodeNameOf(name) : undefined;
+  if (node !== undefined) return { ...resource("nodes"), group, name: node };
+  const account = serviceAccountOf(name);
+  if (account !== undefined) return { ...resource("serviceaccounts"), group, ...account };
+  return { ...resource("users"), group, name };
+}
+
+function groupsRefusal({ isNarrow, verb, requestor, ask }: Question, groups: readonly string[]): StatusError | undefined {
+  const all = { ...resource("groups"), group: isNarrow ? AUTHENTICATION_GROUP : "" };
+  if (isNarrow) {
+    const refuse = (name: string, reason: string) => accessRefusal({ user: requestor, verb, resource: { ...all, name }, path: "" }, reason);
+    if (groups.includes("")) return refuse("", "impersonating the empty string group is not allowed");
+    if (groups.includes(MASTERS)) return refuse(MASTERS, "impersonating the system:masters group is not allowed");
+    if (groups.length >= MANY && ask(verb, { ...all, name: "*" }) === undefined) return undefined;
+  }
+  return firstRefusal(groups, (name) => ask(verb, { ...all, name }));
+}
+
+function extraRefusal({ isNarrow, verb, requestor, ask }: Question, extra: WantedUser["extra"]): StatusError | undefined {
+  const all = resource("userextras");
+  const pairs = [...extra].flatMap(([subresource, values]) => values.map((name) => ({ subresource, name })));
+  if (isNarrow) {
+    const wrong = wrongWithExtra(extra);
+    if (wrong !== undefined) return accessRefusal({ user: requestor, verb, resource: all, path: "" }, wrong);
+    if (pairs.length >= MANY && ask(verb, { ...all, subresource: "*", name: "*" }) === undefined) return undefined;
+  }
+  return firstRefusal(pairs, (pair) => ask(verb, { ...all, ...pair }));
+}
+
+function wrongWithExtra(extra: WantedUser["extra"]): string | undefined {
+  for (const [key, values] of extra) {
+    if (key === "") return "impersonating the empty string key in extra is not allowed";
+    const wrong = validateDomainPrefixedPath(key, "extra.key").map(describeFieldError);
+    if (wrong.length > 0)
+      return `impersonating an invalid key in extra is not allowed: ${wrong.length === 1 ? wrong[0] : `[${wrong.join(", ")}]`}`;
+    if (key !== key.toLowerCase()) return `impersonating a non-lowercase key in extra is not allowed: ${JSON.stringify(key)}`;
+    if (values.includes("")) return "impersonating the empty string value in extra is not allowed";
+  }
+  return undefined;
+}
+
+function firstRefusal<T>(questions: readonly T[], ask: (question: T) => StatusError | undefined): StatusError | undefined {
+  for (const question of questions) {
+    const refusal = ask(question);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function resource(plural: string): AccessedResource {
+  return { group: AUTHENTICATION_GROUP, version: "v1", plural, subresource: "", namespace: "", name: "" };
+}
+
+/** What the request itself needs in a narrow mode. */
+export function impersonateOn({ name: mode }: ImpersonationMode, access: AccessAttributes): AccessAttributes {
+  return { ...access, verb: `impersonate-on:${mode}:${access.verb}` };
+}
+
+/** The groups of whom it becomes: those that were asked for, or those that such a user always has. */
+export function groupsOf({ name: mode }: ImpersonationMode, { name, groups }: WantedUser): readonly string[] {
+  if (groups.length > 0) return groups;
+  if (mode !== "" && nodeNameOf(name) !== undefined) return ["system:nodes"];
+  const account = serviceAccountOf(name);
+  return account === undefined ? [] : ["system:serviceaccounts", `system:serviceaccounts:${account.namespace}`];
+}
+
+function hasOnlyName({ uid, groups, extra }: WantedUser): boolean {
+  return uid === "" && groups.length === 0 && extra.size === 0;
+}
+
+const NODE_PREFIX = "system:node:";
+
+function nodeNameOf(user: string): string | undefined {
+  if (!user.startsWith(NODE_PREFIX)) return undefined;
+  const name = user.slice(NODE_PREFIX.length);
+  return validateDnsSubdomain(name).length === 0 ? name : undefined;
+}
+
+const ACCOUNT_PREFIX = "system:serviceaccount:";
+
+function serviceAccountOf(user: string): { readonly namespace: string; readonly name: string } | undefined {
+  if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
+  const [namespace = "", name = "", ...more] = user.slice(ACCOUNT_PREFIX.length).split(":");
+  if (more.length > 0 || validateDnsLabel(namespace).length > 0 || validateDnsSubdomain(name).length > 0) return undefined;
+  return { namespace, name };
+}
+
+/** Whether it is a service account whose token was made for a pod on that node. */
+function isOnNode({ name, extra = {} }: User, nodeName: string | undefined): boolean {
+  if (nodeName === undefined || serviceAccountOf(name) === undefined || !Object.hasOwn(extra, NODE_NAME)) return false;
+  const nodes = extra[NODE_NAME] ?? [];
+  return nodes.length === 1 && nodes[0] === nodeName;
+}

@@ -1,0 +1,132 @@
+/**
+ * From the claims of a token to its user, as upstream reads them: first whether the token is meant for us and good at this time, then who
+ * it is for. Whether the issuer has signed it was found out before.
+ * Not here: claims that stand somewhere else (`_claim_names`). A token whose groups do is refused: without them its user would be another.
+ */
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import { AuthenticationError } from "../../authentication.ts";
+import type { OpenIdIssuer } from "../../identity.ts";
+import type { User } from "../../request.ts";
+
+/** Clocks differ: a token may be from a little later than now. Upstream's number. */
+const NOT_BEFORE_LEEWAY_MS = 60_000;
+
+/** When it ends, in milliseconds since the epoch. Throws an AuthenticationError if it is not for us, or not for now. */
+export function checkClaims({ audiences }: OpenIdIssuer, claims: JsonObject, nowMs: number): number {
+  const meantFor = audiencesOf(claims);
+  if (!audiences.some((audience) => meantFor.includes(audience))) {
+    const [only = ""] = audiences;
+    const expected = audiences.length === 1 ? quoteGo(only) : `in ${list(audiences.toSorted())}`;
+    throw refusedToken(`expected audience ${expected} got ${list(meantFor)}`);
+  }
+  const endMs = timeOf(claims, "exp") ?? -Infinity;
+  if (endMs < nowMs) throw refusedToken(`token is expired (Token Expiry: ${goTime(endMs)})`);
+  const startMs = timeOf(claims, "nbf") ?? -Infinity;
+  if (nowMs + NOT_BEFORE_LEEWAY_MS < startMs)
+    throw refusedToken(`current time ${goTime(nowMs)} before the nbf (not before) time: ${goTime(startMs)}`);
+  return endMs;
+}
+
+/** Throws an AuthenticationError if the claims do not say who it is, or a required one is missing. */
+export function userOfClaims(issuer: OpenIdIssuer, claims: JsonObject): User {
+  const name = nameOf(issuer, claims);
+  const groups = groupsOf(issuer, claims);
+  const uid = issuer.uidClaim === undefined ? "" : textClaim(claims, issuer.uidClaim, `parse uid claim ${quoteGo(issuer.uidClaim)}`);
+  checkRequired(issuer, claims);
+  const id = claims["jti"];
+  return {
+    name,
+    groups,
+    ...(uid === "" ? {} : { uid }),
+    ...(typeof id === "string" && id !== "" ? { extra: { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] } } : {}),
+  };
+}
+
+export function refusedToken(why: string): AuthenticationError {
+  return new AuthenticationError(`oidc: verify token: oidc: ${why}`);
+}
+
+function nameOf({ usernameClaim: claim, usernamePrefix }: OpenIdIssuer, claims: JsonObject): string {
+  const name = textClaim(claims, claim, `parse username claims ${quoteGo(claim)}`);
+  if (claim === "email" && Object.hasOwn(claims, "email_verified")) {
+    const verified = claims["email_verified"] ?? false;
+    if (typeof verified !== "boolean") throw new AuthenticationError(`oidc: parse 'email_verified' claim: ${wrongType(verified, "bool")}`);
+    if (!verified) throw new AuthenticationError("oidc: email not verified");
+  }
+  return usernamePrefix + name;
+}
+
+function groupsOf({ groupsClaim, groupsPrefix }: OpenIdIssuer, claims: JsonObject): readonly string[] {
+  if (groupsClaim === undefined) return [];
+  if (!Object.hasOwn(claims, groupsClaim)) {
+    const elsewhere = claims["_claim_names"];
+    if (isObject(elsewhere) && Object.hasOwn(elsewhere, groupsClaim))
+      throw new AuthenticationError("oidc: could not expand distributed claims: the groups must stand in the token itself");
+    return [];
+  }
+  const value = claims[groupsClaim] ?? [];
+  const groups = typeof value === "string" ? [value] : value;
+  if (!isTexts(groups)) throw new AuthenticationError(`oidc: parse groups claim ${quoteGo(groupsClaim)}: ${wrongType(value, "string")}`);
+  return groups.map((group) => groupsPrefix + group);
+}
+
+function checkRequired({ requiredClaims }: OpenIdIssuer, claims: JsonObject): void {
+  for (const [claim, value] of Object.entries(requiredClaims)) {
+    if (!Object.hasOwn(claims, claim)) throw new AuthenticationError(`oidc: required claim ${claim} not present in ID token`);
+    const found = textClaim(claims, claim, `parse claim ${claim}`);
+    if (found !== value)
+      throw new AuthenticationError(`oidc: required claim ${claim} value does not match. Got = ${found}, want = ${value}`);
+  }
+}
+
+/** `null` is the empty text, as Go reads it. */
+function textClaim(claims: JsonObject, claim: string, doing: string): string {
+  if (!Object.hasOwn(claims, claim)) throw new AuthenticationError(`oidc: ${doing}: claim not present`);
+  const value = claims[claim] ?? "";
+  if (typeof value !== "string") throw new AuthenticationError(`oidc: ${doing}: ${wrongType(value, "string")}`);
+  return value;
+}
+
+function audiencesOf(claims: JsonObject): readonly string[] {
+  const value = (Object.hasOwn(claims, "aud") ? claims["aud"] : undefined) ?? [];
+  const audiences = typeof value === "string" ? [value] : value;
+  if (!isTexts(audiences)) throw refusedToken(`failed to unmarshal claims: ${wrongType(value, "string")}`);
+  return audiences;
+}
+
+/** In milliseconds; undefined if the token does not say. */
+function timeOf(claims: JsonObject, claim: string): number | undefined {
+  const value = (Object.hasOwn(claims, claim) ? claims[claim] : undefined) ?? undefined;
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" && typeof value !== "bigint")
+    throw refusedToken(`failed to unmarshal claims: ${wrongType(value, "int64")}`);
+  return Math.trunc(Number(value)) * 1_000;
+}
+
+function isTexts(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function list(texts: readonly string[]): string {
+  return `[${texts.map(quoteGo).join(" ")}]`;
+}
+
+/** Years that Go's library would show with more digits than four are shown as the last that has four. */
+const LAST_SHOWN_MS = Date.UTC(9999, 11, 31);
+
+function goTime(timeMs: number): string {
+  const shown = Number.isFinite(timeMs) ? Math.min(timeMs, LAST_SHOWN_MS) : -62_135_596_800_000;
+  return formatTime(shown).replace("T", " ").replace("Z", " +0000 UTC");
+}
+
+/** As Go's reader of JSON says it. */
+function wrongType(value: Json, expected: string): string {
+  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value === "bigint" ? "number" : typeof value;
+  return `json: cannot unmarshal ${found} into Go value of type ${expected}`;
+}

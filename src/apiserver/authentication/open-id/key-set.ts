@@ -1,0 +1,108 @@
+/**
+ * The keys of an issuer, fetched when a token first needs them, and again when a token is signed with one that is not among them: issuers
+ * change their keys without saying so. Whoever sends tokens that nobody has signed must not make us ask the issuer as often, so asking
+ * has a rate. While an issuer cannot be reached, the keys that are known stay good.
+ */
+import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { TokenBucket } from "../../../base/rate-limiter.ts";
+import type { KeyReader, Verifier } from "../../../base/signing.ts";
+import { AuthenticationError } from "../../authentication.ts";
+import type { DocumentFetcher, OpenIdIssuer } from "../../identity.ts";
+
+/** A few at once, then one each ten seconds, which is how often upstream tries to reach an issuer. */
+const FETCHES_BURST = 5;
+const FETCHES_PER_SECOND = 0.1;
+/** Upstream's, for one document. */
+const FETCH_TIMEOUT_MS = 30_000;
+/** Issuers have two or three. More than this would make each wrong token cost too much. */
+const KEYS_MAX = 100;
+
+export interface KeySetOptions {
+  readonly issuer: OpenIdIssuer;
+  readonly fetch: DocumentFetcher;
+  readonly readKey: KeyReader;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class KeySet {
+  readonly #options: KeySetOptions;
+  readonly #bucket: TokenBucket;
+  #known: readonly Verifier[] | undefined;
+  /** Where the keys are, as the issuer last said. */
+  #keysUrl: string | undefined;
+  #fetching: Promise<readonly Verifier[]> | undefined;
+
+  constructor(options: KeySetOptions) {
+    this.#options = options;
+    this.#bucket = new TokenBucket({ clock: options.clock, perSecond: FETCHES_PER_SECOND, burst: FETCHES_BURST });
+  }
+
+  /** undefined: they have not been fetched yet. */
+  get known(): readonly Verifier[] | undefined {
+    return this.#known;
+  }
+
+  /** The keys as they are now, if the issuer may be asked again already. Rejects with an AuthenticationError. */
+  refresh(): Promise<readonly Verifier[]> {
+    if (this.#fetching !== undefined) return this.#fetching;
+    if (!this.#bucket.takeNow()) {
+      if (this.#known !== undefined) return Promise.resolve(this.#known);
+      return Promise.reject(new AuthenticationError("oidc: authenticator not initialized"));
+    }
+    this.#fetching = this.#fetch().finally(() => (this.#fetching = undefined));
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<readonly Verifier[]> {
+    const { issuer, log } = this.#options;
+    try {
+      this.#keysUrl ??= await this.#discover();
+      this.#known = this.#read(await this.#document(this.#keysUrl));
+      return this.#known;
+    } catch (error) {
+      // Next time from the beginning: the keys may have moved.
+      this.#keysUrl = undefined;
+      log.warn("Cannot fetch the keys of an issuer of tokens", { issuer: issuer.url, error });
+      throw new AuthenticationError("oidc: verify token: failed to verify signature: fetching keys failed", { cause: error });
+    }
+  }
+
+  /** Where the issuer says that its keys are. */
+  async #discover(): Promise<string> {
+    const { url, discoveryUrl } = this.#options.issuer;
+    const document = await this.#document(discoveryUrl ?? `${url.replace(/\/$/, "")}/.well-known/openid-configuration`);
+    const { issuer, jwks_uri: keysUrl } = document;
+    if (issuer !== url) throw new Error(`The issuer must call itself "${url}", and calls itself ${JSON.stringify(issuer)}`);
+    if (typeof keysUrl !== "string" || keysUrl === "") throw new Error('The issuer must say where its keys are, and has no "jwks_uri"');
+    return keysUrl;
+  }
+
+  #read({ keys }: JsonObject): readonly Verifier[] {
+    if (!Array.isArray(keys)) throw new Error('The keys must be a list in "keys", and are not');
+    return (keys as readonly Json[])
+      .slice(0, KEYS_MAX)
+      .flatMap((key) =>
+        typeof key === "object" && key !== null && !Array.isArray(key) ? (this.#options.readKey(key as JsonObject) ?? []) : [],
+      );
+  }
+
+  /** Rejects when it takes too long. */
+  async #document(url: string): Promise<JsonObject> {
+    const { issuer, fetch, clock } = this.#options;
+    const timeout = new AbortController();
+    const done = new AbortController();
+    const late = () => timeout.abort(new Error(`Cannot fetch "${url}" within ${FETCH_TIMEOUT_MS} ms`));
+    void clock.sleep(FETCH_TIMEOUT_MS, done.signal).then(late, () => undefined);
+    const { certificateAuthority } = issuer;
+    try {
+      return await clock.external(
+        fetch(url, { signal: timeout.signal, ...(certificateAuthority === undefined ? {} : { certificateAuthority }) }),
+      );
+    } finally {
+      done.abort();
+    }
+  }
+}

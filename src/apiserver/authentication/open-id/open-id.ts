@@ -1,0 +1,132 @@
+/**
+ * Tokens of OpenID Connect: an issuer that is trusted has signed who the user is. Which issuer a token is from stands in it, unproven;
+ * it only says whose keys to ask. What was found out about a token is kept for a few seconds, so that a client that shows it with every
+ * request does not make us check a signature with each.
+ * Not here: anything of an AuthenticationConfiguration that needs expressions, and claims that must be fetched.
+ */
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { Lru } from "../../../base/lru.ts";
+import type { Verifier } from "../../../base/signing.ts";
+import { AuthenticationError, type AuthenticatedToken, type Soon, type TokenAuthenticatorFactory } from "../../authentication.ts";
+import type { OpenIdIssuer } from "../../identity.ts";
+import type { User } from "../../request.ts";
+import { checkSignature, readToken, type SignedToken } from "../service-account-token/json-web-token.ts";
+import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
+import { KeySet } from "./key-set.ts";
+
+/** As long as upstream remembers any token that was good. */
+const REMEMBERED_MS = 10_000;
+const REMEMBERED_MAX = 10_000;
+/** Characters of all remembered tokens. */
+const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
+
+/** This issuer alone may leave out the scheme of its name, as it did before there was a rule. */
+const GOOGLE = "accounts.google.com";
+
+export const openIdTokens: TokenAuthenticatorFactory = ({ identity, clock, log }) => {
+  const { openId, openIdIssuers } = identity;
+  if (openId === undefined || openIdIssuers.length === 0) return undefined;
+  const issuers = new Map(
+    openIdIssuers.map((issuer) => [issuer.url, new Issuer(issuer, new KeySet({ ...openId, issuer, clock, log }), clock)]),
+  );
+  const remembered = new Remembered(clock);
+  return {
+    name: "OpenID Connect",
+    authenticateToken(text) {
+      const known = remembered.get(text);
+      if (known !== undefined) return known;
+      const token = readToken(text);
+      const issuer = token === undefined ? undefined : issuers.get(issuerOf(token.payload));
+      if (token === undefined || issuer === undefined) return undefined;
+      const found = issuer.authenticate(token);
+      const keep = (good: Good) => remembered.keep(text, good);
+      return found instanceof Promise ? found.then(keep) : keep(found);
+    },
+  };
+};
+
+function issuerOf(payload: JsonObject): string {
+  const issuer = Object.hasOwn(payload, "iss") ? payload["iss"] : undefined;
+  return issuer === GOOGLE ? `https://${GOOGLE}` : typeof issuer === "string" ? issuer : "";
+}
+
+/** What a good token says. */
+interface Good {
+  readonly user: User;
+  readonly endMs: number;
+}
+
+class Issuer {
+  readonly #issuer: OpenIdIssuer;
+  readonly #keys: KeySet;
+  readonly #clock: Clock;
+
+  constructor(issuer: OpenIdIssuer, keys: KeySet, clock: Clock) {
+    this.#issuer = issuer;
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  authenticate(token: SignedToken): Soon<Good> {
+    const { algorithms } = this.#issuer;
+    if (!algorithms.includes(token.algorithm)) {
+      const expected = algorithms.map((name) => JSON.stringify(name)).join(" ");
+      throw refusedToken(`id token signed with unsupported algorithm, expected [${expected}] got ${JSON.stringify(token.algorithm)}`);
+    }
+    if (this.#keys.known !== undefined && isSigned(token, this.#keys.known)) return this.#judge(token);
+    return this.#keys.refresh().then((keys) => {
+      if (!isSigned(token, keys)) throw new AuthenticationError(`oidc: verify token: ${BAD_SIGNATURE}`);
+      return this.#judge(token);
+    });
+  }
+
+  #judge({ payload, repeatedClaim }: SignedToken): Good {
+    if (repeatedClaim !== undefined) throw refusedToken("failed to unmarshal claims: a claim is there twice");
+    const endMs = checkClaims(this.#issuer, payload, this.#clock.now());
+    return { user: userOfClaims(this.#issuer, payload), endMs };
+  }
+}
+
+const BAD_SIGNATURE = "failed to verify signature: failed to verify id token signature";
+
+function isSigned(token: SignedToken, keys: readonly Verifier[]): boolean {
+  try {
+    checkSignature(token, keys);
+    return true;
+  } catch (error) {
+    if (error instanceof AuthenticationError) return false;
+    throw error;
+  }
+}
+
+interface Entry extends AuthenticatedToken {
+  readonly untilMs: number;
+}
+
+class Remembered {
+  readonly #clock: Clock;
+  readonly #entries = new Lru<string, Entry>({
+    max: REMEMBERED_MAX,
+    maxWeight: REMEMBERED_LENGTH_MAX,
+    weigh: (_, text) => text.length,
+  });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(text: string): AuthenticatedToken | undefined {
+    const entry = this.#entries.get(text);
+    return entry !== undefined && this.#clock.now() <= entry.untilMs ? entry : undefined;
+  }
+
+  keep(text: string, { user, endMs }: Good): AuthenticatedToken {
+    const before = this.#entries.peek(text)?.user;
+    // The same object for the same user, so that what was decided for it is found again.
+    const kept = before !== undefined && JSON.stringify(before) === JSON.stringify(user) ? before : user;
+    const entry = { user: kept, untilMs: Math.min(endMs, this.#clock.now() + REMEMBERED_MS) };
+    this.#entries.set(text, entry);
+    return entry;
+  }
+}

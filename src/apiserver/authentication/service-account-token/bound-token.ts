@@ -1,0 +1,139 @@
+/**
+ * Tokens that TokenRequest gives: they end by themselves, and they end with what they are bound to (the service account always, and a
+ * Pod, Secret or Node if it was asked for). Writing their claims and reading them are side by side here, so that they agree.
+ *
+ * A token that lives longer than was asked for, so that old clients have time (`warnafter`), is as good as any other: upstream notes in
+ * its audit log that it is stale, and tells the client nothing.
+ */
+import { serviceAccountIdentity } from "../../../api/identities.ts";
+import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
+import { parseTime } from "../../../api/machinery/time.ts";
+import { AuthenticationError } from "../../authentication.ts";
+import type { KindName } from "../../objects.ts";
+import { checkTimes, LEEWAY_MS, objectClaim, readCommonClaims, textClaim } from "./claims.ts";
+import { serviceAccountUser } from "./service-account-user.ts";
+import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS, type Reference, type VerifiedToken } from "./verified-token.ts";
+
+export interface ObjectClaim {
+  readonly name: string;
+  /** "" if it is not known. */
+  readonly uid: string;
+}
+
+/** What a new token says. */
+export interface BoundClaims {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly id: string;
+  readonly nowMs: number;
+  readonly expirationSeconds: number;
+  /** Until when the client should have got itself a new one, if the token lives longer than that. */
+  readonly warnAfterSeconds?: number;
+  readonly namespace: string;
+  readonly serviceAccount: ObjectClaim;
+  readonly pod?: ObjectClaim;
+  readonly secret?: ObjectClaim;
+  /** What it is bound to, or where the Pod is. */
+  readonly node?: ObjectClaim;
+}
+
+export function boundPayload(claims: BoundClaims): JsonObject {
+  const { issuer, audiences, id, nowMs, expirationSeconds, warnAfterSeconds, namespace, serviceAccount } = claims;
+  const now = Math.floor(nowMs / 1_000);
+  return {
+    iss: issuer,
+    sub: serviceAccountIdentity(namespace, serviceAccount.name).name,
+    aud: audiences,
+    iat: now,
+    nbf: now,
+    exp: now + expirationSeconds,
+    jti: id,
+    "kubernetes.io": {
+      namespace,
+      serviceaccount: writeObjectClaim(serviceAccount),
+      ...(claims.pod === undefined ? {} : { pod: writeObjectClaim(claims.pod) }),
+      ...(claims.secret === undefined ? {} : { secret: writeObjectClaim(claims.secret) }),
+      ...(claims.node === undefined ? {} : { node: writeObjectClaim(claims.node) }),
+      ...(warnAfterSeconds === undefined ? {} : { warnafter: now + warnAfterSeconds }),
+    },
+  };
+}
+
+function writeObjectClaim({ name, uid }: ObjectClaim): JsonObject {
+  return uid === "" ? { name } : { name, uid };
+}
+
+/** Throws an AuthenticationError if the claims cannot be read. */
+export function boundToken(payload: JsonObject): VerifiedToken {
+  const common = readCommonClaims(payload);
+  const own = objectClaim(payload["kubernetes.io"], "serviceaccount.kubernetes") ?? {};
+  const namespace = textClaim(own["namespace"]);
+  const account = readObjectClaim(own, "serviceaccount") ?? { name: "", uid: "" };
+  const secret = readObjectClaim(own, "secret");
+  const pod = readObjectClaim(own, "pod");
+  const node = readObjectClaim(own, "node");
+  const bindings: readonly Binding[] = [
+    ...bindingTo(SECRETS, "secret", namespace, secret),
+    ...bindingTo(PODS, "pod", namespace, pod),
+    // A Pod goes with its node, so of a Pod's token the node is only told.
+    ...(pod === undefined ? bindingTo(NODES, "node", "", node) : []),
+  ];
+  const serviceAccount = { kind: SERVICE_ACCOUNTS, namespace, ...account };
+  return {
+    audiences: common.audiences,
+    user: serviceAccountUser({
+      namespace,
+      ...account,
+      tokenId: common.id,
+      ...(pod === undefined ? {} : { pod }),
+      ...(node === undefined ? {} : { node }),
+    }),
+    references: [serviceAccount, ...bindings],
+    checkTimes: (nowMs) => checkTimes(common, nowMs),
+    judge([foundAccount, ...found], nowMs) {
+      checkAccount(serviceAccount, foundAccount, nowMs);
+      for (const [index, binding] of bindings.entries()) checkBinding(binding, found[index], nowMs);
+      return {};
+    },
+  };
+}
+
+interface Binding extends Reference {
+  /** As messages call it. */
+  readonly what: string;
+  readonly uid: string;
+}
+
+function bindingTo(kind: KindName, what: string, namespace: string, claim: ObjectClaim | undefined): readonly Binding[] {
+  return claim === undefined ? [] : [{ kind, what, namespace, ...claim }];
+}
+
+function readObjectClaim(own: JsonObject, name: string): ObjectClaim | undefined {
+  const claim = objectClaim(own[name], "serviceaccount.ref");
+  return claim === undefined ? undefined : { name: textClaim(claim["name"]), uid: textClaim(claim["uid"]) };
+}
+
+function checkAccount({ namespace, name, uid }: Reference, found: KubeObject | undefined, nowMs: number): void {
+  // Upstream asks its own API, which refuses these two in words of its own.
+  if (name === "") throw new AuthenticationError("resource name may not be empty");
+  if (namespace === "") throw new AuthenticationError("the server could not find the requested resource");
+  if (found === undefined) throw new AuthenticationError(`serviceaccounts "${name}" not found`);
+  if (found.metadata.uid !== uid)
+    throw new AuthenticationError(`service account UID (${found.metadata.uid}) does not match claim (${uid})`);
+  if (isLongDeleted(found, nowMs)) throw new AuthenticationError(`service account ${namespace}/${name} has been deleted`);
+}
+
+const INVALIDATED = "service account token has been invalidated";
+
+function checkBinding({ what, uid }: Binding, found: KubeObject | undefined, nowMs: number): void {
+  if (found === undefined) throw new AuthenticationError(INVALIDATED);
+  if (found.metadata.uid !== uid)
+    throw new AuthenticationError(`${what} UID (${found.metadata.uid}) does not match service account ${what} ref claim (${uid})`);
+  if (isLongDeleted(found, nowMs)) throw new AuthenticationError(INVALIDATED);
+}
+
+/** It should have been gone for a while, and something holds it up. Until then it may still need its token to stop in good order. */
+function isLongDeleted({ metadata: { deletionTimestamp } }: KubeObject, nowMs: number): boolean {
+  const deletedAtMs = deletionTimestamp === undefined ? undefined : parseTime(deletionTimestamp);
+  return deletedAtMs !== undefined && deletedAtMs < nowMs - LEEWAY_MS;
+}

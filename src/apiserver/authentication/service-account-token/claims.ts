@@ -1,0 +1,81 @@
+/**
+ * The claims that all tokens have (RFC 7519), and reading claims of any kind. What signed a token is one of our own keys by the time
+ * this is asked, so a claim of another type than it should be is somebody's mistake and no attack; it is told as upstream tells it.
+ */
+import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+import { AuthenticationError } from "../../authentication.ts";
+
+/** Clocks of two machines may differ this much. Upstream's. */
+export const LEEWAY_MS = 60_000;
+
+export interface CommonClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Empty if it does not say. */
+  readonly audiences: readonly string[];
+  /** Milliseconds since the epoch, as all moments here. */
+  readonly expiresAtMs: number | undefined;
+  readonly notBeforeMs: number | undefined;
+  readonly issuedAtMs: number | undefined;
+  /** "" if it has none. */
+  readonly id: string;
+}
+
+export function readCommonClaims(payload: JsonObject): CommonClaims {
+  return {
+    issuer: textClaim(payload["iss"]),
+    subject: textClaim(payload["sub"]),
+    audiences: audiencesClaim(payload["aud"]),
+    expiresAtMs: momentClaim(payload["exp"]),
+    notBeforeMs: momentClaim(payload["nbf"]),
+    issuedAtMs: momentClaim(payload["iat"]),
+    id: textClaim(payload["jti"]),
+  };
+}
+
+/** Throws an AuthenticationError if the token is not good at this moment. */
+export function checkTimes({ expiresAtMs, notBeforeMs, issuedAtMs }: CommonClaims, nowMs: number): void {
+  if (notBeforeMs !== undefined && nowMs + LEEWAY_MS < notBeforeMs) throw new AuthenticationError("service account token is not valid yet");
+  if (expiresAtMs !== undefined && nowMs - LEEWAY_MS > expiresAtMs) throw new AuthenticationError("service account token has expired");
+  if (issuedAtMs !== undefined && nowMs + LEEWAY_MS < issuedAtMs)
+    throw new AuthenticationError("service account token is issued in the future");
+}
+
+/** "" if there is none. */
+export function textClaim(claim: Json | undefined): string {
+  if (claim === undefined || claim === null) return "";
+  if (typeof claim !== "string") throw wrongType(claim, "string");
+  return claim;
+}
+
+/** `goType`: how upstream calls what it should be. */
+export function objectClaim(claim: Json | undefined, goType: string): JsonObject | undefined {
+  if (claim === undefined || claim === null) return undefined;
+  if (typeof claim !== "object" || Array.isArray(claim)) throw wrongType(claim, goType);
+  return claim as JsonObject;
+}
+
+function momentClaim(claim: Json | undefined): number | undefined {
+  if (claim === undefined || claim === null) return undefined;
+  if (typeof claim !== "number" && typeof claim !== "bigint")
+    throw new AuthenticationError("go-jose/go-jose/jwt: expected number value to unmarshal NumericDate");
+  return Math.trunc(Number(claim)) * 1_000;
+}
+
+function audiencesClaim(claim: Json | undefined): readonly string[] {
+  if (claim === undefined) return [];
+  const audiences: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  if (!audiences.every((audience) => typeof audience === "string"))
+    throw new AuthenticationError("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience");
+  return audiences;
+}
+
+function wrongType(claim: Exclude<Json, null>, goType: string): AuthenticationError {
+  return new AuthenticationError(`json: cannot unmarshal ${goNameOf(claim)} into Go value of type ${goType}`);
+}
+
+function goNameOf(claim: Exclude<Json, null>): string {
+  if (Array.isArray(claim)) return "array";
+  if (typeof claim === "boolean") return "bool";
+  return typeof claim === "bigint" ? "number" : typeof claim;
+}

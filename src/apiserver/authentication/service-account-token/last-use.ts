@@ -1,0 +1,48 @@
+/**
+ * A Secret that holds a token says on which day it was used last, so that whoever tidies up knows what nobody needs. Written once a day
+ * per Secret, by the server itself; if it cannot be written, the token is as good as before.
+ */
+import { formatTime } from "../../../api/machinery/time.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { AuthenticationContext } from "../../authentication.ts";
+import { LAST_USED_LABEL } from "./legacy-token.ts";
+import { SECRETS } from "./verified-token.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+export class LastUse {
+  readonly #context: AuthenticationContext;
+  /** Being written, by uid: of many requests at once the first one writes. */
+  readonly #writing = new Set<string>();
+
+  constructor(context: AuthenticationContext) {
+    this.#context = context;
+  }
+
+  /** undefined: nothing to write. Never rejects. */
+  note(secret: KubeObject | undefined): Promise<void> | undefined {
+    const { label, clock } = this.#context;
+    if (secret === undefined || label === undefined) return undefined;
+    const lastUsed = secret.metadata.labels?.[LAST_USED_LABEL];
+    const today = dayOf(clock.now());
+    // Another server's clock may be a little ahead.
+    if (lastUsed === today || lastUsed === dayOf(clock.now() + DAY_MS)) return undefined;
+    const { uid = "" } = secret.metadata;
+    if (this.#writing.has(uid)) return undefined;
+    this.#writing.add(uid);
+    return this.#write(secret, today).finally(() => this.#writing.delete(uid));
+  }
+
+  async #write({ metadata: { name, namespace = "" } }: KubeObject, today: string): Promise<void> {
+    try {
+      await this.#context.label?.(SECRETS, { namespace, name }, { [LAST_USED_LABEL]: today });
+    } catch (error) {
+      this.#context.log.error("Could not note when the token of a secret was used last", { secret: `${namespace}/${name}`, error });
+    }
+  }
+}
+
+/** "2026-01-31", in UTC. */
+function dayOf(timeMs: number): string {
+  return formatTime(timeMs).slice(0, 10);
+}

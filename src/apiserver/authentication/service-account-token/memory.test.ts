@@ -1,0 +1,119 @@
+/** What is asked from memory, and when the store is asked instead. */
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import type { Verifier } from "../../../base/signing.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import type { TokenAuthenticator } from "../../authentication.ts";
+import type { KindName, Objects } from "../../objects.ts";
+import type { ObjectName } from "../../storage/object-key.ts";
+import { boundPayload } from "./bound-token.ts";
+import { serviceAccountTokenAuthenticator } from "./service-account-token.ts";
+import { AUDIENCE, ISSUER, KEY, OTHER_KEY, signed, TOKENS } from "./testing/token-server.ts";
+
+const POD = { kind: "pods", name: "p" };
+const ACCOUNT = { kind: "serviceaccounts", name: "a" };
+
+/** Objects of two places: memory, which may be behind, and the store. */
+class TwoPlaces {
+  readonly memory = new Map<string, string>();
+  readonly store = new Map<string, string>();
+  readonly asked: string[] = [];
+
+  put(place: "memory" | "store" | "both", { kind, name }: typeof POD, uid: string): this {
+    if (place !== "store") this.memory.set(`${kind}/${name}`, uid);
+    if (place !== "memory") this.store.set(`${kind}/${name}`, uid);
+    return this;
+  }
+
+  readonly objects = {
+    load: ({ plural }: KindName) => {
+      this.asked.push(`load ${plural}`);
+      return Promise.resolve();
+    },
+    cached: ({ plural }: KindName, { name }: ObjectName) => objectOf(name, this.memory.get(`${plural}/${name}`)),
+    getExact: ({ plural }: KindName, { name }: ObjectName) => {
+      this.asked.push(`get ${plural}`);
+      return Promise.resolve(objectOf(name, this.store.get(`${plural}/${name}`)));
+    },
+  } as unknown as Objects;
+}
+
+function objectOf(name: string, uid: string | undefined): KubeObject | undefined {
+  return uid === undefined ? undefined : ({ metadata: { name, namespace: "n", uid } } as KubeObject);
+}
+
+function authenticatorOf({ objects }: TwoPlaces, verifier: Verifier = KEY.verifier): TokenAuthenticator {
+  const serviceAccounts = { ...TOKENS, verifiers: [verifier] };
+  const identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [], serviceAccounts };
+  const made = serviceAccountTokenAuthenticator({ identity, objects, clock, log: silentLogger });
+  if (made === undefined) throw new Error("There is no authenticator");
+  return made;
+}
+
+const clock = virtualClock();
+const TOKEN = signed(
+  boundPayload({
+    issuer: ISSUER,
+    audiences: [AUDIENCE],
+    id: "j",
+    nowMs: clock.now(),
+    expirationSeconds: 3_600,
+    namespace: "n",
+    serviceAccount: { name: "a", uid: "1" },
+    pod: { name: "p", uid: "2" },
+  }),
+);
+
+test("what a token is bound to is read once, and from then on asked from memory, without waiting", async () => {
+  const places = new TwoPlaces().put("both", ACCOUNT, "1").put("both", POD, "2");
+  const authenticator = authenticatorOf(places);
+
+  const first = await authenticator.authenticateToken(TOKEN, [AUDIENCE]);
+  const second = authenticator.authenticateToken(TOKEN, [AUDIENCE]);
+
+  deepEqual(places.asked, ["load serviceaccounts", "load pods"]);
+  equal(second instanceof Promise, false);
+  deepEqual(second, first);
+});
+
+test("the signature of a token is checked once, and its user is the same each time", async () => {
+  let checks = 0;
+  const verify: Verifier["verify"] = (...all) => {
+    checks++;
+    return KEY.verifier.verify(...all);
+  };
+  const authenticator = authenticatorOf(new TwoPlaces().put("both", ACCOUNT, "1").put("both", POD, "2"), { ...KEY.verifier, verify });
+
+  const first = await authenticator.authenticateToken(TOKEN, [AUDIENCE]);
+  const second = await authenticator.authenticateToken(TOKEN, [AUDIENCE]);
+
+  equal(checks, 1);
+  equal(first?.user, second?.user);
+});
+
+for (const [what, places] of [
+  ["has not heard of yet", new TwoPlaces().put("both", ACCOUNT, "1").put("store", POD, "2")],
+  ["still has the predecessor of", new TwoPlaces().put("both", ACCOUNT, "1").put("memory", POD, "old").put("store", POD, "2")],
+] as const) {
+  test(`a Pod that memory ${what} is looked for in the store before its token is refused`, async () => {
+    const found = await authenticatorOf(places).authenticateToken(TOKEN, [AUDIENCE]);
+
+    equal(found?.user.name, "system:serviceaccount:n:a");
+    deepEqual(places.asked, ["load serviceaccounts", "load pods", "get pods"]);
+  });
+}
+
+test("who has no signature of ours makes nobody look for anything", () => {
+  const places = new TwoPlaces();
+  const authenticator = authenticatorOf(places);
+
+  equal(authenticator.authenticateToken(signed({ iss: "https://other" }), [AUDIENCE]), undefined);
+  try {
+    void authenticator.authenticateToken(signed({ iss: ISSUER }, OTHER_KEY), [AUDIENCE]);
+  } catch (error) {
+    equal((error as Error).message, "invalid signature, no keys found");
+  }
+  deepEqual(places.asked, []);
+});

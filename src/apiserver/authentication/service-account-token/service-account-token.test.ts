@@ -1,0 +1,204 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { startServer } from "../../testing/server.ts";
+import {
+  AUDIENCE,
+  KEY,
+  OTHER_KEY,
+  payloadOf,
+  signed,
+  signedText,
+  startTokenServer,
+  TOKENS,
+  toBase64Url,
+  type TokenServer,
+} from "./testing/token-server.ts";
+
+const DEFAULT = "namespaces/default";
+
+async function prepared(): Promise<TokenServer> {
+  const server = await startTokenServer();
+  await server.make(`${DEFAULT}/serviceaccounts`, { metadata: { name: "a" } });
+  return server;
+}
+
+function podOf(name: string, more: JsonObject = {}): JsonObject {
+  return { metadata: { name }, spec: { serviceAccountName: "a", containers: [{ name: "c", image: "i" }], ...more } };
+}
+
+function boundTo(kind: string, name: string): JsonObject {
+  return { boundObjectRef: { kind, apiVersion: "v1", name } };
+}
+
+test("who shows a token of a service account is that account", async () => {
+  await using server = await prepared();
+  const token = await server.request();
+
+  const review = await server.review(token);
+  const self = await server.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, { authorization: `Bearer ${token}` });
+
+  const { jti, "kubernetes.io": own } = payloadOf(token);
+  const user = {
+    username: "system:serviceaccount:default:a",
+    uid: own.serviceaccount.uid,
+    groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+    extra: { "authentication.kubernetes.io/credential-id": [`JTI=${jti}`] },
+  };
+  deepEqual(review, { authenticated: true, user, audiences: [AUDIENCE] });
+  deepEqual(self.body.status, { userInfo: user });
+});
+
+const NOT_OURS = "invalid bearer token";
+const BAD_SIGNATURE = "[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]";
+
+for (const [what, spoil, error] of [
+  ["garbage", () => "garbage", NOT_OURS],
+  ["garbage in three parts", () => "a.b.c", NOT_OURS],
+  ["one of another issuer", (claims) => signed({ ...claims, iss: "https://other" }), NOT_OURS],
+  ["one without an issuer", ({ iss: _iss, ...claims }) => signed(claims), NOT_OURS],
+  ["one that says it is not signed", (claims) => `${toBase64Url('{"alg":"none"}')}.${toBase64Url(JSON.stringify(claims))}.`, BAD_SIGNATURE],
+  ["one of another key", (claims) => signed(claims, OTHER_KEY), "[invalid bearer token, invalid signature, no keys found]"],
+  [
+    "one with a claim twice",
+    (claims) => signedText('{"alg":"ES256"}', JSON.stringify(claims).replace("{", '{"sub":"x",')),
+    "[invalid bearer token, json: duplicate key 'sub' in object]",
+  ],
+  ["one that has ended", (claims) => signed({ ...claims, exp: claims["iat"] as number, nbf: 0, iat: 0 }), undefined],
+  [
+    "one that ended a minute ago",
+    (claims) => signed({ ...claims, exp: (claims["iat"] as number) - 61 }),
+    "[invalid bearer token, service account token has expired]",
+  ],
+  [
+    "one that begins tomorrow",
+    (claims) => signed({ ...claims, nbf: (claims["iat"] as number) + 86_400 }),
+    "[invalid bearer token, service account token is not valid yet]",
+  ],
+  [
+    "one for somebody else",
+    (claims) => signed({ ...claims, aud: ["vault", 'a"b'] }),
+    `[invalid bearer token, token audiences ["vault" "a\\"b"] is invalid for the target audiences ["${AUDIENCE}"]]`,
+  ],
+  ["one for nobody in particular", ({ aud: _aud, ...claims }) => signed(claims), undefined],
+  ["one of a former issuer", (claims) => signed({ ...claims, iss: "https://former.example" }), undefined],
+  [
+    "one without claims of ours",
+    ({ "kubernetes.io": _own, ...claims }) => signed(claims),
+    "[invalid bearer token, resource name may not be empty]",
+  ],
+] as readonly (readonly [string, (claims: JsonObject) => string, string | undefined])[]) {
+  test(`of tokens, ${what} is ${error === undefined ? "accepted" : "refused"}`, async () => {
+    await using server = await prepared();
+    const token = spoil(payloadOf(await server.request()));
+
+    const review = await server.review(token);
+    const again = await server.review(token);
+
+    deepEqual([review.authenticated, review.error], error === undefined ? [true, undefined] : [undefined, error]);
+    deepEqual(again, review);
+    if (error !== undefined) deepEqual(review.user, {});
+    equal(await server.codeWith(token), error === undefined ? 200 : 401);
+  });
+}
+
+test("a review says for which of the asked audiences a token is meant, in the order of asking", async () => {
+  await using server = await prepared();
+  const token = await server.request({ audiences: ["vault", "registry"] });
+
+  deepEqual((await server.review(token, ["registry", "other", "vault"])).audiences, ["registry", "vault"]);
+  equal(
+    (await server.review(token, ["other"])).error,
+    '[invalid bearer token, token audiences ["vault" "registry"] is invalid for the target audiences ["other"]]',
+  );
+  equal(await server.codeWith(token), 401);
+});
+
+test("a token ends by itself", async () => {
+  await using server = await prepared();
+  const token = await server.request();
+
+  await server.clock.advance(3_660_000);
+  equal(await server.codeWith(token), 200);
+  await server.clock.advance(1_000);
+
+  equal(await server.codeWith(token), 401);
+});
+
+for (const { kind, path, object } of [
+  { kind: "Pod", path: `${DEFAULT}/pods`, object: podOf("x") },
+  { kind: "Secret", path: `${DEFAULT}/secrets`, object: { metadata: { name: "x" } } },
+  { kind: "Node", path: "nodes", object: { metadata: { name: "x" } } },
+]) {
+  test(`a token that is bound to a ${kind} is dead the moment that is gone, and stays so if another has its name`, async () => {
+    await using server = await prepared();
+    const first = await server.make(path, object);
+    const token = await server.request(boundTo(kind, "x"));
+    equal(await server.codeWith(token), 200);
+
+    await server.call("DELETE", `/api/v1/${path}/x?gracePeriodSeconds=0`);
+
+    equal(await server.codeWith(token), 401);
+    equal((await server.review(token)).error, "[invalid bearer token, service account token has been invalidated]");
+    const second = await server.make(path, object);
+    const what = kind.toLowerCase();
+    equal(
+      (await server.review(token)).error,
+      `[invalid bearer token, ${what} UID (${second.metadata.uid}) does not match service account ${what} ref claim (${first.metadata.uid})]`,
+    );
+    equal(await server.codeWith(token), 401);
+  });
+}
+
+test("a token is dead the moment its service account is gone, and stays so if another has its name", async () => {
+  await using server = await prepared();
+  const token = await server.request();
+  equal(await server.codeWith(token), 200);
+
+  await server.call("DELETE", `/api/v1/${DEFAULT}/serviceaccounts/a`);
+
+  equal((await server.review(token)).error, '[invalid bearer token, serviceaccounts "a" not found]');
+  const { metadata } = await server.make(`${DEFAULT}/serviceaccounts`, { metadata: { name: "a" } });
+  equal(
+    (await server.review(token)).error,
+    `[invalid bearer token, service account UID (${metadata.uid}) does not match claim (${payloadOf(token)["kubernetes.io"].serviceaccount.uid})]`,
+  );
+  equal(await server.codeWith(token), 401);
+});
+
+test("a Pod that is being deleted has a minute more than it was given", async () => {
+  await using server = await prepared();
+  await server.make("nodes", { metadata: { name: "n" } });
+  await server.make(`${DEFAULT}/pods`, podOf("x", { nodeName: "n" }));
+  const token = await server.request({ ...boundTo("Pod", "x"), expirationSeconds: 3_600 });
+  await server.call("DELETE", `/api/v1/${DEFAULT}/pods/x?gracePeriodSeconds=30`);
+
+  equal(await server.codeWith(token), 200);
+  await server.clock.advance(90_000);
+  equal(await server.codeWith(token), 200);
+  await server.clock.advance(1_000);
+
+  equal(await server.codeWith(token), 401);
+});
+
+test("the token of a Pod names its node, and lives on without it", async () => {
+  await using server = await prepared();
+  const node = await server.make("nodes", { metadata: { name: "n" } });
+  await server.make(`${DEFAULT}/pods`, podOf("x", { nodeName: "n" }));
+  const token = await server.request(boundTo("Pod", "x"));
+
+  await server.call("DELETE", "/api/v1/nodes/n");
+
+  const { user } = await server.review(token);
+  deepEqual(user.extra["authentication.kubernetes.io/node-uid"], [node.metadata.uid]);
+  deepEqual(user.extra["authentication.kubernetes.io/pod-name"], ["x"]);
+});
+
+test("without a key of its own a server knows no tokens of service accounts", async () => {
+  await using server = await startServer({ identity: { anonymous: true, bootstrapTokens: false, openIdIssuers: [] } });
+
+  equal(
+    (await server.call("GET", "/api", undefined, { authorization: `Bearer ${signed({ iss: TOKENS.issuers[0] ?? "" }, KEY)}` })).code,
+    401,
+  );
+});

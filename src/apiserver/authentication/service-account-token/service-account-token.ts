@@ -1,0 +1,138 @@
+/**
+ * Bearer tokens of service accounts. Whether one is signed by us is found out once per token and remembered; whether the service account
+ * and whatever else the token is bound to are there is asked from memory every time, so a token is dead the moment one of them is gone.
+ * Nothing waits for the store but the first question, and a question whose answer would be no: memory may be a moment behind a store
+ * that others write to, too.
+ */
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { Lru } from "../../../base/lru.ts";
+import {
+  AuthenticationError,
+  type AuthenticatedToken,
+  type AuthenticationContext,
+  type Soon,
+  type TokenAuthenticator,
+  type TokenAuthenticatorFactory,
+} from "../../authentication.ts";
+import type { ServiceAccountTokens } from "../../identity.ts";
+import type { KindName } from "../../objects.ts";
+import { boundToken } from "./bound-token.ts";
+import { checkSignature, readToken, type SignedToken } from "./json-web-token.ts";
+import { LastUse } from "./last-use.ts";
+import { LEGACY_ISSUER, legacyToken } from "./legacy-token.ts";
+import type { Judgement, Reference, VerifiedToken } from "./verified-token.ts";
+
+/** More than the pods of a large cluster that speak to the API within an hour. Only signed tokens are kept, so nobody else can fill it. */
+const REMEMBERED_TOKENS_MAX = 20_000;
+/** Characters of the tokens that are remembered: 16 MB for the usual thousand each, whatever audiences somebody asks for. */
+const REMEMBERED_LENGTH_MAX = 16 * 1024 * 1024;
+
+export const serviceAccountTokenAuthenticator: TokenAuthenticatorFactory = (context) => {
+  const { serviceAccounts } = context.identity;
+  return serviceAccounts === undefined ? undefined : new ServiceAccountTokenAuthenticator(serviceAccounts, context);
+};
+
+class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
+  readonly name = "service account token";
+  readonly #settings: ServiceAccountTokens;
+  readonly #context: AuthenticationContext;
+  readonly #lastUse: LastUse;
+  readonly #verified = new Lru<string, VerifiedToken>({
+    max: REMEMBERED_TOKENS_MAX,
+    maxWeight: REMEMBERED_LENGTH_MAX,
+    weigh: (_, text) => text.length,
+  });
+  /** Kinds that memory has. */
+  readonly #loaded = new Set<KindName>();
+
+  constructor(settings: ServiceAccountTokens, context: AuthenticationContext) {
+    this.#settings = settings;
+    this.#context = context;
+    this.#lastUse = new LastUse(context);
+  }
+
+  authenticateToken(text: string, audiences: readonly string[]): Soon<AuthenticatedToken | undefined> {
+    const token = this.#verified.get(text) ?? this.#verify(text);
+    if (token === undefined) return undefined;
+    const meantFor = this.#commonAudiences(token, audiences);
+    token.checkTimes(this.#context.clock.now());
+    const inMemory = this.#inMemory(token.references);
+    if (inMemory !== undefined) return this.#decide(token, meantFor, inMemory);
+    return this.#inStore(token.references).then((found) => this.#decide(token, meantFor, found));
+  }
+
+  #verify(text: string): VerifiedToken | undefined {
+    const signed = readToken(text);
+    if (signed === undefined) return undefined;
+    const { iss } = signed.payload;
+    if (typeof iss !== "string" || (iss !== LEGACY_ISSUER && !this.#settings.issuers.includes(iss))) return undefined;
+    checkSignature(signed, this.#settings.verifiers);
+    const token = understood(signed, iss, text);
+    this.#verified.set(text, token);
+    return token;
+  }
+
+  /** Those that were asked for, in that order. */
+  #commonAudiences({ audiences }: VerifiedToken, asked: readonly string[]): readonly string[] {
+    const own = this.#settings.audiences;
+    const meantFor = audiences.length === 0 ? own : audiences;
+    const common = asked.filter((audience) => meantFor.includes(audience));
+    if (common.length === 0 && own.length > 0) {
+      const shown = `token audiences ${quoteAll(meantFor)} is invalid for the target audiences ${quoteAll(asked)}`;
+      throw new AuthenticationError(shown);
+    }
+    return common;
+  }
+
+  #decide(token: VerifiedToken, audiences: readonly string[], found: readonly (KubeObject | undefined)[]): Soon<AuthenticatedToken> {
+    const judgement = token.judge(found, this.#context.clock.now());
+    const noted = this.#lastUse.note(judgement.usedSecret);
+    const answer = (): AuthenticatedToken => answerOf(token, judgement, audiences);
+    return noted === undefined ? answer() : noted.then(answer);
+  }
+
+  /** undefined: one of them is not there, or not the one that is meant, as far as memory knows. */
+  #inMemory(references: readonly Reference[]): readonly KubeObject[] | undefined {
+    const found: KubeObject[] = [];
+    for (const reference of references) {
+      const object = this.#loaded.has(reference.kind) ? this.#remembered(reference) : undefined;
+      if (object === undefined) return undefined;
+      found.push(object);
+    }
+    return found;
+  }
+
+  #inStore(references: readonly Reference[]): Promise<readonly (KubeObject | undefined)[]> {
+    const { objects } = this.#context;
+    return Promise.all(
+      references.map(async (reference) => {
+        const { kind } = reference;
+        if (!this.#loaded.has(kind)) {
+          await objects.load(kind);
+          this.#loaded.add(kind);
+        }
+        return this.#remembered(reference) ?? objects.getExact(kind, reference);
+      }),
+    );
+  }
+
+  #remembered(reference: Reference): KubeObject | undefined {
+    const object = this.#context.objects.cached(reference.kind, reference);
+    return object === undefined || (reference.uid !== undefined && object.metadata.uid !== reference.uid) ? undefined : object;
+  }
+}
+
+function understood({ payload, repeatedClaim }: SignedToken, issuer: string, text: string): VerifiedToken {
+  if (repeatedClaim !== undefined) throw new AuthenticationError(`json: duplicate key '${repeatedClaim}' in object`);
+  return issuer === LEGACY_ISSUER ? legacyToken(payload, text) : boundToken(payload);
+}
+
+function answerOf({ user }: VerifiedToken, { problem, warnings }: Judgement, audiences: readonly string[]): AuthenticatedToken {
+  if (problem !== undefined) throw new AuthenticationError(problem);
+  return warnings === undefined ? { user, audiences } : { user, audiences, warnings };
+}
+
+function quoteAll(audiences: readonly string[]): string {
+  return `[${audiences.map(quoteGo).join(" ")}]`;
+}

@@ -1,0 +1,90 @@
+/** A server that knows tokens of service accounts, with a key that tests sign with as they like. Everybody may do everything there. */
+import type { JsonObject } from "../../../../api/machinery/object.ts";
+import { p256Key, type P256Key } from "../../../../api/machinery/x509/p256-signer.ts";
+import type { Identity, ServiceAccountTokens } from "../../../identity.ts";
+import { startServer, type CallAnswer, type StartedServer } from "../../../testing/server.ts";
+import { writeToken } from "../json-web-token.ts";
+
+export const ISSUER = "https://issuer.example";
+export const AUDIENCE = "https://api.example";
+
+export const KEY: P256Key = p256Key(0x5e55_0a5n);
+export const OTHER_KEY: P256Key = p256Key(0x07_4e5n);
+
+export const TOKENS: ServiceAccountTokens = {
+  issuers: [ISSUER, "https://former.example"],
+  audiences: [AUDIENCE],
+  signer: KEY.signer,
+  signerKeyId: KEY.verifier.keyId,
+  verifiers: [KEY.verifier],
+  extendsExpiration: true,
+};
+
+export interface TokenServer extends StartedServer {
+  /** Makes an object below /api/v1 and gives it back. */
+  make(path: string, object: JsonObject): Promise<CallAnswer["body"]>;
+  /** The status of a TokenReview. */
+  review(token: string, audiences?: readonly string[]): Promise<CallAnswer["body"]>;
+  /** The token that the account "a" of namespace "default" gets when it asks with this. */
+  request(spec?: JsonObject): Promise<string>;
+  /** What a request that shows the token gets. */
+  codeWith(token: string): Promise<number>;
+}
+
+export async function startTokenServer(settings: Partial<ServiceAccountTokens> = {}): Promise<TokenServer> {
+  const identity: Identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [], serviceAccounts: { ...TOKENS, ...settings } };
+  const server = await startServer({ identity, config: { authorizationModes: ["AlwaysAllow"] } });
+  const created = async (path: string, body: JsonObject): Promise<CallAnswer["body"]> => {
+    const answer = await server.call("POST", path, body);
+    if (answer.code !== 201) throw new Error(`POST ${path}: ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    ...server,
+    make: (path, object) => created(`/api/v1/${path}`, object),
+    async review(token, audiences = []) {
+      return (await created("/apis/authentication.k8s.io/v1/tokenreviews", { spec: { token, audiences } })).status;
+    },
+    async request(spec = {}) {
+      return (await created("/api/v1/namespaces/default/serviceaccounts/a/token", { spec })).status.token;
+    },
+    async codeWith(token) {
+      return (await server.call("GET", "/api/v1/namespaces", undefined, { authorization: `Bearer ${token}` })).code;
+    },
+  };
+}
+
+/** Any claims, signed with a key that counts. */
+export function signed(payload: JsonObject, key: P256Key = KEY): string {
+  return writeToken(payload, { signer: key.signer, keyId: key.verifier.keyId });
+}
+
+/** Any header and payload, as they are, with a signature of the server's key. */
+export function signedText(header: string, payload: string): string {
+  const message = `${toBase64Url(header)}.${toBase64Url(payload)}`;
+  return `${message}.${bytesToBase64Url(KEY.signer.sign(new TextEncoder().encode(message)))}`;
+}
+
+export function toBase64Url(text: string): string {
+  return bytesToBase64Url(new TextEncoder().encode(text));
+}
+
+export function bytesToBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+export function payloadOf(token: string): CallAnswer["body"] {
+  return JSON.parse(textOf(token, 1));
+}
+
+export function headerOf(token: string): CallAnswer["body"] {
+  return JSON.parse(textOf(token, 0));
+}
+
+/** One part of the token as it is written. */
+export function textOf(token: string, part: 0 | 1): string {
+  return atob((token.split(".")[part] ?? "").replaceAll("-", "+").replaceAll("_", "/"));
+}

@@ -1,0 +1,75 @@
+/**
+ * The tokens that a request shows: in its Authorization header and, for browsers, which cannot set headers on a WebSocket, among the
+ * subprotocols of one. Nowhere else: a token in a query would stand in every log on the way.
+ */
+import type { ExchangeRequest } from "../exchange.ts";
+import { decodeBase64Url } from "./service-account-token/base64-url.ts";
+
+export interface ShownTokens {
+  /** In the order of asking. */
+  readonly tokens: readonly string[];
+  /** What is wrong with how one is shown. */
+  readonly problems: readonly string[];
+  /** Sentences for the client. */
+  readonly warnings: readonly string[];
+}
+
+const NONE: readonly string[] = [];
+const NOTHING: ShownTokens = { tokens: NONE, problems: NONE, warnings: NONE };
+
+/** Upstream's sentence. */
+const SPACE_BEFORE_TOKEN = "the provided Authorization header contains extra space before the bearer token, and is ignored";
+
+const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
+
+export function shownTokens(request: ExchangeRequest): ShownTokens {
+  const inHeader = tokenInHeader(request.header("authorization"));
+  const protocols = request.header("sec-websocket-protocol");
+  if (protocols === undefined || !isWebSocket(request)) return inHeader;
+  const inProtocol = tokenInProtocols(protocols);
+  return {
+    tokens: [...inHeader.tokens, ...inProtocol.tokens],
+    problems: inProtocol.problems,
+    warnings: inHeader.warnings,
+  };
+}
+
+/** As upstream reads it: the scheme in any case, one space, the token; what follows after another space is not looked at. */
+function tokenInHeader(header: string | undefined): ShownTokens {
+  if (header === undefined) return NOTHING;
+  const [scheme = "", token, ...more] = header.trim().split(" ");
+  if (token === undefined || scheme.toLowerCase() !== "bearer") return NOTHING;
+  if (token !== "") return { ...NOTHING, tokens: [token] };
+  return more.length === 0 ? NOTHING : { ...NOTHING, warnings: [SPACE_BEFORE_TOKEN] };
+}
+
+function isWebSocket(request: ExchangeRequest): boolean {
+  const connection = (request.header("connection") ?? "").toLowerCase();
+  return request.header("upgrade")?.toLowerCase() === "websocket" && connection.split(",").some((word) => word.trim() === "upgrade");
+}
+
+function tokenInProtocols(header: string): ShownTokens {
+  const protocols = header.split(",").map((protocol) => protocol.trim());
+  const [shown, ...more] = protocols.filter((protocol) => protocol.startsWith(BEARER_PROTOCOL));
+  if (shown === undefined) return NOTHING;
+  if (more.length > 0) return wrong("multiple base64.bearer.authorization tokens specified");
+  const bytes = decodeBase64Url(shown.slice(BEARER_PROTOCOL.length));
+  if (bytes === undefined) return wrong("invalid base64.bearer.authorization token encoding");
+  const token = textOf(bytes);
+  if (token === undefined) return wrong("invalid base64.bearer.authorization token");
+  if (token === "") return NOTHING;
+  // One must be left to answer with.
+  return protocols.length === 1 ? wrong("missing additional subprotocol") : { ...NOTHING, tokens: [token] };
+}
+
+function wrong(problem: string): ShownTokens {
+  return { ...NOTHING, problems: [problem] };
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

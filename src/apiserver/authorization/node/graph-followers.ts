@@ -1,0 +1,59 @@
+/** What keeps the graph in step with the objects: followers of the kinds that it is made of. */
+import type { PersistentVolume, Pod } from "../../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { Follower, KindName } from "../../objects.ts";
+import type { NodeGraph, OwnedKind } from "./node-graph.ts";
+
+export function graphFollowers(graph: NodeGraph): readonly (readonly [kind: KindName, follower: Follower])[] {
+  return [
+    [{ group: "", plural: "pods" }, podFollower(graph)],
+    [{ group: "", plural: "persistentvolumes" }, volumeFollower(graph)],
+    [{ group: "storage.k8s.io", plural: "volumeattachments" }, ownedFollower(graph, "volumeattachments")],
+    [{ group: "resource.k8s.io", plural: "resourceslices" }, ownedFollower(graph, "resourceslices")],
+  ];
+}
+
+function podFollower(graph: NodeGraph): Follower {
+  return {
+    put(object, previous) {
+      const pod = object as Pod;
+      // Nearly every change of a pod is one of its status: nothing to do.
+      if (previous === undefined || !namesTheSame(pod, previous as Pod)) graph.putPod(pod);
+    },
+    gone: (object) => graph.removePod(object as Pod),
+    reset: () => graph.clearPods(),
+  };
+}
+
+/** By identity, which what did not change keeps: a false "no" costs a moment, and there is no false "yes". */
+function namesTheSame(a: Pod, b: Pod): boolean {
+  return (
+    a.spec === b.spec &&
+    a.metadata.annotations === b.metadata.annotations &&
+    a.status?.resourceClaimStatuses === b.status?.resourceClaimStatuses &&
+    a.status?.extendedResourceClaimStatus === b.status?.extendedResourceClaimStatus
+  );
+}
+
+function volumeFollower(graph: NodeGraph): Follower {
+  return {
+    put(object, previous) {
+      const volume = object as PersistentVolume;
+      if (volume.spec === undefined || volume.spec !== (previous as PersistentVolume | undefined)?.spec) graph.putVolume(volume);
+    },
+    gone: ({ metadata }) => graph.removeVolume(metadata.name),
+    reset: () => graph.clearVolumes(),
+  };
+}
+
+interface OwnedObject extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+function ownedFollower(graph: NodeGraph, kind: OwnedKind): Follower {
+  return {
+    put: (object) => graph.putOwned(kind, object.metadata.name, (object as OwnedObject).spec?.nodeName ?? ""),
+    gone: ({ metadata }) => graph.removeOwned(kind, metadata.name),
+    reset: () => graph.clearOwned(kind),
+  };
+}

@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
+import type { PersistentVolume, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
+import { graphFollowers } from "./graph-followers.ts";
+import { NodeGraph, type RelatedKind } from "./node-graph.ts";
+
+function podOf(name: string, spec: Partial<PodSpec>, rest: Partial<Pod> = {}): Pod {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "ns" }, spec: { containers: [], ...spec }, ...rest };
+}
+
+function volumeOf(name: string, claim: string | undefined, secrets: readonly string[]): PersistentVolume {
+  const [publish = "", stage = ""] = secrets;
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name },
+    spec: {
+      ...(claim === undefined ? {} : { claimRef: { namespace: "ns", name: claim } }),
+      csi: {
+        driver: "d",
+        volumeHandle: "h",
+        nodePublishSecretRef: { namespace: "ns", name: publish },
+        nodeStageSecretRef: { namespace: "ns", name: stage },
+      },
+    },
+  };
+}
+
+function claims(...names: readonly string[]): Partial<PodSpec> {
+  return { volumes: names.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })) };
+}
+
+function secrets(...names: readonly string[]): Partial<PodSpec> {
+  return { imagePullSecrets: names.map((name) => ({ name })) };
+}
+
+/** "n1 n2": the nodes that lead to it. */
+function nodesOf(graph: NodeGraph, kind: RelatedKind, name: string, namespace = "ns"): string {
+  return ["n1", "n2", ""].filter((node) => graph.leadsTo(node, kind, { namespace, name })).join(" ");
+}
+
+test("a pod leads its node to everything that it names, in its namespace only", () => {
+  const graph = new NodeGraph();
+  graph.putPod(
+    podOf("p", {
+      nodeName: "n1",
+      serviceAccountName: "account",
+      ...secrets("secret"),
+      volumes: [
+        { name: "a", configMap: { name: "map" } },
+        { name: "b", persistentVolumeClaim: { claimName: "claim" } },
+        { name: "made", ephemeral: {} },
+      ],
+      resourceClaims: [{ name: "r", resourceClaimName: "device" }],
+    }),
+  );
+
+  for (const [kind, name] of [
+    ["pods", "p"],
+    ["serviceaccounts", "account"],
+    ["secrets", "secret"],
+    ["configmaps", "map"],
+    ["persistentvolumeclaims", "claim"],
+    ["persistentvolumeclaims", "p-made"],
+    ["resourceclaims", "device"],
+  ] as const) {
+    assert.deepEqual([nodesOf(graph, kind, name), nodesOf(graph, kind, name, "other"), nodesOf(graph, kind, "x")], ["n1", "", ""], kind);
+  }
+  // One name, another kind.
+  assert.equal(nodesOf(graph, "configmaps", "secret"), "");
+});
+
+test("a claim leads on to its volume and the volume's secrets, whichever came first", () => {
+  const graph = new NodeGraph();
+  const seen = () => [nodesOf(graph, "persistentvolumes", "v", ""), nodesOf(graph, "secrets", "s")];
+  graph.putVolume(volumeOf("v", "c", ["s"]));
+  assert.deepEqual(seen(), ["", ""]);
+
+  graph.putPod(podOf("p", { nodeName: "n1", ...claims("c") }));
+  assert.deepEqual(seen(), ["n1", "n1"]);
+
+  graph.putPod(podOf("q", { nodeName: "n2", ...claims("c") }));
+  assert.deepEqual(seen(), ["n1 n2", "n1 n2"]);
+
+  graph.removeVolume("v");
+  assert.deepEqual(seen(), ["", ""]);
+
+  graph.putVolume(volumeOf("v", "c", ["s"]));
+  assert.deepEqual(seen(), ["n1 n2", "n1 n2"]);
+
+  graph.putVolume(volumeOf("v", undefined, ["s"]));
+  assert.deepEqual(seen(), ["", ""]);
+});
+
+test("what two pods need is reached until both are gone", () => {
+  const graph = new NodeGraph();
+  const [p, q] = [podOf("p", { nodeName: "n1", ...secrets("s") }), podOf("q", { nodeName: "n1", ...secrets("s") })];
+  graph.putPod(p);
+  graph.putPod(q);
+  graph.putPod(q);
+
+  graph.removePod(p);
+  assert.equal(nodesOf(graph, "secrets", "s"), "n1");
+
+  graph.removePod(q);
+  assert.deepEqual([nodesOf(graph, "secrets", "s"), graph.size], ["", 0]);
+});
+
+test("a pod on no node leads nowhere, one that has ended still does, and a mirror pod only to itself", () => {
+  const graph = new NodeGraph();
+  const annotations = { "kubernetes.io/config.mirror": "x" };
+  graph.putPod(podOf("waiting", secrets("a")));
+  graph.putPod(podOf("ended", { nodeName: "n1", ...secrets("b") }, { status: { phase: "Succeeded" } }));
+  graph.putPod(podOf("mirror", { nodeName: "n1", ...secrets("c") }, { metadata: { name: "mirror", namespace: "ns", annotations } }));
+
+  assert.deepEqual(
+    ["waiting", "ended", "mirror"].map((name) => nodesOf(graph, "pods", name)),
+    ["", "n1", "n1"],
+  );
+  assert.deepEqual(
+    ["a", "b", "c"].map((name) => nodesOf(graph, "secrets", name)),
+    ["", "n1", ""],
+  );
+});
+
+test("a pod that is there again under its name on another node leads only that one", () => {
+  const graph = new NodeGraph();
+  graph.putPod(podOf("p", { nodeName: "n1", ...secrets("s") }));
+
+  graph.putPod(podOf("p", { nodeName: "n2", ...secrets("s") }));
+
+  assert.deepEqual([nodesOf(graph, "secrets", "s"), nodesOf(graph, "pods", "p")], ["n2", "n2"]);
+});
+
+test("attachments and slices are of the node that they name, until they name none or are gone", () => {
+  const graph = new NodeGraph();
+  for (const kind of ["volumeattachments", "resourceslices"] as const) {
+    graph.putOwned(kind, "x", "n1");
+    assert.equal(nodesOf(graph, kind, "x", ""), "n1");
+    graph.putOwned(kind, "x", "");
+    assert.equal(nodesOf(graph, kind, "x", ""), "");
+    graph.putOwned(kind, "x", "n2");
+    graph.removeOwned(kind, "x");
+    assert.equal(nodesOf(graph, kind, "x", ""), "");
+  }
+});
+
+test("a pod whose status names a new claim leads there, and everything is forgotten at a reset", () => {
+  const graph = new NodeGraph();
+  const [[, follower]] = graphFollowers(graph) as [ReturnType<typeof graphFollowers>[number]];
+  const spec = { nodeName: "n1", resourceClaims: [{ name: "r", resourceClaimTemplateName: "t" }] };
+  const before = podOf("p", spec);
+  const after = { ...before, status: { resourceClaimStatuses: [{ name: "r", resourceClaimName: "made" }] } };
+
+  follower.put(before, undefined);
+  assert.equal(nodesOf(graph, "resourceclaims", "made"), "");
+  follower.put(after, before);
+  assert.equal(nodesOf(graph, "resourceclaims", "made"), "n1");
+  follower.reset();
+  assert.deepEqual([nodesOf(graph, "resourceclaims", "made"), nodesOf(graph, "pods", "p"), graph.size], ["", "", 0]);
+});
+
+// Few of each, so that they meet.
+const some = (...values: readonly string[]) => fc.subarray([...values]);
+const change = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      pod: fc.constantFrom("p1", "p2", "p3"),
+      node: fc.constantFrom("", "n1", "n2"),
+      secrets: some("s1", "s2"),
+      claims: some("c1", "c2"),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ removedPod: fc.constantFrom("p1", "p2", "p3") }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ volume: fc.constantFrom("v1", "v2"), claim: fc.constantFrom("c1", "c2", undefined), secrets: some("s1", "s2") }),
+  },
+  { weight: 1, arbitrary: fc.record({ removedVolume: fc.constantFrom("v1", "v2") }) },
+  { weight: 1, arbitrary: fc.record({ clear: fc.constantFrom("pods", "volumes") }) },
+);
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+/** What there is, without any counting. */
+class NaiveGraph {
+  readonly pods = new Map<string, { node: string; secrets: readonly string[]; claims: readonly string[] }>();
+  readonly volumes = new Map<string, { claim: string | undefined; secrets: readonly string[] }>();
+
+  leadsToSecret(node: string, secret: string): boolean {
+    const own = [...this.pods.values()].filter((pod) => pod.node === node);
+    return (
+      own.some((pod) => pod.secrets.includes(secret)) ||
+      [...this.volumes].some(([name, { secrets: ofVolume }]) => ofVolume.includes(secret) && this.leadsToVolume(node, name))
+    );
+  }
+
+  leadsToVolume(node: string, name: string): boolean {
+    const { claim } = this.volumes.get(name) ?? {};
+    return claim !== undefined && [...this.pods.values()].some((pod) => pod.node === node && pod.claims.includes(claim));
+  }
+}
+
+function apply(step: Change, graph: NodeGraph, naive: NaiveGraph): void {
+  if ("pod" in step) {
+    naive.pods.set(step.pod, step);
+    graph.putPod(podOf(step.pod, { nodeName: step.node, ...secrets(...step.secrets), ...claims(...step.claims) }));
+  } else if ("removedPod" in step) {
+    naive.pods.delete(step.removedPod);
+    graph.removePod(podOf(step.removedPod, {}));
+  } else if ("volume" in step) {
+    naive.volumes.set(step.volume, step);
+    graph.putVolume(volumeOf(step.volume, step.claim, step.secrets));
+  } else if ("removedVolume" in step) {
+    naive.volumes.delete(step.removedVolume);
+    graph.removeVolume(step.removedVolume);
+  } else if (step.clear === "pods") {
+    naive.pods.clear();
+    graph.clearPods();
+  } else {
+    naive.volumes.clear();
+    graph.clearVolumes();
+  }
+}
+
+test("after any changes the graph says what working it all out again would say, and nothing is left when all is gone", () => {
+  const history = fc.array(change, { maxLength: 30 });
+  fc.assert(
+    fc.property(history, (steps) => {
+      const [graph, naive] = [new NodeGraph(), new NaiveGraph()];
+      for (const step of steps) apply(step, graph, naive);
+
+      for (const node of ["n1", "n2"]) {
+        for (const name of ["s1", "s2"]) {
+          assert.equal(graph.leadsTo(node, "secrets", { namespace: "ns", name }), naive.leadsToSecret(node, name), `${node} ${name}`);
+        }
+        for (const name of ["v1", "v2"]) {
+          assert.equal(
+            graph.leadsTo(node, "persistentvolumes", { namespace: "", name }),
+            naive.leadsToVolume(node, name),
+            `${node} ${name}`,
+          );
+        }
+      }
+      graph.clearPods();
+      assert.equal(graph.size, 0);
+    }),
+    { numRuns: rounds({ quick: 500, full: 20_000 }), seed: testSeed() },
+  );
+});

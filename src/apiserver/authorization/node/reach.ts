@@ -1,0 +1,44 @@
+/**
+ * Which nodes lead to which things, with the number of ways there are, so that a way can be taken back without looking at the others.
+ * A question is two lookups, however many pods there are.
+ */
+export class Reach {
+  /** By thing, then by node. */
+  readonly #ways = new Map<string, Map<string, number>>();
+
+  has(thing: string, node: string): boolean {
+    return this.#ways.get(thing)?.has(node) ?? false;
+  }
+
+  nodesOf(thing: string): Iterable<string> {
+    return this.#ways.get(thing)?.keys() ?? [];
+  }
+
+  /** Whether this is the first way. */
+  add(thing: string, node: string): boolean {
+    let nodes = this.#ways.get(thing);
+    if (nodes === undefined) this.#ways.set(thing, (nodes = new Map<string, number>()));
+    const ways = nodes.get(node) ?? 0;
+    nodes.set(node, ways + 1);
+    return ways === 0;
+  }
+
+  /** Whether this was the last way. */
+  remove(thing: string, node: string): boolean {
+    const nodes = this.#ways.get(thing);
+    const ways = nodes?.get(node);
+    if (nodes === undefined || ways === undefined) return false;
+    if (ways > 1) {
+      nodes.set(node, ways - 1);
+      return false;
+    }
+    nodes.delete(node);
+    if (nodes.size === 0) this.#ways.delete(thing);
+    return true;
+  }
+
+  /** For tests of what is left behind. */
+  get size(): number {
+    return this.#ways.size;
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * What a node may do with the resources that are divided among the nodes: each rule gives the reason why not, in upstream's words, or
+ * undefined if it may. What the authorizer cannot know (the object of a create, what an update changes) the admission plugin
+ * NodeRestriction looks at; the two belong together.
+ */
+import { parseFieldSelector } from "../../../api/machinery/field-selector.ts";
+import { SelectorError } from "../../../api/machinery/label-requirement.ts";
+import type { AccessedResource } from "../../authorization.ts";
+import type { NodeGraph, RelatedKind } from "./node-graph.ts";
+
+export interface NodeQuestion {
+  readonly node: string;
+  readonly verb: string;
+  readonly resource: AccessedResource;
+  readonly graph: NodeGraph;
+}
+
+/** undefined: it may. "": it may not, and there is nothing to say about it. */
+type Refusal = string | undefined;
+
+type NodeRule = (question: NodeQuestion) => Refusal;
+
+const LEASE_NAMESPACE = "kube-node-lease";
+
+/** By group, then by plural. */
+const RULES: Readonly<Record<string, Readonly<Record<string, NodeRule>>>> = {
+  "": {
+    secrets: readsRelated("secrets"),
+    configmaps: readsRelated("configmaps"),
+    persistentvolumeclaims: (question) => (question.resource.subresource === "status" ? updatesClaimStatus : getsClaim)(question),
+    persistentvolumes: getsRelated("persistentvolumes"),
+    serviceaccounts: usesServiceAccount,
+    nodes: usesNode,
+    pods: usesPod,
+  },
+  "resource.k8s.io": { resourceclaims: getsRelated("resourceclaims"), resourceslices: usesResourceSlice },
+  "storage.k8s.io": { volumeattachments: getsRelated("volumeattachments"), csinodes: usesCsiNode },
+  "coordination.k8s.io": { leases: usesLease },
+};
+
+/** undefined: of this resource all nodes may do the same. */
+export function ruleFor({ group, plural }: AccessedResource): NodeRule | undefined {
+  const ofGroup = Object.hasOwn(RULES, group) ? RULES[group] : undefined;
+  return ofGroup !== undefined && Object.hasOwn(ofGroup, plural) ? ofGroup[plural] : undefined;
+}
+
+function related({ node, resource, graph }: NodeQuestion, kind: RelatedKind): Refusal {
+  if (resource.name === "") return "No Object name found";
+  return graph.leadsTo(node, kind, resource) ? undefined : `no relationship found between node '${node}' and this object`;
+}
+
+function getsRelated(kind: RelatedKind): NodeRule {
+  return (question) => {
+    if (question.verb !== "get") return "can only get individual resources of this type";
+    return question.resource.subresource === "" ? related(question, kind) : "cannot get subresource";
+  };
+}
+
+function readsRelated(kind: RelatedKind): NodeRule {
+  return (question) => {
+    const { verb, resource } = question;
+    if (!["get", "list", "watch"].includes(verb)) return "can only read resources of this type";
+    if (resource.subresource !== "") return "cannot read subresource";
+    return resource.namespace === "" ? "can only read namespaced object of this type" : related(question, kind);
+  };
+}
+
+const getsClaim = getsRelated("persistentvolumeclaims");
+
+function updatesClaimStatus(question: NodeQuestion): Refusal {
+  if (question.verb !== "update" && question.verb !== "patch") return "can only get/update/patch this type";
+  return related(question, "persistentvolumeclaims");
+}
+
+const readsServiceAccount = readsRelated("serviceaccounts");
+
+function usesServiceAccount(question: NodeQuestion): Refusal {
+  const { verb, resource } = question;
+  if (verb === "get" && resource.subresource === "") return readsServiceAccount(question);
+  if (verb !== "create" || resource.name === "") return "can only create tokens for individual service accounts";
+  return resource.subresource === "token" ? related(question, "serviceaccounts") : "can only create token subresource of serviceaccount";
+}
+
+/** Of a create the name is not known yet. */
+function isOwnOrNew({ verb, node, resource }: NodeQuestion): boolean {
+  return verb === "create" || resource.name === node;
+}
+
+const OWN_OBJECT_VERBS = ["get", "create", "update", "patch", "delete"];
+
+function usesLease(question: NodeQuestion): Refusal {
+  if (!OWN_OBJECT_VERBS.includes(question.verb)) return "can only get, create, update, patch, or delete a node lease";
+  if (question.resource.namespace !== LEASE_NAMESPACE) return `can only access leases in the "${LEASE_NAMESPACE}" system namespace`;
+  return isOwnOrNew(question) ? undefined : "can only access node lease with the same name as the requesting node";
+}
+
+function usesCsiNode(question: NodeQuestion): Refusal {
+  if (!OWN_OBJECT_VERBS.includes(question.verb)) return "can only get, create, update, patch, or delete a CSINode";
+  if (question.resource.subresource !== "") return "cannot authorize CSINode subresources";
+  return isOwnOrNew(question) ? undefined : "can only access CSINode with the same name as the requesting node";
+}
+
+function usesResourceSlice(question: NodeQuestion): Refusal {
+  if (question.resource.subresource !== "") return "cannot authorize ResourceSlice subresources";
+  switch (question.verb) {
+    case "create":
+      return undefined;
+    case "get":
+    case "update":
+    case "patch":
+    case "delete":
+      return related(question, "resourceslices");
+    case "watch":
+    case "list":
+    case "deletecollection":
+      if (selectsOwn(question, "spec.nodeName")) return undefined;
+      return "can only list/watch/deletecollection resourceslices with nodeName field selector";
+    default:
+      return "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection";
+  }
+}
+
+function usesNode({ node, verb, resource: { subresource, name } }: NodeQuestion): Refusal {
+  if (subresource === "status") return verb === "update" || verb === "patch" ? undefined : "";
+  if (subresource !== "") return "";
+  switch (verb) {
+    case "create":
+    case "update":
+    case "patch":
+      return undefined;
+    case "get":
+    case "list":
+    case "watch":
+      // By its name, so that a node can look whether it exists before it makes itself.
+      if (name === node) return undefined;
+      return `node '${node}' cannot read ${name === "" ? "all nodes" : `'${name}'`}, only its own Node object`;
+    default:
+      return "";
+  }
+}
+
+function usesPod(question: NodeQuestion): Refusal {
+  const { verb, resource } = question;
+  switch (resource.subresource) {
+    case "":
+      return usesWholePod(question);
+    case "status":
+      return verb === "update" || verb === "patch" ? undefined : "";
+    case "eviction":
+      return verb === "create" ? undefined : "";
+    default:
+      return "";
+  }
+}
+
+function usesWholePod(question: NodeQuestion): Refusal {
+  switch (question.verb) {
+    case "get":
+      return related(question, "pods");
+    case "list":
+    case "watch":
+      if (selectsOwn(question, "spec.nodeName")) return undefined;
+      return question.resource.name === "" ? "can only list/watch pods with spec.nodeName field selector" : related(question, "pods");
+    // Mirror pods.
+    case "create":
+    case "delete":
+      return undefined;
+    default:
+      return "";
+  }
+}
+
+/** Whether only what is on this node is asked for. A selector that cannot be read narrows nothing. */
+function selectsOwn({ node, resource: { fieldSelector = "" } }: NodeQuestion, wanted: string): boolean {
+  if (fieldSelector === "") return false;
+  try {
+    const { requirements } = parseFieldSelector(fieldSelector);
+    return requirements.some(({ field, operator, value }) => field === wanted && operator === "=" && value === node);
+  } catch (error) {
+    if (error instanceof SelectorError) return false;
+    throw error;
+  }
+}

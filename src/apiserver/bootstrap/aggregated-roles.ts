@@ -1,0 +1,117 @@
+/**
+ * Keeps the rules of ClusterRoles that are put together from others: whenever any ClusterRole changes, those that differ from what they
+ * should be are written, one after the other, under the name and with the rights of upstream's controller for it. What is as it should
+ * be is not written, so it comes to rest; nobody waits for it.
+ */
+import type { ClusterRole } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { aggregatedRules, haveSameRules } from "../../api/rbac.authorization.k8s.io/v1/aggregation.ts";
+import type { Follower } from "../objects.ts";
+import type { User } from "../request.ts";
+import type { BootstrapContext } from "./bootstrap.ts";
+
+const FIELD_MANAGER = "clusterrole-aggregation-controller";
+
+/** Whose requests these are: for the `requests` that the class is given. */
+export const AGGREGATION_IDENTITY: { readonly user: User; readonly userAgent: string } = {
+  user: {
+    name: `system:serviceaccount:kube-system:${FIELD_MANAGER}`,
+    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+  },
+  userAgent: FIELD_MANAGER,
+};
+
+const CLUSTER_ROLES = { group: "rbac.authorization.k8s.io", version: "v1", plural: "clusterroles", namespace: "" };
+
+/** After something went wrong: the store may be gone, or the right to write not be given yet. */
+const RETRY_MS = 1_000;
+
+export class AggregatedRoles {
+  readonly #context: BootstrapContext;
+  /** By name, as far as is known: what was written here is known at once. */
+  readonly #roles = new Map<string, ClusterRole>();
+  readonly #closed = new AbortController();
+  #isWoken = false;
+  #isRunning = false;
+
+  /** `context.requests` are AGGREGATION_IDENTITY's. */
+  constructor(context: BootstrapContext) {
+    this.#context = context;
+  }
+
+  /** Resolves when it knows what is there; the first writes come afterwards. */
+  async start(): Promise<void> {
+    const follower: Follower = {
+      put: (role) => this.#put(role),
+      gone: ({ metadata }) => {
+        this.#roles.delete(metadata.name);
+        this.#wake();
+      },
+      reset: () => this.#roles.clear(),
+    };
+    await this.#context.server.objects.follow(CLUSTER_ROLES, follower);
+  }
+
+  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #put(role: KubeObject): void {
+    this.#roles.set(role.metadata.name, role as unknown as ClusterRole);
+    this.#wake();
+  }
+
+  /** However often it is woken, one pass after the other, and one more if something changed meanwhile. */
+  #wake(): void {
+    this.#isWoken = true;
+    if (this.#isRunning || this.#closed.signal.aborted) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closed;
+    const { clock, log } = this.#context.server;
+    // Roles come in hundreds when a server starts: one pass for all of them.
+    await Promise.resolve();
+    while (this.#isWoken && !signal.aborted) {
+      this.#isWoken = false;
+      try {
+        await this.#pass();
+      } catch (error) {
+        if (signal.aborted) break;
+        log.warn(`Aggregated ClusterRoles could not be written: ${String(error)}; it is tried again in ${RETRY_MS / 1_000} s`);
+        this.#isWoken = true;
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+    // In the same turn as the last look at whether it was woken.
+    this.#isRunning = false;
+  }
+
+  /** One that cannot be written does not keep the others from it. */
+  async #pass(): Promise<void> {
+    let failure: unknown;
+    for (const name of this.#roles.keys()) {
+      try {
+        await this.#fill(name);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  async #fill(name: string): Promise<void> {
+    const role = this.#roles.get(name);
+    if (role?.aggregationRule === undefined || this.#closed.signal.aborted) return;
+    const rules = aggregatedRules(role, this.#roles.values());
+    if (haveSameRules(rules, role.rules)) return;
+    // Only what it is about is named, so nothing else of the role becomes this manager's. As upstream, no rules is to name none.
+    const { apiVersion, kind } = role;
+    const part = { apiVersion, kind, metadata: { name }, ...(rules.length === 0 ? {} : { rules }) };
+    const { object } = await this.#context.requests.apply(CLUSTER_ROLES, part, FIELD_MANAGER);
+    this.#roles.set(name, object as unknown as ClusterRole);
+  }
+}

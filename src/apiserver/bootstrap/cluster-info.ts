@@ -1,0 +1,88 @@
+/**
+ * The ConfigMap kube-public/cluster-info: where the server is and what signed its certificate, for machines that are about to join and
+ * can show nothing yet; so everybody may read it. Role and binding have the names under which kubeadm makes them.
+ */
+import type { ConfigMap } from "../../api/generated/core/v1.ts";
+import type { Role, RoleBinding } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
+import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
+import { parseIp } from "../../api/machinery/ip-address.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
+import type { Advertised } from "./kubernetes-endpoints.ts";
+import { CORE, EVERYBODY_KNOWN, EVERYBODY_UNKNOWN, may, RBAC } from "./policy/grants.ts";
+
+const NAMESPACE = "kube-public";
+const NAME = "cluster-info";
+const ROLE_NAME = "kubeadm:bootstrap-signer-clusterinfo";
+
+const CONFIG_MAPS = { group: "", version: "v1", plural: "configmaps", namespace: NAMESPACE };
+const ROLES = { group: RBAC, version: "v1", plural: "roles", namespace: NAMESPACE };
+const ROLE_BINDINGS = { ...ROLES, plural: "rolebindings" };
+
+const ROLE: Role = {
+  apiVersion: `${RBAC}/v1`,
+  kind: "Role",
+  metadata: { name: ROLE_NAME, namespace: NAMESPACE },
+  rules: [may("get").ofNamed(CORE, "configmaps", NAME)],
+};
+
+const ROLE_BINDING: RoleBinding = {
+  apiVersion: `${RBAC}/v1`,
+  kind: "RoleBinding",
+  metadata: { name: ROLE_NAME, namespace: NAMESPACE },
+  roleRef: { apiGroup: RBAC, kind: "Role", name: ROLE_NAME },
+  subjects: [EVERYBODY_UNKNOWN, EVERYBODY_KNOWN],
+};
+
+/** Left as they are if they are there: whoever wants the cluster kept to itself takes the subjects out. */
+export const clusterInfoAccess: BootstrapStep = {
+  async make({ requests }) {
+    await requests.make(ROLES, ROLE);
+    await requests.make(ROLE_BINDINGS, ROLE_BINDING);
+  },
+  keeps: [],
+};
+
+/** Made once it is known where the server is. Without an authority there is nothing that a stranger could check. */
+export function clusterInfo(self: Advertised): BootstrapStep {
+  return { make: (context) => makeInfo(context, self), keeps: [{ ...CONFIG_MAPS, name: NAME }] };
+}
+
+async function makeInfo({ server, requests }: BootstrapContext, self: Advertised): Promise<void> {
+  const { serverAuthority } = server.identity;
+  if (serverAuthority === undefined) return;
+  const authority = encodeBase64(new TextEncoder().encode(serverAuthority));
+  const kubeconfig = kubeconfigOf(self, authority);
+  const wanted: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME, namespace: NAMESPACE }, data: { kubeconfig } };
+  const found = (await requests.make(CONFIG_MAPS, wanted)).object as unknown as ConfigMap;
+  if (isGood(found.data?.["kubeconfig"], kubeconfig, { authority, shared: server.store.capabilities.shared })) return;
+  await requests.put(CONFIG_MAPS, { ...found, data: { ...found.data, kubeconfig } } as unknown as KubeObject);
+}
+
+/** Of several servers each has an address of its own, and any of them will do. */
+function isGood(
+  found: string | undefined,
+  wanted: string,
+  { authority, shared }: { readonly authority: string; readonly shared: boolean },
+): boolean {
+  return found === wanted || (shared && found?.includes(authority) === true);
+}
+
+/** A kubeconfig of one cluster without a name, and nobody's. */
+function kubeconfigOf({ address, port }: Advertised, authority: string): string {
+  const host = parseIp(address)?.family === 6 ? `[${address}]` : address;
+  const lines = [
+    "apiVersion: v1",
+    "clusters:",
+    "- cluster:",
+    `    certificate-authority-data: ${authority}`,
+    `    server: https://${host}:${port}`,
+    '  name: ""',
+    "contexts: null",
+    'current-context: ""',
+    "kind: Config",
+    "users: null",
+    "",
+  ];
+  return lines.join("\n");
+}

@@ -1,0 +1,115 @@
+/**
+ * Every namespace has a ServiceAccount "default": it is made when the namespace is, and again when somebody deletes it. Upstream's
+ * controller of service accounts does the same in another process; here the API server does, under that controller's name, so that pods
+ * can be made in a new namespace at once. Told by the caches, so nothing is looked at while nothing happens.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { perKeyExponential } from "../../base/rate-limiter.ts";
+import { WorkQueue } from "../../base/work-queue.ts";
+import type { Namespace } from "../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import type { InProcessOptions } from "../in-process.ts";
+import type { Objects } from "../objects.ts";
+
+/** Who makes them. It may do nothing but this. */
+export const SERVICE_ACCOUNT_CONTROLLER: InProcessOptions = {
+  user: {
+    name: "system:serviceaccount:kube-system:service-account-controller",
+    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
+  },
+  userAgent: "kube-controller-manager",
+};
+
+const NAMESPACES = { group: "", plural: "namespaces" };
+const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
+const NAME = "default";
+
+/** Soon at first, and often enough to notice when the store is back. */
+const RETRY_DELAY = { minMs: 5, maxMs: 10_000 };
+
+export interface DefaultServiceAccountsOptions {
+  readonly objects: Objects;
+  /** Of SERVICE_ACCOUNT_CONTROLLER. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class DefaultServiceAccounts {
+  readonly #options: DefaultServiceAccountsOptions;
+  /** Names of namespaces that may lack theirs. */
+  readonly #queue: WorkQueue<string>;
+  /** Those there are. */
+  readonly #namespaces = new Set<string>();
+  readonly #closed = new AbortController();
+
+  constructor(options: DefaultServiceAccountsOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue({ clock: options.clock, rateLimiter: perKeyExponential(RETRY_DELAY) });
+  }
+
+  /** Resolves when it knows what is there; what is missing is made right after. */
+  async start(): Promise<void> {
+    const { objects } = this.#options;
+    // Accounts first: whoever looks at a namespace must know which there are.
+    await objects.follow(SERVICE_ACCOUNTS, {
+      put() {},
+      gone: ({ metadata }) => this.#queue.add(metadata.namespace ?? ""),
+      // One may have gone unseen.
+      reset: () => this.#namespaces.forEach((name) => this.#queue.add(name)),
+    });
+    await objects.follow(NAMESPACES, {
+      put: ({ metadata }) => {
+        this.#namespaces.add(metadata.name);
+        this.#queue.add(metadata.name);
+      },
+      gone: ({ metadata }) => this.#namespaces.delete(metadata.name),
+      reset: () => this.#namespaces.clear(),
+    });
+    void this.#work();
+  }
+
+  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
+  close(): void {
+    this.#closed.abort();
+    this.#queue.shutDown();
+  }
+
+  /** One after the other: there is no hurry that would be worth a request of somebody else. */
+  async #work(): Promise<void> {
+    for (;;) {
+      const namespace = await this.#queue.take();
+      if (namespace === undefined || this.#closed.signal.aborted) return;
+      try {
+        await this.#makeIn(namespace);
+        this.#queue.forget(namespace);
+      } catch (error) {
+        this.#options.log.warn("The default service account could not be made; it is tried again", { namespace, error });
+        this.#queue.addRateLimited(namespace);
+      } finally {
+        this.#queue.done(namespace);
+      }
+    }
+  }
+
+  async #makeIn(namespace: string): Promise<void> {
+    const { objects, transport } = this.#options;
+    const found = objects.cached<Namespace>(NAMESPACES, { namespace: "", name: namespace });
+    if (found?.status?.phase !== "Active") return;
+    if (objects.cached(SERVICE_ACCOUNTS, { namespace, name: NAME }) !== undefined) return;
+    const object = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: NAME, namespace } } satisfies KubeObject;
+    try {
+      await transport.request({ verb: "create", ...SERVICE_ACCOUNTS, version: "v1", namespace, object });
+    } catch (error) {
+      // Somebody was first, or the namespace has begun to go.
+      if (!isReason(error, "AlreadyExists") && !isTerminating(error)) throw error;
+    }
+  }
+}
+
+function isTerminating(error: unknown): boolean {
+  return isStatusError(error) && (error.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
+}

@@ -1,0 +1,83 @@
+/**
+ * The ConfigMap kube-system/extension-apiserver-authentication: from it API servers that extend this one learn whose certificates to
+ * trust, and in which headers this one tells them who asks. What others wrote into it stays (another server of the cluster may trust
+ * more while authorities are exchanged), what we know is added; whoever deletes or empties it gets it back.
+ */
+import type { ConfigMap } from "../../api/generated/core/v1.ts";
+import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { pemBlocks } from "../../api/machinery/x509/pem.ts";
+import { deepEqual } from "../../base/deep.ts";
+import type { Identity } from "../identity.ts";
+import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
+
+const PLACE = { group: "", version: "v1", plural: "configmaps", namespace: "kube-system" };
+const NAME = "extension-apiserver-authentication";
+
+export const extensionAuthentication: BootstrapStep = { make, keeps: [{ ...PLACE, name: NAME, always: true }] };
+
+async function make({ server: { identity }, requests }: BootstrapContext): Promise<void> {
+  if (Object.keys(trustData(identity, {})).length === 0) return;
+  const found = (await requests.get(PLACE, NAME))?.object as unknown as ConfigMap | undefined;
+  const data = trustData(identity, found?.data ?? {});
+  if (found === undefined) {
+    await requests.makeMissing(PLACE, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data } as unknown as KubeObject);
+  } else if (!deepEqual(found.data, data)) await requests.put(PLACE, { ...found, data } as unknown as KubeObject);
+}
+
+type Data = Readonly<Record<string, string>>;
+
+/** What is trusted here, and what `found` says is trusted elsewhere. */
+export function trustData({ clientAuthorityCertificates = "", frontProxy }: Identity, found: Data): Data {
+  const clients = joinedCertificates(found["client-ca-file"], clientAuthorityCertificates);
+  const proxies = joinedCertificates(found["requestheader-client-ca-file"], frontProxy?.authorityCertificates);
+  const lists: Readonly<Record<string, readonly string[]>> = {
+    "requestheader-username-headers": headers(frontProxy?.usernameHeaders),
+    "requestheader-uid-headers": headers(frontProxy?.uidHeaders),
+    "requestheader-group-headers": headers(frontProxy?.groupHeaders),
+    "requestheader-extra-headers-prefix": headers(frontProxy?.extraHeaderPrefixes),
+    "requestheader-allowed-names": frontProxy?.allowedNames ?? [],
+  };
+  const joined = Object.entries(lists).map(([key, list]) => [key, [...new Set([...readList(found[key]), ...list])]] as const);
+  // Only the headers of the uid may be nobody's: they are younger than the rest.
+  const written = joined.filter(([key, list]) => key !== "requestheader-uid-headers" || list.length > 0);
+  return {
+    ...(clients === "" ? {} : { "client-ca-file": clients }),
+    ...(proxies === ""
+      ? {}
+      : { "requestheader-client-ca-file": proxies, ...Object.fromEntries(written.map(([key, list]) => [key, JSON.stringify(list)])) }),
+  };
+}
+
+/** As they are written in HTTP: X-Remote-User. */
+function headers(names: readonly string[] = []): readonly string[] {
+  return names.map((name) => name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase()));
+}
+
+/** What nobody can read is as if it were not there. */
+function readList(text = "[]"): readonly string[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+const LINE_LENGTH = 64;
+
+/** Each certificate once, in order. */
+function joinedCertificates(...files: readonly (string | undefined)[]): string {
+  const bodies = new Set<string>();
+  for (const file of files) {
+    for (const { type, bytes } of pemBlocks(new TextEncoder().encode(file))) if (type === "CERTIFICATE") bodies.add(encodeBase64(bytes));
+  }
+  return [...bodies].map(pemOf).join("");
+}
+
+function pemOf(body: string): string {
+  const lines = Array.from({ length: Math.ceil(body.length / LINE_LENGTH) }, (_, line) =>
+    body.slice(line * LINE_LENGTH, (line + 1) * LINE_LENGTH),
+  );
+  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
+}

@@ -1,0 +1,68 @@
+/**
+ * Makes every role and binding that a cluster has (all.ts) when the server starts, and completes those that are there. Only then, as
+ * upstream: whoever deletes one has it gone until the next start.
+ *
+ * Many at a time, so that a store that groups commits writes them in few groups; never more than the server takes requests.
+ */
+import { deepFreeze } from "../../../base/deep.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { BootstrapContext, BootstrapStep } from "../bootstrap.ts";
+import type { Place } from "../own-requests.ts";
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts";
+import { planOf, type Granted } from "./reconcile.ts";
+
+/** More gain nothing: the groups of the embedded store are no larger. */
+const AT_ONCE_MAX = 32;
+
+const PLACE = { group: "rbac.authorization.k8s.io", version: "v1" };
+
+const PLURALS = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"] as const;
+
+interface WantedObject {
+  readonly place: Place;
+  readonly object: Granted;
+}
+
+const WANTED: readonly WantedObject[] = deepFreeze([
+  ...clusterRoles.map((object) => wanted("clusterroles", object)),
+  ...clusterRoleBindings.map((object) => wanted("clusterrolebindings", object)),
+  ...roles.map((object) => wanted("roles", object)),
+  ...roleBindings.map((object) => wanted("rolebindings", object)),
+]);
+
+function wanted(plural: (typeof PLURALS)[number], object: Granted): WantedObject {
+  return { place: { ...PLACE, plural, namespace: object.metadata.namespace ?? "" }, object };
+}
+
+export const policy: BootstrapStep = {
+  async make(context) {
+    const { objects, config } = context.server;
+    await Promise.all(PLURALS.map((plural) => objects.load({ ...PLACE, plural })));
+    const queue = WANTED.values();
+    const workers = Math.min(AT_ONCE_MAX, config.maxRequestsInFlight, config.maxMutatingRequestsInFlight);
+    await Promise.all(Array.from({ length: workers }, () => work(context, queue)));
+  },
+  keeps: [],
+};
+
+/** Takes from what all share until nothing is left. */
+async function work(context: BootstrapContext, queue: Iterable<WantedObject>): Promise<void> {
+  for (const next of queue) await reconcile(context, next);
+}
+
+async function reconcile({ server, requests }: BootstrapContext, { place, object }: WantedObject): Promise<void> {
+  const found = server.objects.cached<Granted>(place, { namespace: place.namespace, name: object.metadata.name });
+  const wantedObject: KubeObject = object;
+  if (found === undefined) {
+    await requests.makeMissing(place, wantedObject);
+    return;
+  }
+  const plan = planOf(found, object);
+  if (plan.is === "keep") return;
+  if (plan.is === "update") {
+    await requests.put(place, plan.object);
+    return;
+  }
+  await requests.remove(place, found);
+  await requests.makeMissing(place, wantedObject);
+}

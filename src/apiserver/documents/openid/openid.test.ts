@@ -1,0 +1,69 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { ISSUER, KEY, OTHER_KEY, startTokenServer } from "../../authentication/service-account-token/testing/token-server.ts";
+import { startServer } from "../../testing/server.ts";
+
+const CONFIGURATION = "/.well-known/openid-configuration";
+const KEYS = "/openid/v1/jwks";
+
+test("who checks tokens elsewhere finds out who signs them, and where the keys are", async () => {
+  await using server = await startTokenServer({ jwksUri: "https://keys.example/jwks" });
+
+  const { code, headers, text } = await server.call("GET", CONFIGURATION);
+
+  equal(code, 200);
+  deepEqual([headers["content-type"], headers["cache-control"]], ["application/json", "public, max-age=3600"]);
+  equal(
+    text,
+    `{"issuer":"${ISSUER}","jwks_uri":"https://keys.example/jwks","response_types_supported":["id_token"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["ES256"]}`,
+  );
+});
+
+test("the keys are shown, each with its name and algorithm", async () => {
+  await using server = await startTokenServer({ verifiers: [KEY.verifier, OTHER_KEY.verifier] });
+
+  const { code, headers, text, body } = await server.call("GET", KEYS);
+
+  equal(code, 200);
+  deepEqual([headers["content-type"], headers["cache-control"]], ["application/jwk-set+json", "public, max-age=3600"]);
+  const { x, y } = KEY.verifier.jwk;
+  const first = `{"use":"sig","kty":"EC","kid":"${KEY.verifier.keyId}","crv":"P-256","alg":"ES256","x":"${x}","y":"${y}"}`;
+  equal(text.startsWith(`{"keys":[${first},`), true, text);
+  equal(body.keys[1].kid, OTHER_KEY.verifier.keyId);
+});
+
+test("the keys are below the issuer, if nothing else is said", async () => {
+  await using server = await startTokenServer();
+
+  equal((await server.call("GET", CONFIGURATION)).body.jwks_uri, `${ISSUER}/openid/v1/jwks`);
+});
+
+test("the documents can be had in one form only, and only be read", async () => {
+  await using server = await startTokenServer();
+
+  const refused = await server.call("GET", KEYS, undefined, { accept: "application/json" });
+
+  deepEqual([refused.code, refused.body.message], [406, "406: Not Acceptable\n\nAvailable representations: application/jwk-set+json"]);
+  equal((await server.call("GET", `${KEYS}/`)).code, 200);
+  equal((await server.call("POST", KEYS, {})).code, 405);
+});
+
+for (const [what, settings] of [
+  ["is a name", { issuers: ["kubernetes/serviceaccount"] }],
+  ["can be read by everybody on the way", { issuers: ["http://issuer.example"] }],
+  ["has a query", { issuers: ["https://issuer.example?a=b"] }],
+  ["has a fragment", { issuers: ["https://issuer.example#a"] }],
+  ["has its keys where everybody on the way can read them", { jwksUri: "http://keys.example" }],
+] as const) {
+  test(`an issuer that ${what} has no documents`, async () => {
+    await using server = await startTokenServer(settings);
+
+    deepEqual([(await server.call("GET", CONFIGURATION)).code, (await server.call("GET", KEYS)).code], [404, 404]);
+  });
+}
+
+test("a server that signs no tokens has no documents", async () => {
+  await using server = await startServer();
+
+  equal((await server.call("GET", CONFIGURATION)).code, 404);
+});

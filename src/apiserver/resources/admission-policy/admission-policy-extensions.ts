@@ -1,0 +1,72 @@
+/** Policies of admission and their bindings: whether who writes one may read the parameters that it names (param-access.ts). */
+import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
+import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { CheckedWrite, ExtensionFactory } from "../../extension.ts";
+import type { ServerContext } from "../../server-context.ts";
+import { paramKindProblem, paramRefProblem } from "./param-access.ts";
+
+const GROUP = "admissionregistration.k8s.io";
+
+interface Policy {
+  readonly spec?: { readonly paramKind?: ParamKind };
+}
+
+interface Binding {
+  readonly spec?: { readonly paramRef?: ParamRef; readonly policyName?: string };
+}
+
+export const validatingAdmissionPolicyExtension: ExtensionFactory = (server) => ({
+  group: GROUP,
+  plural: "validatingadmissionpolicies",
+  validate: (write) => Promise.resolve(validatePolicy(server, "validatingadmissionpolicies", write)),
+});
+
+export const mutatingAdmissionPolicyExtension: ExtensionFactory = (server) => ({
+  group: GROUP,
+  plural: "mutatingadmissionpolicies",
+  validate: (write) => Promise.resolve(validatePolicy(server, "mutatingadmissionpolicies", write)),
+});
+
+export const validatingAdmissionPolicyBindingExtension: ExtensionFactory = (server) => ({
+  group: GROUP,
+  plural: "validatingadmissionpolicybindings",
+  validate: (write) =>
+    validateBinding(server, { plural: "validatingadmissionpolicybindings", policies: "validatingadmissionpolicies" }, write),
+});
+
+export const mutatingAdmissionPolicyBindingExtension: ExtensionFactory = (server) => ({
+  group: GROUP,
+  plural: "mutatingadmissionpolicybindings",
+  validate: (write) => validateBinding(server, { plural: "mutatingadmissionpolicybindings", policies: "mutatingadmissionpolicies" }, write),
+});
+
+function validatePolicy(server: ServerContext, plural: string, write: CheckedWrite): readonly FieldError[] {
+  const { paramKind } = (write.object as unknown as Policy).spec ?? {};
+  const before = (write.previous as unknown as Policy | undefined)?.spec?.paramKind;
+  if (paramKind === undefined || deepEqual(paramKind, before) || !isWellFormed(server, plural, write)) return [];
+  const problem = paramKindProblem(server, write.request, paramKind);
+  return problem === undefined ? [] : [forbidden("spec.paramKind", problem)];
+}
+
+/** Of a binding that names parameters each update is asked about anew, as upstream does, which finds no two references the same. */
+async function validateBinding(
+  server: ServerContext,
+  { plural, policies }: { readonly plural: string; readonly policies: string },
+  write: CheckedWrite,
+): Promise<readonly FieldError[]> {
+  const { paramRef, policyName = "" } = (write.object as unknown as Binding).spec ?? {};
+  if (paramRef === undefined || !isWellFormed(server, plural, write)) return [];
+  const policy = await server.objects.getExact<Policy>({ group: GROUP, plural: policies }, { namespace: "", name: policyName });
+  const named = { paramRef, policyName, policy: policy === undefined ? undefined : (policy.spec ?? {}) };
+  const problem = paramRefProblem(server, write.request, named, { swaps: plural.startsWith("mutating") });
+  return problem === undefined ? [] : [forbidden("spec.paramRef", problem)];
+}
+
+/** Who sends something that is wrong in itself is told only that. */
+function isWellFormed({ endpoints }: ServerContext, plural: string, { object, previous, subresource }: CheckedWrite): boolean {
+  if (subresource !== "") return false;
+  const resource = endpoints.stored(GROUP, plural)?.resource;
+  for (const _problem of resource?.validate?.(object, previous) ?? []) return false;
+  return true;
+}

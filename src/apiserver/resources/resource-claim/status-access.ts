@@ -1,0 +1,110 @@
+/**
+ * Who may write which part of a claim's status, beyond the status as a whole: the allocation is the scheduler's, and what is said of
+ * devices is their driver's, best from the node where they are. They are rights on subresources that nobody serves,
+ * resourceclaims/binding and resourceclaims/driver. What is missing is told as errors of fields, as upstream has it.
+ */
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  ResourceClaim,
+  ResourceClaimStatus,
+} from "../../../api/generated/resource.k8s.io/v1.ts";
+import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
+import { validateDnsSubdomain } from "../../../api/machinery/names.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { AccessedResource, Authorizer } from "../../authorization.ts";
+import type { CheckedWrite } from "../../extension.ts";
+import { accessRefusal } from "../../refusal.ts";
+import type { ApiRequest, User } from "../../request.ts";
+
+/** Before the verb: for who runs on the node of the claim, and for who may come from anywhere. */
+const ASSOCIATED_NODE = "associated-node:";
+const ARBITRARY_NODE = "arbitrary-node:";
+
+/** Tokens of service accounts that are bound to a pod or a node say where that is. */
+const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
+
+export function* validateStatusAccess(authorizer: Authorizer, { object, previous, request }: CheckedWrite): Iterable<FieldError> {
+  const { status = {} } = object as unknown as ResourceClaim;
+  const { status: before = {} } = previous as unknown as ResourceClaim;
+  yield* validateBindingAccess(authorizer, request, status, before);
+  // Without an allocation nothing is said of devices, which nobody needs a right for.
+  if (status.allocation !== undefined) yield* validateDriverAccess(authorizer, request, status, before);
+}
+
+function* validateBindingAccess(
+  authorizer: Authorizer,
+  request: ApiRequest,
+  next: ResourceClaimStatus,
+  before: ResourceClaimStatus,
+): Iterable<FieldError> {
+  if (deepEqual(next.allocation, before.allocation) && deepEqual(next.reservedFor ?? [], before.reservedFor ?? [])) return;
+  const { verb } = request;
+  // Of all claims there are: who allocates does so for the whole cluster.
+  const why = whyNot(authorizer, request, verb, { subresource: "binding", namespace: "", name: "" });
+  if (why === undefined) return;
+  const what = `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission`;
+  yield forbidden("status.allocation", `${what}: ${why}`);
+}
+
+/** The name that is asked about is the driver's. One of the verbs is enough. */
+function* validateDriverAccess(
+  authorizer: Authorizer,
+  request: ApiRequest,
+  next: ResourceClaimStatus,
+  before: ResourceClaimStatus,
+): Iterable<FieldError> {
+  const { verb, namespace, context } = request;
+  const isThere = isOnNode(context.user, nodeOf(next.allocation));
+  const verbs = [...(isThere ? [`${ASSOCIATED_NODE}${verb}`] : []), `${ARBITRARY_NODE}${verb}`];
+  for (const driver of changedDrivers(next.devices ?? [], before.devices ?? [])) {
+    const why = verbs.map((each) => whyNot(authorizer, request, each, { subresource: "driver", namespace, name: driver }));
+    if (why.includes(undefined)) continue;
+    const what = `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(" ")}]" permission`;
+    yield forbidden("status.devices", `${what}: ${why[0]}`);
+  }
+}
+
+/** undefined: whoever asks may. */
+function whyNot(
+  authorizer: Authorizer,
+  { group, version, plural, context }: ApiRequest,
+  verb: string,
+  where: Pick<AccessedResource, "subresource" | "namespace" | "name">,
+): string | undefined {
+  const access = { user: context.user, verb, path: "", resource: { group, version, plural, ...where } };
+  const { allowed, reason = "", evaluationError = "" } = authorizer.authorize(access);
+  if (allowed) return undefined;
+  return accessRefusal(access, [evaluationError, reason].filter((part) => part !== "").join(": ")).message;
+}
+
+/** Those of whose devices something was added, changed or removed; sorted. */
+function changedDrivers(next: readonly AllocatedDeviceStatus[], before: readonly AllocatedDeviceStatus[]): readonly string[] {
+  const gone = new Map(before.map((device) => [keyOf(device), device]));
+  const drivers = new Set<string>();
+  for (const device of next) {
+    if (!deepEqual(gone.get(keyOf(device)), device)) drivers.add(device.driver);
+    gone.delete(keyOf(device));
+  }
+  for (const { driver } of gone.values()) drivers.add(driver);
+  return [...drivers].toSorted();
+}
+
+function keyOf({ driver, pool, device, shareID = "" }: AllocatedDeviceStatus): string {
+  return JSON.stringify([driver, pool, device, shareID]);
+}
+
+/** The one node on which the devices are, if it is said so and in no other way; "" if not. */
+function nodeOf(allocation: AllocationResult | undefined): string {
+  const [term, ...otherTerms] = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
+  const [field, ...otherFields] = term?.matchFields ?? [];
+  const isAlone = otherTerms.length === 0 && otherFields.length === 0 && (term?.matchExpressions ?? []).length === 0;
+  const [node = "", ...otherNodes] = field?.values ?? [];
+  return isAlone && field?.key === "metadata.name" && field.operator === "In" && otherNodes.length === 0 ? node : "";
+}
+
+function isOnNode({ name, extra = {} }: User, node: string): boolean {
+  const [own, ...others] = (Object.hasOwn(extra, NODE_NAME_EXTRA) ? extra[NODE_NAME_EXTRA] : undefined) ?? [];
+  if (node === "" || others.length > 0 || own !== node || validateDnsSubdomain(own).length > 0) return false;
+  return /^system:serviceaccount:[^:]+:[^:]+$/.test(name);
+}

@@ -1,0 +1,61 @@
+/**
+ * Nobody can give away more than they have: who writes a role must have all that is in it, or the right to "escalate"; who binds one, all
+ * that is in the role, or the right to "bind" it. Members of system:masters have everything. Words are upstream's.
+ */
+import type { ClusterRole, PolicyRule, RoleRef } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { describeParts, missingParts, quoteAll } from "../../../api/rbac.authorization.k8s.io/v1/rule-covering.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { Authorizer } from "../../authorization.ts";
+import type { PermittedWrite } from "../../extension.ts";
+import type { ApiRequest } from "../../request.ts";
+
+/** As a rule that gives all there is. */
+const FULL_AUTHORITY: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** Whether the write changes nothing but what the garbage collector writes, which must be able to do its work without any rights. */
+export function isGarbageCollection({ object, previous }: PermittedWrite): boolean {
+  if (previous === undefined) return false;
+  const { ownerReferences, finalizers, managedFields } = previous.metadata;
+  return deepEqual({ ...object, metadata: { ...object.metadata, ownerReferences, finalizers, managedFields } }, previous);
+}
+
+export function mayEscalate(authorizer: Authorizer, { context, group, plural, namespace, name }: ApiRequest): boolean {
+  const resource = { group, version: "*", plural, subresource: "", namespace, name };
+  return authorizer.authorize({ user: context.user, verb: "escalate", resource, path: "" }).allowed;
+}
+
+/** Asked where the binding is: a ClusterRole may be given out in one namespace and nowhere else. */
+export function mayBind(authorizer: Authorizer, { context, namespace }: ApiRequest, { kind, apiGroup = "", name }: RoleRef): boolean {
+  if (kind !== "ClusterRole" && kind !== "Role") return false;
+  const plural = kind === "Role" ? "roles" : "clusterroles";
+  const resource = { group: apiGroup, version: "*", plural, subresource: "", namespace, name };
+  return authorizer.authorize({ user: context.user, verb: "bind", resource, path: "" }).allowed;
+}
+
+/** Why whoever asks may not give these rules away; undefined if they may. */
+export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted: readonly PolicyRule[]): string | undefined {
+  const { user } = request.context;
+  const { resourceRules, nonResourceRules, evaluationError = "" } = authorizer.rulesFor(user, request.namespace);
+  const missing = missingParts([...resourceRules, ...nonResourceRules], wanted);
+  if (missing.length === 0) return undefined;
+  const who = `user ${quoteGo(user.name)} (groups=${quoteAll(user.groups)})`;
+  const lines = describeParts(missing).join("\n");
+  const errors = evaluationError === "" ? "" : `; resolution errors: [${evaluationError}]`;
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${errors}`;
+}
+
+/** A role that takes its rules from others can come to have anything. */
+export function aggregationEscalation(authorizer: Authorizer, { object, previous, request }: PermittedWrite): string | undefined {
+  if (!hasAggregation(object as unknown as ClusterRole) && !hasAggregation(previous as unknown as ClusterRole | undefined))
+    return undefined;
+  if (escalationOf(authorizer, request, FULL_AUTHORITY) === undefined) return undefined;
+  return "must have cluster-admin privileges to use the aggregationRule";
+}
+
+function hasAggregation(role: ClusterRole | undefined): boolean {
+  return (role?.aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+}

@@ -1,0 +1,77 @@
+/** What a token is asked to be bound to: found, and found to be what the asker means. The words are upstream's. */
+import type { BoundObjectReference } from "../../../api/generated/authentication.k8s.io/v1.ts";
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { badRequest, conflict, notFound } from "../../../api/machinery/status-error.ts";
+import type { ObjectClaim } from "../../authentication/service-account-token/bound-token.ts";
+import type { KindName, Objects } from "../../objects.ts";
+import type { ObjectName } from "../../storage/object-key.ts";
+
+export interface BoundObjects {
+  readonly pod?: ObjectClaim;
+  readonly secret?: ObjectClaim;
+  readonly node?: ObjectClaim;
+}
+
+const PODS: KindName = { group: "", plural: "pods" };
+const SECRETS: KindName = { group: "", plural: "secrets" };
+const NODES: KindName = { group: "", plural: "nodes" };
+
+/** `serviceAccount`: whose token it is. Throws a StatusError. */
+export async function findBoundObjects(
+  objects: Objects,
+  serviceAccount: ObjectName,
+  reference: BoundObjectReference | undefined,
+): Promise<BoundObjects> {
+  if (reference === undefined) return {};
+  const { kind = "", name = "" } = reference;
+  const { group, version } = groupVersionOf(reference.apiVersion ?? "");
+  const { namespace } = serviceAccount;
+  switch (group === "" ? kind : "") {
+    case "Pod": {
+      const pod = (await find(objects, PODS, { namespace, name })) as Pod;
+      if ((pod.spec?.serviceAccountName ?? "") !== serviceAccount.name)
+        throw badRequest(
+          `cannot bind token for serviceaccount "${serviceAccount.name}" to pod running with different serviceaccount name.`,
+        );
+      return { pod: claimOf(pod as KubeObject, reference), ...(await nodeOf(objects, pod)) };
+    }
+    case "Node":
+      return { node: claimOf(await find(objects, NODES, { namespace: "", name }), reference) };
+    case "Secret":
+      return { secret: claimOf(await find(objects, SECRETS, { namespace, name }), reference) };
+    default:
+      throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
+  }
+}
+
+async function find(objects: Objects, kind: KindName, name: ObjectName): Promise<KubeObject> {
+  if (name.name === "") throw badRequest("Name parameter required.");
+  const found = await objects.getExact(kind, name);
+  if (found === undefined) throw notFound(kind, name.name);
+  return found;
+}
+
+/** The one that is there, if it is the one that is meant. */
+function claimOf({ metadata }: KubeObject, { kind = "", name = "", uid: meant = "" }: BoundObjectReference): ObjectClaim {
+  const { uid = "" } = metadata;
+  if (meant === "" || meant === uid) return { name: metadata.name, uid };
+  const why = `the UID in the bound object reference (${meant}) does not match the UID in record. The object might have been deleted and then recreated`;
+  throw conflict({ group: "", plural: kind }, name, why);
+}
+
+/** Where the Pod is. Of a node that is not there the name still says something to whoever reads the token. */
+async function nodeOf(objects: Objects, { spec }: Pod): Promise<{ readonly node?: ObjectClaim }> {
+  const name = spec?.nodeName ?? "";
+  if (name === "") return {};
+  const node = await objects.get(NODES, { namespace: "", name });
+  return { node: { name, uid: node?.metadata.uid ?? "" } };
+}
+
+/** As upstream reads it here: what is neither `version` nor `group/version` is nothing. */
+function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
+  const parts = apiVersion.split("/");
+  if (parts.length > 2) return { group: "", version: "" };
+  const [first = "", second] = parts;
+  return second === undefined ? { group: "", version: first } : { group: first, version: second };
+}

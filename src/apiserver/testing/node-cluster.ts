@@ -1,0 +1,48 @@
+/** A cluster for tests of what nodes may do: nodes `n1` and `n2`, namespace `ns`, and short ways to make objects and to ask as a node. */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../admission-config.ts";
+import type { User } from "../request.ts";
+import { startServer, type CallAnswer, type StartedServer } from "./server.ts";
+
+export const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
+
+/** Rights for everybody: what is refused then is refused by admission. */
+export const ALL_ALLOWED = ["Node", "AlwaysAllow"];
+
+export function nodeUser(name: string): User {
+  return { name: `system:node:${name}`, groups: ["system:nodes"] };
+}
+
+export async function startNodeCluster(authorizationModes: readonly string[] = ["Node", "RBAC"]): Promise<StartedServer> {
+  const disabledPlugins = ["ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition"];
+  const server = await startServer({ config: { authorizationModes, admission: { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins } } });
+  for (const name of ["ns", "other"]) await make(server, "/api/v1/namespaces", { metadata: { name } });
+  for (const name of ["n1", "n2"]) await make(server, "/api/v1/nodes", { metadata: { name } });
+  return server;
+}
+
+/** Made by the administrator. */
+export async function make(server: StartedServer, path: string, object: JsonObject): Promise<CallAnswer["body"]> {
+  const { code, body } = await server.call("POST", path, object);
+  assert.equal(code, 201, `${path}: ${body.message}`);
+  return body;
+}
+
+export function aPod(name: string, spec: JsonObject, metadata: JsonObject = {}): JsonObject {
+  return { metadata: { name, ...metadata }, spec: { containers: [{ name: "c", image: "i" }], ...spec } };
+}
+
+/** "200", or the code with the part of the message that says why. */
+export function answerOf({ code, body }: CallAnswer): string {
+  return code < 400 ? String(code) : `${code} ${body.message}`;
+}
+
+/** Asks as somebody; a PATCH is a merge patch. */
+export async function ask(
+  server: StartedServer,
+  user: User,
+  [method, path, body]: readonly [method: string, path: string, body?: JsonObject],
+): Promise<string> {
+  return answerOf(await server.as(user).call(method, path, body, method === "PATCH" ? MERGE_PATCH : {}));
+}

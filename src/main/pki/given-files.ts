@@ -1,0 +1,69 @@
+/** Certificates and keys that somebody has given us in files. What cannot be used is said in one sentence, with the file and the flag. */
+import { readFile } from "node:fs/promises";
+import { parsePemCertificates } from "../../api/machinery/x509/certificate.ts";
+import type { Signer, Verifier } from "../../base/signing.ts";
+import { keyProblem, signerFromPem, verifiersFromPem } from "../../host/keys.ts";
+import type { CertificateWithKey } from "./certificates.ts";
+
+/** --tls-cert-file and --tls-private-key-file. */
+export async function readServingFiles(files: { readonly certificate: string; readonly key: string }): Promise<CertificateWithKey> {
+  const [certificate, key] = await Promise.all([readGiven(files.certificate, "--tls-cert-file"), readGiven(files.key, "--tls-private-key-file")]);
+  switch (keyProblem({ certificate, key })) {
+    case "certificate":
+      throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with --tls-cert-file`);
+    case "key":
+      throw new Error(`Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with --tls-private-key-file`);
+    case "pair":
+      throw new Error(`Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`);
+    case undefined:
+      return { certificate, key };
+  }
+}
+
+/** A bundle of certificates that are trusted: --client-ca-file, --requestheader-client-ca-file. */
+export async function readAuthorities(path: string, flag: string): Promise<string> {
+  const bundle = await readGiven(path, flag);
+  try {
+    if (parsePemCertificates(bundle).length > 0) return bundle;
+  } catch (error) {
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give certificates in PEM form with ${flag}`, { cause: error });
+  }
+  throw new Error(`Cannot use ${path}: it holds no certificate in PEM form; give at least one with ${flag}`);
+}
+
+/** --service-account-signing-key-file. */
+export async function readSigningKey(path: string): Promise<Signer> {
+  const flag = "--service-account-signing-key-file";
+  const pem = await readGiven(path, flag);
+  return usable(path, flag, () => signerFromPem(pem));
+}
+
+/** --service-account-key-file, any number of them. */
+export async function readVerifyingKeys(paths: readonly string[]): Promise<readonly Verifier[]> {
+  const flag = "--service-account-key-file";
+  const files = await Promise.all(
+    paths.map(async (path) => {
+      const pem = await readGiven(path, flag);
+      return usable(path, flag, () => verifiersFromPem(pem));
+    }),
+  );
+  return files.flat();
+}
+
+function usable<T>(path: string, flag: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give another with ${flag}`, { cause: error });
+  }
+}
+
+async function readGiven(path: string, flag: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const why = isMissing ? "there is no such file" : (error as Error).message;
+    throw new Error(`Cannot read ${path}: ${why}; give a file that this user can read with ${flag}`, { cause: error });
+  }
+}
