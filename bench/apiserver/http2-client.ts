@@ -1,11 +1,13 @@
 /** An HTTP/2 connection as clients in Go open it: with windows so large that the server never waits for a note from the client. */
 import { connect, type ClientHttp2Session } from "node:http2";
+import type { Credentials } from "./server-child.ts";
 
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 2 ** 30;
 
-export function connectLikeGo(port: number): ClientHttp2Session {
-  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: STREAM_WINDOW_BYTES } });
+export function connectLikeGo({ port, credentials }: { readonly port: number; readonly credentials: Credentials }): ClientHttp2Session {
+  const settings = { initialWindowSize: STREAM_WINDOW_BYTES };
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings, ...credentials });
   session.once("connect", () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES));
   return session;
 }

@@ -3,6 +3,8 @@
  * same bytes from a bare Node server.
  */
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark } from "../benchmark.ts";
@@ -27,10 +29,12 @@ export const apiserverLists: Benchmark = {
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
     const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
     const bareChild = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
-    const server = await k8ts.call("startK8ts", { directory: context.directory, store: "embedded" });
-    await load.call("fill", { ...server, count: PODS, kind: "pods" });
+    const started = await k8ts.call("startK8ts", { directory: context.directory, store: "embedded" });
+    await load.call("fill", { ...started, count: PODS, kind: "pods" });
+    const server = await askedBy(started, context.directory);
     const { bytes } = await curl(server, "/api/v1/pods");
-    const bare = await bareChild.call("startBare", { directory: context.directory, protocol: "http1", bodyBytes: bytes, durable: false });
+    const bareServer = { directory: context.directory, protocol: "http1", bodyBytes: bytes, durable: false } as const;
+    const bare = await askedBy(await bareChild.call("startBare", bareServer), context.directory);
     context.note(`the list has ${(bytes / 1e6).toFixed(1)} MB`);
     const whole = await context.rounds.measure({
       k8ts: async () => (await curl(server, "/api/v1/pods")).ms,
@@ -43,10 +47,25 @@ export const apiserverLists: Benchmark = {
   },
 };
 
-async function curl({ port, token }: StartedServer, path: string): Promise<{ readonly ms: number; readonly bytes: number }> {
+interface Asked {
+  readonly port: number;
+  /** What makes curl show a certificate, which it reads from files. */
+  readonly shown: readonly string[];
+}
+
+async function askedBy({ port, credentials }: StartedServer, directory: string): Promise<Asked> {
+  const { cert, key } = credentials;
+  if (cert === undefined || key === undefined) return { port, shown: [] };
+  const files = { cert: join(directory, "client.crt"), key: join(directory, "client.key") };
+  await writeFile(files.cert, cert, { mode: 0o600 });
+  await writeFile(files.key, key, { mode: 0o600 });
+  return { port, shown: ["--cert", files.cert, "--key", files.key] };
+}
+
+async function curl({ port, shown }: Asked, path: string): Promise<{ readonly ms: number; readonly bytes: number }> {
   const { stdout } = await run("curl", [
     ...["-sk", "--http1.1", "-o", "/dev/null", "-w", "%{http_code} %{size_download} %{time_appconnect} %{time_total}"],
-    ...["-H", `Authorization: Bearer ${token}`, `https://127.0.0.1:${port}${path}`],
+    ...[...shown, `https://127.0.0.1:${port}${path}`],
   ]);
   const [code, bytes = 0, connected = 0, total = 0] = stdout.split(" ").map(Number);
   if (code !== 200) throw new Error(`Cannot list: answered ${code}`);
@@ -54,7 +73,7 @@ async function curl({ port, token }: StartedServer, path: string): Promise<{ rea
 }
 
 /** One process for all pages, since each token comes with the page before: the time is that of the requests alone. */
-async function listInPages({ port, token }: StartedServer): Promise<number> {
+async function listInPages({ port, shown }: Asked): Promise<number> {
   let ms = 0;
   let after = "";
   let items = 0;
@@ -62,7 +81,7 @@ async function listInPages({ port, token }: StartedServer): Promise<number> {
     const { stdout } = await run(
       "curl",
       [
-        ...["-sk", "--http1.1", "-w", "\n%{time_appconnect} %{time_total}", "-H", `Authorization: Bearer ${token}`],
+        ...["-sk", "--http1.1", "-w", "\n%{time_appconnect} %{time_total}", ...shown],
         `https://127.0.0.1:${port}/api/v1/pods?limit=${PAGE}${after === "" ? "" : `&continue=${after}`}`,
       ],
       { maxBuffer: 64 * 1024 * 1024 },

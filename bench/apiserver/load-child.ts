@@ -8,13 +8,11 @@ import { median } from "../figure.ts";
 import { serve } from "../serve.ts";
 import { connectLikeGo } from "./http2-client.ts";
 import { configMapManifest, podManifest, podStatus } from "./objects.ts";
-import type { Protocol } from "./server-child.ts";
+import type { Protocol, StartedServer } from "./server-child.ts";
 
 export type RequestName = "get-pod" | "post-configmap" | "post-pod" | "patch-pod" | "put-pod-status";
 
-export interface LoadOptions {
-  readonly port: number;
-  readonly token: string;
+export interface LoadOptions extends StartedServer {
   readonly protocol: Protocol;
   readonly request: RequestName;
   /** Connections of HTTP/1.1, requests at once of HTTP/2. */
@@ -60,9 +58,9 @@ const tasks = {
   },
 
   /** Makes `count` objects, many at a time; returns how long it took. */
-  async fill({ port, token, count, kind, nodes = 0 }: FillOptions): Promise<number> {
-    const session = connectLikeGo(port);
-    const client = new Http2Client(session, token);
+  async fill({ count, kind, nodes = 0, ...server }: FillOptions): Promise<number> {
+    const session = connectLikeGo(server);
+    const client = new Http2Client(session);
     const startedMs = performance.now();
     let next = 0;
     const work = async () => {
@@ -84,9 +82,9 @@ const tasks = {
   },
 
   /** Makes the objects that are read, patched and reported on. */
-  async prepare({ port, token, count }: { readonly port: number; readonly token: string; readonly count: number }): Promise<void> {
-    const session = connectLikeGo(port);
-    const client = new Http2Client(session, token);
+  async prepare({ count, ...server }: StartedServer & { readonly count: number }): Promise<void> {
+    const session = connectLikeGo(server);
+    const client = new Http2Client(session);
     for (let index = 0; index < count; index++) {
       const body = bytesOf(podManifest(`target-${index}`, "node-1"));
       await client.send({ method: "POST", path: "/api/v1/namespaces/default/pods", contentType: "application/json", body });
@@ -95,9 +93,7 @@ const tasks = {
   },
 };
 
-interface FillOptions {
-  readonly port: number;
-  readonly token: string;
+interface FillOptions extends StartedServer {
   readonly count: number;
   readonly kind: "pods" | "configmaps";
   readonly nodes?: number;
@@ -143,43 +139,40 @@ interface Client {
 }
 
 async function clientsOf({
-  port,
-  token,
   protocol,
   connections,
+  ...server
 }: LoadOptions): Promise<{ readonly workers: readonly Client[]; close(): void }> {
   if (protocol === "http2") {
-    const session = connectLikeGo(port);
-    const client = new Http2Client(session, token);
+    const session = connectLikeGo(server);
+    const client = new Http2Client(session);
     return { workers: Array.from({ length: connections }, () => client), close: () => session.close() };
   }
-  const workers = await Promise.all(Array.from({ length: connections }, () => Http1Client.connect(port, token)));
+  const workers = await Promise.all(Array.from({ length: connections }, () => Http1Client.connect(server)));
   return { workers, close: () => workers.forEach((worker) => worker.close()) };
 }
 
 class Http1Client implements Client {
   readonly #socket: TLSSocket;
-  readonly #token: string;
   #received: Buffer = Buffer.alloc(0);
   #waiting: { resolve(bytes: number): void; reject(error: Error): void } | undefined;
 
-  private constructor(socket: TLSSocket, token: string) {
+  private constructor(socket: TLSSocket) {
     this.#socket = socket;
-    this.#token = token;
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
     socket.on("error", (error) => this.#waiting?.reject(error));
   }
 
-  static async connect(port: number, token: string): Promise<Http1Client> {
-    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+  static async connect({ port, credentials }: StartedServer): Promise<Http1Client> {
+    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...credentials });
     await new Promise<void>((resolve, reject) => void socket.once("secureConnect", resolve).once("error", reject));
     socket.setNoDelay(true);
-    return new Http1Client(socket, token);
+    return new Http1Client(socket);
   }
 
   send({ method, path, contentType, body }: Wanted): Promise<number> {
     const length = body === undefined ? "" : `content-length: ${body.length}\r\ncontent-type: ${contentType}\r\n`;
-    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${this.#token}\r\naccept: application/json\r\nuser-agent: bench\r\n${length}\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\nuser-agent: bench\r\n${length}\r\n`;
     this.#socket.write(body === undefined ? head : Buffer.concat([Buffer.from(head), body]));
     return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
   }
@@ -205,11 +198,9 @@ class Http1Client implements Client {
 
 class Http2Client implements Client {
   readonly #session: ClientHttp2Session;
-  readonly #token: string;
 
-  constructor(session: ClientHttp2Session, token: string) {
+  constructor(session: ClientHttp2Session) {
     this.#session = session;
-    this.#token = token;
     session.on("error", () => undefined); // Requests report it.
   }
 
@@ -218,7 +209,6 @@ class Http2Client implements Client {
       const headers = {
         ":method": method,
         ":path": path,
-        authorization: `Bearer ${this.#token}`,
         accept: "application/json",
         "user-agent": "bench",
       };

@@ -8,9 +8,9 @@ import { createSecureServer, type Http2SecureServer } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { servingCertificate } from "../../src/host/tls-certificates.ts";
 import { startCluster } from "../../src/main/cluster.ts";
 import { DEFAULT_API_SERVER_OPTIONS } from "../../src/main/apiserver-config.ts";
+import { sharedPki } from "../../src/testing/certificates.ts";
 import { readFile } from "node:fs/promises";
 import { collectGarbage, serve } from "../serve.ts";
 import { openBareAppend } from "../store/bare-append.ts";
@@ -20,7 +20,13 @@ export type Protocol = "http1" | "http2";
 
 export interface StartedServer {
   readonly port: number;
-  readonly token: string;
+  readonly credentials: Credentials;
+}
+
+/** What clients show, PEM. */
+export interface Credentials {
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 const tasks = {
@@ -31,21 +37,23 @@ const tasks = {
     // The load is more than the default limits let in at once, and it is the cost of requests that is measured.
     const options = { ...DEFAULT_API_SERVER_OPTIONS, api: { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 } };
     const cluster = await startCluster({ store: config, apiServer: options });
-    const kubeconfig = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: { token: string } }] };
-    return { port: Number(new URL(cluster.url).port), token: kubeconfig.users[0].user.token };
+    const { users } = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
+    const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
+    const credentials = { cert: pem("client-certificate-data"), key: pem("client-key-data") };
+    return { port: Number(new URL(cluster.url).port), credentials };
   },
 
   /** Answers every request with `bodyBytes` bytes; with a file, only after they are in it. */
   async startBare({ directory, protocol, bodyBytes, durable }: BareOptions): Promise<StartedServer> {
     const append = durable ? await openBareAppend(join(directory, `bare-${protocol}.log`)) : undefined;
-    const { certificate, key } = await servingCertificate({ names: ["localhost", "127.0.0.1"], nowMs: Date.now() });
+    const { certificate, key } = (await sharedPki()).pair("apiserver");
     const handler = bareHandler(bodyBytes, append);
     const server: Server | Http2SecureServer =
       protocol === "http1"
         ? createServer({ cert: certificate, key }, handler)
         : createSecureServer({ cert: certificate, key }, handler as never);
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-    return { port: (server.address() as AddressInfo).port, token: "" };
+    return { port: (server.address() as AddressInfo).port, credentials: {} };
   },
 
   async memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number; readonly externalBytes: number }> {

@@ -7,13 +7,12 @@ import { connect as connectTls } from "node:tls";
 import { serve } from "../serve.ts";
 import { connectLikeGo } from "./http2-client.ts";
 import { podManifest } from "./objects.ts";
-import type { Protocol } from "./server-child.ts";
+import type { Protocol, StartedServer } from "./server-child.ts";
 
 /** Watches that share one HTTP/2 connection: client-go has one connection per client, and a client has a few watches. */
 const STREAMS_PER_SESSION = 50;
 
 let writer: ClientHttp2Session | undefined;
-let token = "";
 let lateMs: number[] = [];
 let outOfOrder = 0;
 let received = 0;
@@ -23,14 +22,13 @@ let next = 0;
 const MARK = Buffer.from("bench-event:");
 
 const tasks = {
-  async open({ port, token: given, protocol, watchers }: OpenOptions): Promise<void> {
-    token = given;
+  async open({ protocol, watchers, ...server }: OpenOptions): Promise<void> {
     watching = watchers;
-    writer = connectLikeGo(port);
+    writer = connectLikeGo(server);
     await send(writer, "POST", "/api/v1/namespaces/default/pods", podManifest("watched", "node-1"), "application/json");
     const path = "/api/v1/namespaces/default/pods?watch=1&resourceVersion=0";
-    if (protocol === "http1") await Promise.all(Array.from({ length: watchers }, () => watchOverHttp1(port, path)));
-    else await watchOverHttp2(port, path, watchers);
+    if (protocol === "http1") await Promise.all(Array.from({ length: watchers }, () => watchOverHttp1(server, path)));
+    else await watchOverHttp2(server, path, watchers);
   },
 
   async run({ eventsPerSecond, durationMs }: { readonly eventsPerSecond: number; readonly durationMs: number }): Promise<Result> {
@@ -61,9 +59,7 @@ const tasks = {
   },
 };
 
-interface OpenOptions {
-  readonly port: number;
-  readonly token: string;
+interface OpenOptions extends StartedServer {
   readonly protocol: Protocol;
   readonly watchers: number;
 }
@@ -98,19 +94,19 @@ function reader(): (chunk: Buffer) => void {
   };
 }
 
-async function watchOverHttp1(port: number, path: string): Promise<void> {
-  const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
+async function watchOverHttp1({ port, credentials }: StartedServer, path: string): Promise<void> {
+  const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...credentials });
   await new Promise<void>((resolve, reject) => void socket.once("secureConnect", resolve).once("error", reject));
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\naccept: application/json\r\n\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\naccept: application/json\r\n\r\n`);
   await new Promise<void>((resolve) => void socket.once("data", () => resolve()));
   socket.on("data", reader());
 }
 
-async function watchOverHttp2(port: number, path: string, watchers: number): Promise<void> {
+async function watchOverHttp2(server: StartedServer, path: string, watchers: number): Promise<void> {
   for (let opened = 0; opened < watchers; opened += STREAMS_PER_SESSION) {
-    const session = connectLikeGo(port);
+    const session = connectLikeGo(server);
     const streams = Array.from({ length: Math.min(STREAMS_PER_SESSION, watchers - opened) }, async () => {
-      const stream = session.request({ ":path": path, authorization: `Bearer ${token}`, accept: "application/json" });
+      const stream = session.request({ ":path": path, accept: "application/json" });
       stream.on("data", reader());
       await new Promise<void>((resolve, reject) => void stream.once("data", () => resolve()).once("error", reject));
     });
@@ -120,7 +116,7 @@ async function watchOverHttp2(port: number, path: string, watchers: number): Pro
 
 function send(session: ClientHttp2Session, method: string, path: string, body: object, contentType: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ":method": method, ":path": path, authorization: `Bearer ${token}`, "content-type": contentType });
+    const stream = session.request({ ":method": method, ":path": path, "content-type": contentType });
     stream.on("response", ({ ":status": code = 0 }) => (code < 300 ? undefined : reject(new Error(`Answered ${code}`))));
     stream.on("data", () => undefined);
     stream.on("end", resolve);

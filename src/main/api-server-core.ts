@@ -15,6 +15,7 @@ import type { Store } from "../store/store.ts";
 import { startApiServerPart, type ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { openStore } from "./open-store.ts";
+import type { Pki } from "./pki/pki.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface CoreContext {
@@ -22,10 +23,15 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
+export interface StartContext extends CoreContext {
+  /** Default: the cluster's own, kept where the serving configuration says. */
+  readonly pki?: Pki;
+}
+
 /** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
 export async function startStoreAndApiServer(
   { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
-  { clock, log }: CoreContext,
+  { clock, log, ...context }: StartContext,
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
   await using starting = new Disposables();
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
@@ -33,6 +39,7 @@ export async function startStoreAndApiServer(
   startStoreLoops(store, { clock, log }, starting);
   let core: ApiServer | undefined;
   const part = await startApiServerPart(apiServer, {
+    ...context,
     clock,
     log: log.with({ part: "apiserver" }),
     startCore: async (given) => (core = await startCore(store, { ...given, clock, log })),

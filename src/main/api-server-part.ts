@@ -75,7 +75,7 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
     http.useTls(certificates.tls);
     await writeKubeconfigs();
   };
-  const renewal = startRenewal({ renew: () => certificates.renew(clock.now()), onRenewed, clock, log });
+  const renewal = startRenewal({ renew: () => certificates.renew(clock.now()), isShared: certificates.isShared, onRenewed, clock, log });
   starting.defer(() => renewal.stop());
 
   const running = starting.move();

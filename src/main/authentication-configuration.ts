@@ -64,7 +64,7 @@ class ConfigurationReader {
 
   read(document: Json): AuthenticationConfiguration {
     const { apiVersion, kind, jwt, anonymous } = this.#object(document, "", ["apiVersion", "kind", "jwt", "anonymous"]);
-    if (kind !== "AuthenticationConfiguration" || !API_VERSIONS.includes(String(apiVersion)))
+    if (kind !== "AuthenticationConfiguration" || !API_VERSIONS.some((version) => version === apiVersion))
       this.problems.push(
         `It must be an AuthenticationConfiguration of ${API_VERSIONS[0]}, and is a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`,
       );
@@ -124,7 +124,8 @@ class ConfigurationReader {
   }
 
   #audiences(issuer: JsonObject, at: string): readonly string[] {
-    const audiences = this.#list(issuer["audiences"], child(at, "audiences")).map((value) => (typeof value === "string" ? value : ""));
+    const list = this.#list(issuer["audiences"], child(at, "audiences"));
+    const audiences = list.map((audience, index) => this.#textOf(audience, element(child(at, "audiences"), index)));
     if (audiences.length === 0) this.#add(required(child(at, "audiences"), `at least one ${child(at, "audiences")} is required`));
     for (const [index, audience] of audiences.entries()) {
       const place = element(child(at, "audiences"), index);
@@ -232,9 +233,12 @@ class ConfigurationReader {
 
   /** "" if it is not there. */
   #text(object: JsonObject, name: string, at: string): string {
-    const value = (Object.hasOwn(object, name) ? object[name] : undefined) ?? "";
+    return this.#textOf(Object.hasOwn(object, name) ? object[name] : undefined, child(at, name));
+  }
+
+  #textOf(value: Json | undefined, at: string): string {
     if (typeof value === "string") return value;
-    this.problems.push(`${child(at, name)} must be a text`);
+    if (value !== undefined && value !== null) this.problems.push(`${at} must be a text`);
     return "";
   }
 

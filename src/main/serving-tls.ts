@@ -59,6 +59,13 @@ export class ServingTls {
     return this.#read.given?.certificate ?? this.pki.authority;
   }
 
+  /** Whether others may change it: it is, or comes from, files. */
+  get isShared(): boolean {
+    const { serving, identity } = this.#options;
+    const files = [serving.certificateFiles, identity.clientCaFile, identity.requestHeader.clientCaFile];
+    return this.pki.isShared || files.some((file) => file !== undefined);
+  }
+
   /** Makes anew what is about to end, and reads files again. Whether anything is different now. */
   async renew(nowMs: number): Promise<boolean> {
     const isRenewed = await this.pki.renew(nowMs);

@@ -17,6 +17,7 @@ import type { ApiServerPart } from "../main/api-server-part.ts";
 import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
 import { DEFAULT_IDENTITY_CONFIG } from "../main/identity-config.ts";
 import type { StoreConfig } from "../main/store-config.ts";
+import { sharedPki } from "./certificates.ts";
 import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
 import { toolPath, type ToolName } from "./needs.ts";
 
@@ -53,7 +54,9 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   const directory = starting.use(await makeTemporaryDirectory("k8ts-api-server-")).path;
   const errors: string[] = [];
   const log = createLogger({ sink: (line) => void errors.push(formatHuman(line)), clock: realClock, level: "error" });
-  const context = { clock: realClock, log };
+  // A server that keeps its certificates has its own.
+  const pki = options.serving?.certificateDirectory === undefined ? { pki: await sharedPki() } : {};
+  const context = { clock: realClock, log, ...pki };
   const { part } = starting.use(
     await startStoreAndApiServer(
       {

@@ -32,7 +32,7 @@ export const all: Readonly<Record<string, ListedPlugin>> = {
   NamespaceLifecycle: { make: namespaceLifecycle, byDefault: true },
   LimitRanger: { make: limitRanger, byDefault: true },
   ServiceAccount: { make: serviceAccount, byDefault: true },
-  // Off by default upstream, where clusters without the Node authorizer are older than it; every installer turns it on.
+  // Off by default upstream, where clusters are older than it; every installer turns it on.
   NodeRestriction: { make: nodeRestriction, byDefault: true },
   TaintNodesByCondition: { make: taintNodesByCondition, byDefault: true },
   PodSecurity: { make: podSecurity, byDefault: true },

@@ -26,8 +26,15 @@ import { shownTokens } from "./shown-tokens.ts";
 /** What upstream says of a token that nobody knows, and, before the reasons, of one that somebody knows and that is not good. */
 const INVALID_TOKEN = "invalid bearer token";
 
-/** One of those that are asked. What is known of a token is more than what is known of a user, so it is the form of both. */
-type Step = () => Soon<AuthenticatedToken | undefined>;
+/** What is shown, and what is found on the way. */
+interface Attempt {
+  /** Absent: only tokens are asked about. */
+  readonly request?: ExchangeRequest;
+  readonly tokens: readonly string[];
+  /** For whom a token must be meant. */
+  readonly audiences: readonly string[];
+  readonly problems: string[];
+}
 
 export class AuthenticationChain implements Authenticator {
   readonly #requests: readonly RequestAuthenticator[];
@@ -48,41 +55,71 @@ export class AuthenticationChain implements Authenticator {
   }
 
   authenticate(request: ExchangeRequest): Soon<Authenticated> {
-    const { tokens, problems: shownWrong, warnings } = shownTokens(request);
-    const problems = [...shownWrong];
-    const steps = [...this.#requestSteps(request), ...tokens.flatMap((token) => this.#tokenSteps(token, this.#audiences))];
-    return firstOf<Authenticated>(steps, problems, (found) => {
-      if (found !== undefined) return { user: this.#known(found.user), warnings: found.warnings ?? [] };
-      if (tokens.length === 0 && problems.length === 0 && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
-      this.#log.debug("Could not find out who asks", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
-      throw new StatusError("Unauthorized", "Unauthorized");
-    });
+    const { tokens, problems, warnings } = shownTokens(request);
+    const attempt = { request, tokens, audiences: this.#audiences, problems: [...problems] };
+    const found = this.#ask(attempt, 0);
+    if (found instanceof Promise) return found.then((later) => this.#decide(attempt, later, warnings));
+    return this.#decide(attempt, found, warnings);
   }
 
   async reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer> {
-    const asked = audiences.length === 0 ? this.#audiences : audiences;
-    const problems: string[] = [];
-    return firstOf<TokenReviewAnswer>(this.#tokenSteps(token, asked), problems, (found) => {
-      if (found !== undefined) return { authenticated: true, user: this.#known(found.user), audiences: found.audiences ?? [] };
-      const told = [...new Set([INVALID_TOKEN, ...problems])];
-      return { authenticated: false, error: told.length === 1 ? INVALID_TOKEN : `[${told.join(", ")}]` };
-    });
+    const attempt: Attempt = { tokens: [token], audiences: audiences.length === 0 ? this.#audiences : audiences, problems: [] };
+    const found = await this.#ask(attempt, 0);
+    if (found !== undefined) return { authenticated: true, user: this.#known(found.user), audiences: found.audiences ?? [] };
+    const told = [...new Set([INVALID_TOKEN, ...attempt.problems])];
+    return { authenticated: false, error: told.length === 1 ? INVALID_TOKEN : `[${told.join(", ")}]` };
   }
 
-  #requestSteps(request: ExchangeRequest): Step[] {
-    return this.#requests.map((one) => () => {
-      const user = one.authenticate(request);
-      if (user instanceof Promise) return user.then((later) => (later === undefined ? undefined : { user: later }));
-      return user === undefined ? undefined : { user };
-    });
+  /** Asks from the one of this number on until one finds something; waits only for those that make one wait. */
+  #ask(attempt: Attempt, from: number): Soon<AuthenticatedToken | undefined> {
+    const requests = attempt.request === undefined ? 0 : this.#requests.length;
+    const count = requests + attempt.tokens.length * this.#tokens.length;
+    for (let index = from; index < count; index++) {
+      try {
+        const found = index < requests ? this.#askRequest(attempt, index) : this.#askToken(attempt, index - requests);
+        if (found instanceof Promise) return this.#askAfter(found, attempt, index + 1);
+        if (found !== undefined) return found;
+      } catch (error) {
+        note(error, attempt);
+      }
+    }
+    return undefined;
   }
 
-  #tokenSteps(token: string, asked: readonly string[]): Step[] {
-    return this.#tokens.map((one) => () => {
-      const found = one.authenticateToken(token, asked);
-      if (found instanceof Promise) return found.then((later) => this.#meantFor(later, asked));
-      return this.#meantFor(found, asked);
-    });
+  async #askAfter(
+    waited: Promise<AuthenticatedToken | undefined>,
+    attempt: Attempt,
+    next: number,
+  ): Promise<AuthenticatedToken | undefined> {
+    try {
+      const found = await waited;
+      if (found !== undefined) return found;
+    } catch (error) {
+      note(error, attempt);
+    }
+    return this.#ask(attempt, next);
+  }
+
+  #askRequest({ request }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+    const user = this.#requests[index]?.authenticate(request as ExchangeRequest);
+    if (user instanceof Promise) return user.then((later) => (later === undefined ? undefined : { user: later }));
+    return user === undefined ? undefined : { user };
+  }
+
+  /** Everybody about the first token, then everybody about the next. */
+  #askToken({ tokens, audiences }: Attempt, index: number): Soon<AuthenticatedToken | undefined> {
+    const count = this.#tokens.length;
+    const found = this.#tokens[index % count]?.authenticateToken(tokens[Math.floor(index / count)] as string, audiences);
+    if (found instanceof Promise) return found.then((later) => this.#meantFor(later, audiences));
+    return this.#meantFor(found, audiences);
+  }
+
+  #decide({ request, tokens, problems }: Attempt, found: AuthenticatedToken | undefined, warnings: readonly string[]): Authenticated {
+    if (found !== undefined) return { user: this.#known(found.user), warnings: found.warnings ?? [] };
+    const hasShownNothing = tokens.length === 0 && problems.length === 0;
+    if (hasShownNothing && request !== undefined && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
+    this.#log.debug("Could not find out who asks", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
+    throw new StatusError("Unauthorized", "Unauthorized");
   }
 
   /** A token that is for nobody in particular is for this API; whoever asks for others is told that nobody knows it. */
@@ -116,36 +153,7 @@ export function withAuthenticatedGroup(user: User): User {
   return { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
 }
 
-/** Asks until one finds something; waits only for those that make one wait. */
-function firstOf<Answer>(
-  steps: readonly Step[],
-  problems: string[],
-  decide: (found: AuthenticatedToken | undefined) => Answer,
-): Soon<Answer> {
-  for (const [index, step] of steps.entries()) {
-    let found: Soon<AuthenticatedToken | undefined>;
-    try {
-      found = step();
-    } catch (error) {
-      note(error, problems);
-      continue;
-    }
-    if (found instanceof Promise) {
-      const goOn = () => firstOf(steps.slice(index + 1), problems, decide);
-      return found.then(
-        (later) => (later === undefined ? goOn() : decide(later)),
-        (error: unknown) => {
-          note(error, problems);
-          return goOn();
-        },
-      );
-    }
-    if (found !== undefined) return decide(found);
-  }
-  return decide(undefined);
-}
-
-function note(error: unknown, problems: string[]): void {
+function note(error: unknown, { problems }: Attempt): void {
   if (!(error instanceof AuthenticationError)) throw error;
   problems.push(error.message);
 }

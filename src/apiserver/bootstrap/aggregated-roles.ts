@@ -1,10 +1,9 @@
 /**
  * Keeps the rules of ClusterRoles that are put together from others: whenever any ClusterRole changes, those that differ from what they
  * should be are written, one after the other, under the name and with the rights of upstream's controller for it. What is as it should
- * be is not written, so it comes to rest; nobody waits for it.
+ * be is not written, so it comes to rest.
  */
 import type { ClusterRole } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
 import { aggregatedRules, haveSameRules } from "../../api/rbac.authorization.k8s.io/v1/aggregation.ts";
 import type { Follower } from "../objects.ts";
 import type { User } from "../request.ts";
@@ -33,23 +32,30 @@ export class AggregatedRoles {
   readonly #closed = new AbortController();
   #isWoken = false;
   #isRunning = false;
+  #isRetrying = false;
 
   /** `context.requests` are AGGREGATION_IDENTITY's. */
   constructor(context: BootstrapContext) {
     this.#context = context;
   }
 
-  /** Resolves when it knows what is there; the first writes come afterwards. */
+  /** Resolves when what is there was gone through once, written or not: what could not be written is tried again, and not waited for. */
   async start(): Promise<void> {
     const follower: Follower = {
-      put: (role) => this.#put(role),
+      put: (role) => {
+        this.#roles.set(role.metadata.name, role as unknown as ClusterRole);
+        this.#wake();
+      },
       gone: ({ metadata }) => {
         this.#roles.delete(metadata.name);
         this.#wake();
       },
       reset: () => this.#roles.clear(),
     };
+    // All are told one by one, and looked at together.
+    this.#isRunning = true;
     await this.#context.server.objects.follow(CLUSTER_ROLES, follower);
+    await this.#run();
   }
 
   /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
@@ -57,34 +63,17 @@ export class AggregatedRoles {
     this.#closed.abort();
   }
 
-  #put(role: KubeObject): void {
-    this.#roles.set(role.metadata.name, role as unknown as ClusterRole);
-    this.#wake();
-  }
-
-  /** However often it is woken, one pass after the other, and one more if something changed meanwhile. */
   #wake(): void {
     this.#isWoken = true;
-    if (this.#isRunning || this.#closed.signal.aborted) return;
-    this.#isRunning = true;
-    void this.#run();
+    if (!this.#isRunning && !this.#closed.signal.aborted) void this.#run();
   }
 
+  /** However often it was woken, one pass after the other, and one more if something changed meanwhile. Never rejects. */
   async #run(): Promise<void> {
-    const { signal } = this.#closed;
-    const { clock, log } = this.#context.server;
-    // Roles come in hundreds when a server starts: one pass for all of them.
-    await Promise.resolve();
-    while (this.#isWoken && !signal.aborted) {
+    this.#isRunning = true;
+    while (this.#isWoken && !this.#closed.signal.aborted) {
       this.#isWoken = false;
-      try {
-        await this.#pass();
-      } catch (error) {
-        if (signal.aborted) break;
-        log.warn(`Aggregated ClusterRoles could not be written: ${String(error)}; it is tried again in ${RETRY_MS / 1_000} s`);
-        this.#isWoken = true;
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
+      await this.#pass();
     }
     // In the same turn as the last look at whether it was woken.
     this.#isRunning = false;
@@ -93,21 +82,39 @@ export class AggregatedRoles {
   /** One that cannot be written does not keep the others from it. */
   async #pass(): Promise<void> {
     let failure: unknown;
-    for (const name of this.#roles.keys()) {
+    const aggregated = [...this.#roles.values()].filter(({ aggregationRule }) => aggregationRule !== undefined);
+    for (const { metadata } of aggregated) {
       try {
-        await this.#fill(name);
+        await this.#fill(metadata.name);
       } catch (error) {
         failure = error;
       }
     }
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) this.#retry(failure);
   }
 
+  #retry(failure: unknown): void {
+    const { signal } = this.#closed;
+    if (signal.aborted || this.#isRetrying) return;
+    this.#isRetrying = true;
+    const { clock, log } = this.#context.server;
+    log.warn(`Aggregated ClusterRoles could not be written: ${String(failure)}; it is tried again in ${RETRY_MS / 1_000} s`);
+    clock.sleep(RETRY_MS, signal).then(
+      () => {
+        this.#isRetrying = false;
+        this.#wake();
+      },
+      () => undefined,
+    );
+  }
+
+  /** By what is known now: another one that was written before it may be part of it. */
   async #fill(name: string): Promise<void> {
     const role = this.#roles.get(name);
-    if (role?.aggregationRule === undefined || this.#closed.signal.aborted) return;
+    if (role === undefined || this.#closed.signal.aborted) return;
     const rules = aggregatedRules(role, this.#roles.values());
-    if (haveSameRules(rules, role.rules)) return;
+    // That a role has none is null.
+    if (haveSameRules(rules, role.rules ?? [])) return;
     // Only what it is about is named, so nothing else of the role becomes this manager's. As upstream, no rules is to name none.
     const { apiVersion, kind } = role;
     const part = { apiVersion, kind, metadata: { name }, ...(rules.length === 0 ? {} : { rules }) };

@@ -33,7 +33,7 @@ export function aPod(name: string, spec: JsonObject, metadata: JsonObject = {}):
   return { metadata: { name, ...metadata }, spec: { containers: [{ name: "c", image: "i" }], ...spec } };
 }
 
-/** "200", or the code with the part of the message that says why. */
+/** "200", or the code and the message. */
 export function answerOf({ code, body }: CallAnswer): string {
   return code < 400 ? String(code) : `${code} ${body.message}`;
 }

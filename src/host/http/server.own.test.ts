@@ -6,16 +6,15 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { silentLogger } from "../../base/logger.ts";
-import { servingCertificate } from "../tls-certificates.ts";
-import { makeAuthority, makeCertificate } from "../x509.ts";
-import type { HttpHandler, HttpPeerCertificate } from "./contract.ts";
-import { startHttpsServer, type HttpsServerTls } from "./server.ts";
+import { testServing } from "../../testing/certificates.ts";
+import type { HttpHandler } from "./contract.ts";
+import { startHttpsServer } from "./server.ts";
 
-const tls = await servingCertificate({ names: ["127.0.0.1"], nowMs: Date.now() });
+const tls = testServing();
 
-function start(handler: HttpHandler, more: Partial<HttpsServerTls> = {}) {
+function start(handler: HttpHandler) {
   const bodyTooLarge = () => new Error("Too large");
-  return startHttpsServer({ host: "127.0.0.1", port: 0, tls: { ...tls, ...more }, handler, bodyTooLarge, log: silentLogger });
+  return startHttpsServer({ host: "127.0.0.1", port: 0, tls, handler, bodyTooLarge, log: silentLogger });
 }
 
 async function allOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -39,24 +38,4 @@ test("a compressed answer says so, has no length, and is the same when unpacked,
   equal(headers["content-encoding"], "gzip");
   deepEqual(gunzipSync(await allOf(stream)), Buffer.concat(LARGE));
   session.close();
-});
-
-test("a client's certificate is told if our authority has signed it, and not otherwise", async () => {
-  const validity = { fromMs: Date.now() - 1_000_000, toMs: Date.now() + 1_000_000 };
-  const [ours, other] = [makeAuthority("ours", validity), makeAuthority("other", validity)];
-  const seen: (HttpPeerCertificate | undefined)[] = [];
-  const handler: HttpHandler = ({ peer }, reply) => {
-    seen.push(peer.certificate);
-    reply.send({ code: 200, headers: {} }, []);
-  };
-  await using server = await start(handler, { clientAuthorities: { ours: ours.certificate } });
-  const client = (authority: typeof ours, commonName: string) =>
-    makeCertificate({ commonName: "client", purpose: "client", names: [], validity }, { ...authority, commonName });
-  const [good, bad] = [client(ours, "ours"), client(other, "other")];
-  for (const identity of [{ cert: good.certificate, key: good.key }, { cert: bad.certificate, key: bad.key }, {}]) {
-    const request = get({ host: "127.0.0.1", port: server.port, ca: tls.authority, agent: false, ...identity });
-    const [response] = (await once(request, "response")) as [IncomingMessage];
-    await allOf(response);
-  }
-  deepEqual(seen, [{ pem: good.certificate, authority: "ours" }, { pem: bad.certificate }, undefined]);
 });

@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -39,7 +40,7 @@ async function run(
 
 interface Kubeconfig {
   readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
-  readonly users: readonly [{ readonly user: { readonly token: string } }];
+  readonly users: readonly [{ readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }];
   readonly "current-context": string;
 }
 
@@ -52,8 +53,10 @@ async function ask(
   { clusters: [{ cluster }], users: [{ user }] }: Kubeconfig,
   path: string,
 ): Promise<{ readonly code: number | undefined; readonly body: string }> {
-  const ca = Buffer.from(cluster["certificate-authority-data"], "base64");
-  const request = get(`${cluster.server}${path}`, { ca, agent: false, headers: { authorization: `Bearer ${user.token}` } });
+  const [ca, cert, key] = [cluster["certificate-authority-data"], user["client-certificate-data"], user["client-key-data"]].map((data) =>
+    Buffer.from(data, "base64"),
+  );
+  const request = get(`${cluster.server}${path}`, { ca, cert, key, agent: false });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   let body = "";
   for await (const piece of response) body += String(piece);
@@ -68,7 +71,8 @@ test("the command writes a private kubeconfig, says how to use it, listens, and 
     equal((await stat(file)).mode & 0o777, 0o600);
     const config = await readKubeconfig(file);
     deepEqual([config.clusters[0].cluster.server, config["current-context"]], [url, "k8ts"]);
-    match(config.users[0].user.token, /^[\w-]{43}$/);
+    const { subject } = new X509Certificate(Buffer.from(config.users[0].user["client-certificate-data"], "base64"));
+    equal(subject, "O=system:masters\nCN=kubernetes-admin");
     const { code, body } = await ask(config, "/api/v1/namespaces/default");
     deepEqual([code, (JSON.parse(body) as { metadata: { name: string } }).metadata.name], [200, "default"]);
   });
@@ -77,7 +81,7 @@ test("the command writes a private kubeconfig, says how to use it, listens, and 
   equal(lines[2], "Stopping");
 });
 
-test("the next start has the same authority and the same token, so that clients go on", async () => {
+test("the next start has the same authority and the same user, so that clients go on", async () => {
   await using directory = await temporaryDirectory();
   const seen: Kubeconfig[] = [];
   for (let start = 0; start < 2; start++) {
@@ -88,7 +92,7 @@ test("the next start has the same authority and the same token, so that clients 
   }
   const [first, second] = seen;
   equal(first?.clusters[0].cluster["certificate-authority-data"], second?.clusters[0].cluster["certificate-authority-data"]);
-  equal(first?.users[0].user.token, second?.users[0].user.token);
+  deepEqual(first?.users, second?.users);
 });
 
 test("with a store in memory the kubeconfig is in a temporary directory, and goes with the process", async () => {

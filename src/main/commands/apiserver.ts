@@ -7,7 +7,7 @@ import { untilStopped } from "../until-stopped.ts";
 
 export const apiServer = defineCommand({
   description:
-    "Starts an API server and keeps it running until Ctrl-C (SIGINT) or SIGTERM. It answers on a loopback address only, to whoever has the token in the kubeconfig that it writes.",
+    "Starts an API server and keeps it running until Ctrl-C (SIGINT) or SIGTERM. It writes a kubeconfig with the certificate of its administrator.",
   flags: clusterFlags,
   arguments: {},
   examples: ["k8ts apiserver", "k8ts apiserver --store memory --secure-port 0", "k8ts apiserver --etcd-servers http://127.0.0.1:2379"],

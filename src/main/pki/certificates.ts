@@ -35,6 +35,28 @@ export interface CertificateMaker {
   validity(of: "authority" | "leaf", nowMs: number): Validity;
 }
 
+/** Reads no key twice, and none that it has made: OpenSSL takes a good part of a millisecond for each. */
+export function remembering(maker: CertificateMaker): CertificateMaker {
+  const known = new Map<string, Signer>();
+  const remember = (pem: string, signer: Signer) => {
+    if (known.size >= KEYS_REMEMBERED_MAX) known.clear();
+    known.set(pem, signer);
+    return signer;
+  };
+  return {
+    ...maker,
+    newKey() {
+      const key = maker.newKey();
+      remember(key.pem, key.signer);
+      return key;
+    },
+    readKey: (pem) => known.get(pem) ?? remember(pem, maker.readKey(pem)),
+  };
+}
+
+/** More than a cluster has; those of renewed certificates are not kept for ever. */
+const KEYS_REMEMBERED_MAX = 50;
+
 export interface LeafRequest {
   readonly subject: Subject;
   readonly purpose: "server" | "client";

@@ -6,7 +6,7 @@ import { keyIdOf, verifierOfSigner } from "../../host/keys.ts";
 import { nodeIdentity } from "../../api/identities.ts";
 import type { Certificate } from "../../api/machinery/x509/certificate.ts";
 import type { Signer, Verifier } from "../../base/signing.ts";
-import { firstCertificate, makeLeaf, type CertificateMaker, type CertificateWithKey } from "./certificates.ts";
+import { firstCertificate, makeLeaf, remembering, type CertificateMaker, type CertificateWithKey } from "./certificates.ts";
 import { missingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
 import type { LeafName } from "./leaves.ts";
 
@@ -26,9 +26,9 @@ export interface PkiOptions {
   readonly nowMs: number;
 }
 
-export async function openPki(options: PkiOptions): Promise<Pki> {
-  const { place, maker, servingNames, nowMs } = options;
-  return new Pki(options, await place.complete((files) => missingFiles(files, { maker, servingNames, nowMs })));
+export async function openPki({ place, servingNames, nowMs, ...options }: PkiOptions): Promise<Pki> {
+  const maker = remembering(options.maker);
+  return new Pki({ place, maker, servingNames }, await place.complete((files) => missingFiles(files, { maker, servingNames, nowMs })));
 }
 
 export class Pki {
@@ -52,6 +52,11 @@ export class Pki {
   /** PEM: who signs the certificates of proxies that say who the user is. */
   get frontProxyAuthority(): string {
     return this.#files["front-proxy-ca.crt"] ?? "";
+  }
+
+  /** Whether other servers may change it. */
+  get isShared(): boolean {
+    return this.#options.place.isShared;
   }
 
   pair(name: LeafName): CertificateWithKey {

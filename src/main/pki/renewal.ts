@@ -5,19 +5,23 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 
-/** How long new files may go unnoticed. Certificates are made anew 30 days before their end, so this is soon enough for those. */
-const INTERVAL_MS = 10 * 60 * 1000;
+/** How long new files may go unnoticed. */
+const FILES_INTERVAL_MS = 10 * 60 * 1000;
+/** Certificates are made anew 30 days before their end, so this is soon enough for those. */
+const OWN_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
 export interface RenewalOptions {
   /** Whether there is something new. */
   readonly renew: () => Promise<boolean>;
+  /** Whether others may bring something new. */
+  readonly isShared: boolean;
   /** Called after there was. */
   readonly onRenewed: () => void | Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export function startRenewal({ renew, onRenewed, clock, log }: RenewalOptions): { stop(): Promise<void> } {
+export function startRenewal({ renew, isShared, onRenewed, clock, log }: RenewalOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const pass = async () => {
     try {
@@ -30,7 +34,7 @@ export function startRenewal({ renew, onRenewed, clock, log }: RenewalOptions): 
   };
   const loop = async () => {
     for (;;) {
-      await clock.sleep(INTERVAL_MS, stopping.signal);
+      await clock.sleep(isShared ? FILES_INTERVAL_MS : OWN_INTERVAL_MS, stopping.signal);
       await pass();
     }
   };

@@ -35,7 +35,7 @@ test("a role without selectors has no rules by them, and one that chooses nobody
 });
 
 test("rules are the same in the same order only, whatever is absent or empty", () => {
-  assert.equal(haveSameRules([], undefined), true);
+  assert.equal(haveSameRules([], []), true);
   assert.equal(haveSameRules([may("a")], [{ ...may("a"), nonResourceURLs: [] }]), true);
   assert.equal(haveSameRules([may("a"), may("b")], [may("b"), may("a")]), false);
   assert.equal(haveSameRules([may("a")], [may("a"), may("a")]), false);

@@ -7,11 +7,11 @@ import { labelSelectorFromObject } from "../../machinery/label-selector.ts";
 
 /** `all`: every ClusterRole, in any order. Throws SelectorError if a selector says nothing that can be understood. */
 export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): readonly PolicyRule[] {
-  const others = [...all].filter(({ metadata }) => metadata.name !== role.metadata.name).toSorted(byName);
+  const others = [...all].filter(({ metadata }) => metadata.name !== role.metadata.name);
   const rules = new Map<string, PolicyRule>();
   for (const selectorObject of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const selector = labelSelectorFromObject(selectorObject);
-    const chosen = others.filter(({ metadata }) => selector.matches(metadata.labels));
+    const chosen = others.filter(({ metadata }) => selector.matches(metadata.labels)).toSorted(byName);
     for (const rule of chosen.flatMap((other) => other.rules ?? [])) {
       const key = keyOf(rule);
       if (!rules.has(key)) rules.set(key, rule);
@@ -21,7 +21,7 @@ export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): 
 }
 
 /** Whether both lists say the same: an empty list in a rule is as good as none. */
-export function haveSameRules(a: readonly PolicyRule[] = [], b: readonly PolicyRule[] = []): boolean {
+export function haveSameRules(a: readonly PolicyRule[], b: readonly PolicyRule[]): boolean {
   return a.length === b.length && a.every((rule, index) => keyOf(rule) === keyOf(b[index] ?? rule));
 }
 

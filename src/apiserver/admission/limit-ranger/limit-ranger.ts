@@ -6,7 +6,6 @@
 import type { Container, LimitRange, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
 import { filledFrom } from "../../../api/core/v1/pod/defaults-resources.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
-import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
 import { isOf, refused } from "../../admission-request.ts";
 import { ByNamespace } from "../../by-namespace.ts";
@@ -30,7 +29,7 @@ export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">)
       if (!isOf(request, PODS)) return undefined;
       const sent = request.object as unknown as Pod;
       const pod = rangesFor(request).reduce(withDefaults, sent);
-      return pod === sent ? undefined : (pod as unknown as KubeObject);
+      return pod === sent ? undefined : pod;
     },
 
     validate(request) {

@@ -53,7 +53,7 @@ function projects({ projected }: Volume, audience: string): boolean {
 async function driverAsks(objects: Objects, driver: string, audience: string): Promise<boolean> {
   if (driver === "") return false;
   const found = await objects.get<CSIDriver>(DRIVERS, { namespace: "", name: driver });
-  if (found === undefined) throw missing("csidriver", driver, DRIVERS.group);
+  if (found === undefined) throw missing({ singular: "csidriver", group: DRIVERS.group, name: driver });
   return (found.spec.tokenRequests ?? []).some((request) => request.audience === audience);
 }
 
@@ -66,10 +66,10 @@ async function driverOf(objects: Objects, { metadata }: Pod, volume: Volume): Pr
 
 async function driverOfClaim(objects: Objects, namespace: string, name: string): Promise<string> {
   const claim = await objects.get<PersistentVolumeClaim>(CLAIMS, { namespace, name });
-  if (claim === undefined) throw missing("persistentvolumeclaim", name);
+  if (claim === undefined) throw missing({ singular: "persistentvolumeclaim", name });
   const volumeName = claim.spec?.volumeName ?? "";
   const volume = volumeName === "" ? undefined : await objects.get<PersistentVolume>(VOLUMES, { namespace: "", name: volumeName });
-  if (volume === undefined) throw missing("persistentvolume", volumeName);
+  if (volume === undefined) throw missing({ singular: "persistentvolume", name: volumeName });
   return volume.spec?.csi?.driver ?? successorOf(volume.spec ?? {});
 }
 

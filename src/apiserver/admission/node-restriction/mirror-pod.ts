@@ -21,7 +21,7 @@ export async function checkMirrorPod(request: AdmissionRequest, node: string, { 
   const problem = ownersProblem(pod.metadata.ownerReferences ?? [], node);
   if (problem !== undefined) refuse(request, `${whose} ${problem}`);
   const found = await objects.get<Node>(NODES, { namespace: "", name: node });
-  if (found === undefined) throw missing("node", node);
+  if (found === undefined) throw missing({ singular: "node", name: node });
   const [wanted = "", actual = ""] = [pod.metadata.ownerReferences?.[0]?.uid, found.metadata.uid];
   // Upstream's words, in which the two have changed places.
   if (wanted !== actual) refuse(request, `node ${node} UID mismatch: expected ${wanted} got ${actual}`);

@@ -24,9 +24,8 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
 ]);
 /** Prefixes under which nodes are free. */
 const KUBELET_PREFIXES = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+/** Of which also node-restriction.kubernetes.io is one: labels that workloads may rely on, because no node can set them. */
 const KUBERNETES_PREFIXES = ["kubernetes.io", "k8s.io"];
-/** For labels that workloads rely on: whatever else, never set by a node. */
-const RESTRICTED_PREFIX = "node-restriction.kubernetes.io";
 
 export function checkNode(request: AdmissionRequest, node: string): void {
   const { operation, name, object, oldObject } = request;
@@ -70,7 +69,6 @@ export function forbiddenLabels(next: Labels = {}, previous: Labels = {}): reado
 function isForbidden(key: string): boolean {
   const slash = key.indexOf("/");
   const prefix = slash < 0 ? "" : key.slice(0, slash);
-  if (isUnder(prefix, RESTRICTED_PREFIX)) return true;
   const isFree = KUBELET_LABELS.has(key) || KUBELET_PREFIXES.some((allowed) => isUnder(prefix, allowed));
   return !isFree && KUBERNETES_PREFIXES.some((reserved) => isUnder(prefix, reserved));
 }

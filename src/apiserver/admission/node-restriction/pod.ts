@@ -52,7 +52,7 @@ function checkStatus(request: AdmissionRequest, node: string): void {
 async function checkEviction(request: AdmissionRequest, node: string, { objects }: AdmissionDependencies): Promise<void> {
   const { namespace, name } = request;
   const pod = await objects.get<Pod>(PODS, { namespace, name });
-  if (pod === undefined) throw missing("pod", name);
+  if (pod === undefined) throw missing({ singular: "pod", name });
   if (nodeOf(pod) !== node) refuse(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
 }
 

@@ -7,7 +7,13 @@ export function refuse({ endpoint, name, object }: AdmissionRequest, why: string
   throw forbiddenError(endpoint.name, name || own || generateName || "Unknown", why);
 }
 
-/** Upstream names the resource by its singular where it looks into its own memory. */
-export function missing(singular: string, name: string, group = ""): StatusError {
+export interface MissingObject {
+  /** Upstream names a resource so where it looks into its own memory. */
+  readonly singular: string;
+  readonly group?: string;
+  readonly name: string;
+}
+
+export function missing({ singular, group = "", name }: MissingObject): StatusError {
   return notFound({ group, plural: singular }, name);
 }

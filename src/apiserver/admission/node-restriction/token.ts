@@ -18,7 +18,7 @@ export async function checkToken(request: AdmissionRequest, node: string, depend
   if (apiVersion !== "v1" || kind !== "Pod" || name === "") refuse(request, "node requested token not bound to a pod");
   if (uid === "") refuse(request, "node requested token with a pod binding without a uid");
   const pod = await dependencies.objects.get<Pod>(PODS, { namespace, name });
-  if (pod === undefined) throw missing("pod", name);
+  if (pod === undefined) throw missing({ singular: "pod", name });
   if (uid !== pod.metadata.uid) {
     const what = `the UID in the bound object reference (${uid}) does not match the UID in record`;
     refuse(request, `${what}. The object might have been deleted and then recreated`);

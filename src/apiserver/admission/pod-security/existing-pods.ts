@@ -19,7 +19,7 @@ export interface NewPolicy {
 }
 
 export function warningsOfPods(pods: readonly Pod[], { namespace, enforce, runtimeClasses }: NewPolicy, clock: Clock): readonly string[] {
-  const concerned = oneOfEachOwnerFirst(pods.filter(({ spec }) => !runtimeClasses.includes(spec?.runtimeClassName ?? "")));
+  const concerned = oneOfEachOwnerFirst(pods.filter(({ spec }) => !isExempt(spec?.runtimeClassName, runtimeClasses)));
   const byProblem = new Map<string, string[]>();
   const endMs = clock.monotonic() + DURATION_MS_MAX;
   let checked = 0;
@@ -39,6 +39,10 @@ export function warningsOfPods(pods: readonly Pod[], { namespace, enforce, runti
     ...(byProblem.size > 0 ? [heading] : []),
     ...[...byProblem].map(([problem, names]) => `${namesOf(names)}: ${problem}`).toSorted(),
   ];
+}
+
+function isExempt(runtimeClass: string | undefined, exempt: readonly string[]): boolean {
+  return runtimeClass !== undefined && exempt.includes(runtimeClass);
 }
 
 /** Replicas are alike, so that others come first. */

@@ -60,7 +60,7 @@ class PodSecurity {
   /** At once where memory has the namespace, which is nearly always. */
   #withPolicy(request: AdmissionRequest, check: typeof checkPod): Promise<void> | void {
     const { namespace: name, context } = request;
-    if (this.#exemptions.namespaces.includes(name) || this.#exemptions.usernames.includes(context.user.name)) return undefined;
+    if (isListed(this.#exemptions.namespaces, name) || isListed(this.#exemptions.usernames, context.user.name)) return undefined;
     const found = this.#objects.cached<Namespace>(NAMESPACES, { namespace: "", name });
     if (found !== undefined) return check(request, this.#policyOf(found), this.#exemptions.runtimeClasses);
     return this.#objects.get<Namespace>(NAMESPACES, { namespace: "", name }).then((namespace) => {
@@ -82,7 +82,7 @@ class PodSecurity {
     if (errors.length > 0 && (previous === undefined || !deepEqual(errors, previous.errors)))
       throw invalidObject({ group: "", kind: "Namespace" }, request.name, errors);
     if (previous !== undefined && !isStricter(policy, previous.policy)) return undefined;
-    if (this.#exemptions.namespaces.includes(request.name)) return this.#warnOfExemption(request, namespace, policy);
+    if (isListed(this.#exemptions.namespaces, request.name)) return this.#warnOfExemption(request, namespace, policy);
     return previous === undefined ? undefined : this.#warnOfPods(request, policy);
   }
 
@@ -98,6 +98,11 @@ class PodSecurity {
   }
 }
 
+/** Nobody is exempt by having no name. */
+function isListed(list: readonly string[], name: string | undefined): boolean {
+  return name !== undefined && name !== "" && list.includes(name);
+}
+
 /** Whether pods that are there may be too much now: another version counts as stricter, since nobody knows. */
 function isStricter({ enforce: now }: NamespacePolicy, { enforce: before }: NamespacePolicy): boolean {
   if (isSame(now, before) || now.level === "privileged") return false;
@@ -109,7 +114,7 @@ function checkPod(request: AdmissionRequest, { policy, errors }: ReadPolicy, exe
   const { metadata, spec } = request.object as Pod;
   if (spec === undefined) return;
   if (request.operation === "UPDATE" && !runsOther(spec, (request.oldObject as Pod).spec)) return;
-  if (exemptRuntimeClasses.includes(spec.runtimeClassName ?? "")) return;
+  if (isListed(exemptRuntimeClasses, spec.runtimeClassName)) return;
   const pod = { annotations: metadata.annotations ?? {}, spec };
   const violations = violationsOf(policy.enforce, pod);
   if (violations.length > 0) {
@@ -122,7 +127,7 @@ function checkPod(request: AdmissionRequest, { policy, errors }: ReadPolicy, exe
 function checkTemplate(request: AdmissionRequest, { policy }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
   if (policy.warn.level === "privileged" || request.object === undefined) return;
   const pod = templateOf(request.endpoint.name, request.object);
-  if (pod !== undefined && !exemptRuntimeClasses.includes(pod.spec.runtimeClassName ?? "")) warnOf(request, policy, pod);
+  if (pod !== undefined && !isListed(exemptRuntimeClasses, pod.spec.runtimeClassName)) warnOf(request, policy, pod);
 }
 
 function warnOf({ context }: AdmissionRequest, { warn }: NamespacePolicy, pod: CheckedPod): void {

@@ -97,6 +97,9 @@ test("an update that leaves out what was filled in does not change it", async ()
   const updated = await server.call("PATCH", `${PODS}/${body.metadata.name}`, patch, MERGE);
 
   assert.deepEqual([updated.code, updated.body.spec.priority, updated.body.spec.preemptionPolicy], [200, 5, "Never"]);
+  // Neither then nor now has whoever writes said it.
+  const fields = Object.keys(updated.body.metadata.managedFields[0].fieldsV1["f:spec"]);
+  assert.deepEqual([fields.includes("f:priorityClassName"), fields.includes("f:priority")], [true, false]);
 });
 
 test("one class at most is the default", async () => {
@@ -105,10 +108,12 @@ test("one class at most is the default", async () => {
     `priorityclasses.scheduling.k8s.io "${name}" is forbidden: PriorityClass never is already marked as default. Only one default can exist`;
 
   const created = await server.call("POST", CLASSES, { metadata: { name: "new" }, value: 1, globalDefault: true });
+  const again = await server.call("POST", CLASSES, { metadata: { name: "never" }, value: 5, globalDefault: true });
   const other = await server.call("PATCH", `${CLASSES}/high`, { globalDefault: true }, MERGE);
   const same = await server.call("PATCH", `${CLASSES}/never`, { description: "d" }, MERGE);
 
   assert.deepEqual([created.code, created.body.message], [403, message("new")]);
+  assert.deepEqual([again.code, again.body.message], [403, message("never")]);
   assert.deepEqual([other.code, other.body.message], [403, message("high")]);
   assert.equal(same.code, 200);
   await server.call("DELETE", `${CLASSES}/never`);

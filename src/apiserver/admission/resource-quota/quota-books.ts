@@ -13,7 +13,7 @@ import { areSameLists, listOf, type Amounts } from "../../../api/core/v1/resourc
 import { justNow, type QuotaSurroundings } from "../../../api/core/v1/resource-quota/evaluator.ts";
 import { evaluatorsOf, needsDeviceClasses, usageOfAll } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import { trackUpdate } from "../../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
@@ -144,7 +144,7 @@ export class QuotaBooks {
       writer: { manager: MANAGER, apiVersion: endpoint.apiVersion, time: formatTime(this.#clock.now()), subresource: "status" },
       ignore: ignoredFields(endpoint, "status"),
     });
-    return StoredObject.fromObject(endpoint.storage.family, next as KubeObject, managed);
+    return StoredObject.fromObject(endpoint.storage.family, next, managed);
   }
 
   async #listed<T>(kind: KindName, namespace: string): Promise<readonly T[]> {

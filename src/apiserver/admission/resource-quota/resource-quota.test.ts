@@ -257,10 +257,9 @@ for (const quotas of [1, 3]) {
 /** Servers that share a store wait for it, so time must go on. */
 async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   let isDone = false;
-  const done = () => void (isDone = true);
-  work.then(done, done);
+  const finished = work.finally(() => (isDone = true));
   await clock.advanceUntil(() => isDone, { withinMs: 60_000 });
-  return work;
+  return finished;
 }
 
 for (const quotas of [1, 2]) {

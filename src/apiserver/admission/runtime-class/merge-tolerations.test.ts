@@ -17,6 +17,7 @@ for (const [what, first, second, merged] of [
   ["nothing and nothing", [], [], []],
   ["what differs stays, in order", [EFFECT], [{ key: "m", operator: "Exists" }], [EFFECT, { key: "m", operator: "Exists" }]],
   ["of equal ones the first", [VALUE, KEY], [KEY], [KEY]],
+  ["of equal ones the first, in its place", [EFFECT, SHORT], [EFFECT], [EFFECT, SHORT]],
   ["everything covers all, wherever it stands", [VALUE, SHORT], [EVERYTHING, EFFECT], [EVERYTHING]],
   ["a key covers its values and effects", [EFFECT, LONG], [KEY], [KEY]],
   ["a value covers its effects", [VALUE], [EFFECT], [VALUE]],

@@ -31,7 +31,11 @@ for (const [what, spec, wanted] of [
   ["no class", {}, {}],
   ["a class that says nothing", { runtimeClassName: "plain" }, {}],
   ["a class with a cost", { runtimeClassName: "costly" }, { overhead: COST }],
-  ["a class with a cost, and says the same", { runtimeClassName: "costly", overhead: { cpu: "1", memory: "1024Mi" } }, { overhead: COST }],
+  [
+    "a class with a cost, and says the same",
+    { runtimeClassName: "costly", overhead: { cpu: "1", memory: "1073741824" } },
+    { overhead: COST },
+  ],
   ["a class whose cost is nothing", { runtimeClassName: "free" }, {}],
   ["a class with a place", { runtimeClassName: "placed" }, { nodeSelector: { a: "b" }, tolerations: [{ key: "k", operator: "Exists" }] }],
   [

@@ -6,7 +6,6 @@
 import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
 import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import type { KubeObject } from "../../../api/machinery/object.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
 import { isOf, refused } from "../../admission-request.ts";
@@ -41,7 +40,7 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
         const spec = { ...specOf(pod), serviceAccountName: name, serviceAccount: name };
         const filled = { ...pod, spec: withPullSecrets(mounts(account, spec) ? withToken(spec, own) : spec, account) };
         refuseSecrets(request, account, filled);
-        return filled as KubeObject;
+        return filled;
       });
     },
 

@@ -3,7 +3,7 @@
  * certificate, and the namespace. Whatever already stands where it would be mounted stays, and a volume of this name is used again.
  */
 import type { Container, PodSpec, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
-import { changedItems } from "../../../api/changes.ts";
+import { changedItems, withChanges } from "../../../api/changes.ts";
 import type { Random } from "../../../base/random.ts";
 import { generateName } from "../../write/identifiers.ts";
 
@@ -17,21 +17,16 @@ const TOKEN_SECONDS = 3607;
 const DEFAULT_MODE = 0o644;
 
 export function withToken(spec: PodSpec, random: Random): PodSpec {
-  const { volumes = [], containers = [], initContainers } = spec;
+  const { volumes = [] } = spec;
   const given = volumes.find(({ name }) => name.startsWith(NAME_PREFIX));
   const name = given?.name ?? generateName(NAME_PREFIX, random);
   const mount: VolumeMount = { name, readOnly: true, mountPath: MOUNT_PATH };
-  const mounted = {
-    containers: changedItems(containers, (container) => withMount(container, mount)) ?? containers,
-    initContainers: changedItems(initContainers, (container) => withMount(container, mount)),
-  };
-  if (mounted.containers === containers && mounted.initContainers === initContainers) return spec;
-  return {
-    ...spec,
-    containers: mounted.containers,
-    ...(mounted.initContainers === undefined ? {} : { initContainers: mounted.initContainers }),
-    ...(given === undefined ? { volumes: [...volumes, tokenVolume(name)] } : {}),
-  };
+  const mounted = withChanges(spec, {
+    initContainers: changedItems(spec.initContainers, (container) => withMount(container, mount)),
+    containers: changedItems(spec.containers, (container) => withMount(container, mount)),
+  });
+  if (mounted === spec || given !== undefined) return mounted;
+  return { ...mounted, volumes: [...volumes, tokenVolume(name)] };
 }
 
 function withMount(container: Container, mount: VolumeMount): Container {

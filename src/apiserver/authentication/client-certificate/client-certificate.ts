@@ -1,6 +1,7 @@
 /**
  * A client that shows a certificate of the clients' authority is the user that its subject names: CN is the name, each O a group.
- * A certificate of nobody that is trusted shows that the client meant to be somebody, so it is not taken for nobody in particular.
+ * A certificate that names nobody, or that nobody has signed who is trusted, shows that the client meant to be somebody, so it is not
+ * taken for nobody in particular.
  */
 import { AuthenticationError, type RequestAuthenticatorFactory } from "../../authentication.ts";
 import type { PeerCertificate } from "../../exchange.ts";
@@ -14,9 +15,9 @@ export const clientCertificates: RequestAuthenticatorFactory = ({ identity: { cl
     name: "client certificate",
     authenticate({ peer: { certificate } }) {
       if (certificate === undefined) return undefined;
-      if (certificate.authority !== clientAuthority) throw UNKNOWN_AUTHORITY;
+      if (certificate.authority !== clientAuthority) throw new AuthenticationError("x509: certificate signed by unknown authority");
       const subject = validSubject(certificate, clock.now());
-      if (subject.commonName === "") return undefined;
+      if (subject.commonName === "") throw new AuthenticationError("x509: the certificate names no user");
       let user = users.get(certificate);
       if (user === undefined) {
         user = userOf(subject);
@@ -26,9 +27,6 @@ export const clientCertificates: RequestAuthenticatorFactory = ({ identity: { cl
     },
   };
 };
-
-/** Made once: a proxy shows such a certificate with each of its requests that have no user. */
-const UNKNOWN_AUTHORITY = new AuthenticationError("x509: certificate signed by unknown authority");
 
 function userOf({ commonName, organizations, uids, fingerprint }: PeerSubject): User {
   const [uid] = uids;

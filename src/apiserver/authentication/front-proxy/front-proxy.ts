@@ -13,15 +13,17 @@ import { validSubject } from "../peer-certificate.ts";
 /** Users that are the same object again when they come again, so that what was decided for them is found. */
 const USERS_MAX = 10_000;
 
-export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { frontProxy }, clock }) => {
+export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { frontProxy, clientAuthority }, clock }) => {
   if (frontProxy === undefined) return undefined;
   const users = new Lru<string, User>({ max: USERS_MAX });
   return {
     name: "front proxy",
     authenticate(request) {
       const { certificate } = request.peer;
-      if (certificate === undefined) return undefined;
-      if (certificate.authority !== frontProxy.authority) throw NOT_A_PROXY;
+      // Who knows certificates of clients is asked next.
+      if (certificate === undefined || (clientAuthority !== undefined && certificate.authority === clientAuthority)) return undefined;
+      if (certificate.authority !== frontProxy.authority)
+        throw new AuthenticationError("x509: certificate signed by unknown authority");
       const { commonName } = validSubject(certificate, clock.now());
       if (frontProxy.allowedNames.length > 0 && !frontProxy.allowedNames.includes(commonName))
         throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);
@@ -30,9 +32,6 @@ export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { fro
     },
   };
 };
-
-/** Made once: every client that shows a certificate of its own is told so on its way to who knows it. */
-const NOT_A_PROXY = new AuthenticationError("x509: certificate signed by unknown authority");
 
 /** undefined: the proxy did not say who it is. */
 function userOf(

@@ -52,7 +52,7 @@ interface OwnedObject extends KubeObject {
 
 function ownedFollower(graph: NodeGraph, kind: OwnedKind): Follower {
   return {
-    put: (object) => graph.putOwned(kind, object.metadata.name, (object as OwnedObject).spec?.nodeName ?? ""),
+    put: (object) => graph.putOwned(kind, { name: object.metadata.name, node: (object as OwnedObject).spec?.nodeName ?? "" }),
     gone: ({ metadata }) => graph.removeOwned(kind, metadata.name),
     reset: () => graph.clearOwned(kind),
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { StartedServer } from "../../testing/server.ts";
-import { aPod, ask, make, nodeUser, startNodeCluster } from "../../testing/node-cluster.ts";
+import { aPod, ask, make, MERGE_PATCH, nodeUser, startNodeCluster } from "../../testing/node-cluster.ts";
 
 const NONE = "no relationship found between node 'n1' and this object";
 const N1 = nodeUser("n1");
@@ -89,6 +89,7 @@ const READS: readonly [path: string, reason: string][] = [
   ["/api/v1/pods?fieldSelector=spec.nodeName%3Dn1", "200"],
   [`${NS}/pods?fieldSelector=spec.nodeName%3D%3Dn1`, "200"],
   ["/api/v1/pods?fieldSelector=spec.nodeName%3Dn2", "can only list/watch pods with spec.nodeName field selector"],
+  ["/api/v1/pods?fieldSelector=spec.nodeName!%3Dn1", "can only list/watch pods with spec.nodeName field selector"],
   ["/api/v1/pods?fieldSelector=spec.nodeName!%3Dn2", "can only list/watch pods with spec.nodeName field selector"],
   [`${NS}/pods?fieldSelector=metadata.name%3Dmine`, "200"],
   [`${NS}/pods?fieldSelector=metadata.name%3Dtheirs`, NONE],
@@ -175,12 +176,7 @@ test("a node loses what a pod led to with the pod, and gets it with the next, wi
   await make(server, `${NS}/pods`, aPod("moving", { nodeName: "n2", volumes }));
   assert.equal(await read(), "200");
 
-  await server.call(
-    "PATCH",
-    `${NS}/pods/moving/status`,
-    { status: { phase: "Failed" } },
-    { "content-type": "application/merge-patch+json" },
-  );
+  await server.call("PATCH", `${NS}/pods/moving/status`, { status: { phase: "Failed" } }, MERGE_PATCH);
   assert.equal(await read(), "200");
 
   await server.call("DELETE", `${NS}/pods/moving?gracePeriodSeconds=0`);

@@ -137,11 +137,11 @@ test("a pod that is there again under its name on another node leads only that o
 test("attachments and slices are of the node that they name, until they name none or are gone", () => {
   const graph = new NodeGraph();
   for (const kind of ["volumeattachments", "resourceslices"] as const) {
-    graph.putOwned(kind, "x", "n1");
+    graph.putOwned(kind, { name: "x", node: "n1" });
     assert.equal(nodesOf(graph, kind, "x", ""), "n1");
-    graph.putOwned(kind, "x", "");
+    graph.putOwned(kind, { name: "x", node: "" });
     assert.equal(nodesOf(graph, kind, "x", ""), "");
-    graph.putOwned(kind, "x", "n2");
+    graph.putOwned(kind, { name: "x", node: "n2" });
     graph.removeOwned(kind, "x");
     assert.equal(nodesOf(graph, kind, "x", ""), "");
   }

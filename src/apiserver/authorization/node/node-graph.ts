@@ -115,7 +115,7 @@ export class NodeGraph {
   }
 
   /** `node` is "" if it is on none. */
-  putOwned(kind: OwnedKind, name: string, node: string): void {
+  putOwned(kind: OwnedKind, { name, node }: { readonly name: string; readonly node: string }): void {
     if (node === "") this.#owned[kind].delete(name);
     else this.#owned[kind].set(name, node);
   }

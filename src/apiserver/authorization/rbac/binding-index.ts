@@ -4,6 +4,7 @@
  */
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import type { User } from "../../request.ts";
+import { innerMap } from "./inner-map.ts";
 
 export type Binding = RoleBinding | ClusterRoleBinding;
 
@@ -30,7 +31,7 @@ export class BindingIndex {
     for (const [subjectIndex, subject] of (binding.subjects ?? []).entries()) {
       const key = subjectKey(subject, namespace);
       if (key === undefined) continue;
-      const named = entryOf(entryOf(this.#mentions, namespace), key);
+      const named = innerMap(innerMap(this.#mentions, namespace), key);
       if (!named.has(name)) named.set(name, { binding, subjectIndex });
     }
   }
@@ -81,13 +82,4 @@ function userKey(name: string): string {
 
 function groupKey(name: string): string {
   return `group ${name}`;
-}
-
-function entryOf<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
-  let entry = map.get(key);
-  if (entry === undefined) {
-    entry = new Map();
-    map.set(key, entry);
-  }
-  return entry;
 }

@@ -10,7 +10,6 @@ import type {
   RoleBinding,
   Subject,
 } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import type { KubeObject } from "../../../api/machinery/object.ts";
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
 import type { AccessAttributes, AccessDecision } from "../../authorization.ts";
 import type { Follower, KindName, Objects } from "../../objects.ts";
@@ -45,20 +44,20 @@ class Rbac {
     const key = this.#key(plural, object);
     const previous = this.stored.get(key);
     this.stored.set(key, object);
-    this.#followers.get(plural)?.put(object as unknown as KubeObject, previous as unknown as KubeObject | undefined);
+    this.#followers.get(plural)?.put(object, previous);
   }
 
   remove(plural: Plural, object: Any): void {
     const found = this.stored.get(this.#key(plural, object));
     if (found === undefined) return;
     this.stored.delete(this.#key(plural, object));
-    this.#followers.get(plural)?.gone(found as unknown as KubeObject);
+    this.#followers.get(plural)?.gone(found);
   }
 
   /** As when a watch was lost: everything is told anew. */
   reset(plural: Plural): void {
     this.#followers.get(plural)?.reset();
-    for (const object of this.of(plural)) this.#followers.get(plural)?.put(object as unknown as KubeObject, undefined);
+    for (const object of this.of(plural)) this.#followers.get(plural)?.put(object, undefined);
   }
 
   of(plural: Plural): readonly Any[] {
@@ -77,13 +76,13 @@ function metadata(name: string, namespace: string) {
 function roleOf(name: string, namespace: string, rules: readonly PolicyRule[]): [Plural, Any] {
   const kind = namespace === "" ? "ClusterRole" : "Role";
   const plural = namespace === "" ? "clusterroles" : "roles";
-  return [plural, { apiVersion: API_VERSION, kind, metadata: metadata(name, namespace), rules } as Any];
+  return [plural, { apiVersion: API_VERSION, kind, metadata: metadata(name, namespace), rules }];
 }
 
 function bindingOf(name: string, namespace: string, role: { kind: string; name: string }, subjects: readonly Subject[]): [Plural, Any] {
   const kind = namespace === "" ? "ClusterRoleBinding" : "RoleBinding";
   const plural = namespace === "" ? "clusterrolebindings" : "rolebindings";
-  return [plural, { apiVersion: API_VERSION, kind, metadata: metadata(name, namespace), roleRef: role, subjects } as Any];
+  return [plural, { apiVersion: API_VERSION, kind, metadata: metadata(name, namespace), roleRef: role, subjects }];
 }
 
 const user = (name: string): Subject => ({ kind: "User", name });

@@ -8,6 +8,7 @@ import { ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorizat
 import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../authorization.ts";
 import type { User } from "../../request.ts";
 import { joinedErrors } from "../joined-errors.ts";
+import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
 
 /** Questions may be made up by whoever asks reviews. Beyond these all are forgotten and the next are worked out again. */
@@ -38,12 +39,11 @@ export class UserAccess {
 
   authorizeResource(verb: string, resource: AccessedResource): AccessDecision {
     const { namespace } = resource;
-    const question = questionOf(verb, resource);
-    const everywhere = this.#everywhere.decide(question, verb, resource);
+    const everywhere = this.#everywhere.decide(verb, resource);
     if (everywhere !== undefined) return everywhere;
     if (namespace === "") return this.#everywhere.refusal;
     const here = this.#in(namespace);
-    return here.decide(question, verb, resource) ?? here.refusal;
+    return here.decide(verb, resource) ?? here.refusal;
   }
 
   /** Not remembered: there is no end of paths, and few rules are about them. Roles of a namespace have no say, whatever a review asks. */
@@ -55,7 +55,8 @@ export class UserAccess {
     let scope = this.#namespaces.get(namespace);
     if (scope === undefined) {
       scope = new ScopeAccess(this.#policy.grants(this.#user, namespace), this.#everywhere.errors);
-      remember(this.#namespaces, namespace, scope, NAMESPACES_MAX);
+      if (this.#namespaces.size >= NAMESPACES_MAX) this.#namespaces.clear();
+      this.#namespaces.set(namespace, scope);
     }
     return scope;
   }
@@ -68,7 +69,7 @@ class ScopeAccess {
   /** What is said to who is not allowed. */
   readonly refusal: AccessDecision;
   readonly #rules: readonly { readonly rule: PolicyRule; readonly decision: AccessDecision }[];
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new AnswerTable();
 
   constructor(grants: readonly Grant[], before: readonly string[]) {
     this.errors = [...before, ...grants.flatMap((grant) => ("error" in grant ? [grant.error] : []))];
@@ -81,11 +82,11 @@ class ScopeAccess {
   }
 
   /** undefined: nothing that was given here allows it. */
-  decide(question: string, verb: string, resource: AccessedResource): AccessDecision | undefined {
-    let answer = this.#answers.get(question);
+  decide(verb: string, resource: AccessedResource): AccessDecision | undefined {
+    let answer = this.#answers.get(verb, resource);
     if (answer === undefined) {
       answer = this.#answer(verb, resource);
-      remember(this.#answers, question, answer, ANSWERS_MAX);
+      this.#answers.set(verb, resource, answer);
     }
     if (answer.named.length === 0) return answer.all;
     return answer.named.find(({ names }) => names.includes(resource.name))?.decision ?? answer.all;
@@ -107,12 +108,26 @@ class ScopeAccess {
   }
 }
 
-/** With the lengths before: a review may ask with any character anywhere, and two questions must never look the same. */
-function questionOf(verb: string, { group, plural, subresource }: AccessedResource): string {
-  return `${verb.length} ${group.length} ${plural.length} ${verb}${group}${plural}${subresource}`;
-}
+type Question = Pick<AccessedResource, "group" | "plural" | "subresource">;
 
-function remember<V>(map: Map<string, V>, key: string, value: V, max: number): void {
-  if (map.size >= max) map.clear();
-  map.set(key, value);
+/**
+ * Answers by verb, group, resource and subresource, one map inside the other: a text of all four would cost more than all looks, and a
+ * review could make up two questions with the same one.
+ */
+class AnswerTable {
+  readonly #answers = new Map<string, Map<string, Map<string, Map<string, Answer>>>>();
+  #size = 0;
+
+  get(verb: string, { group, plural, subresource }: Question): Answer | undefined {
+    return this.#answers.get(verb)?.get(group)?.get(plural)?.get(subresource);
+  }
+
+  set(verb: string, { group, plural, subresource }: Question, answer: Answer): void {
+    if (this.#size >= ANSWERS_MAX) {
+      this.#answers.clear();
+      this.#size = 0;
+    }
+    innerMap(innerMap(innerMap(this.#answers, verb), group), plural).set(subresource, answer);
+    this.#size++;
+  }
 }

@@ -6,11 +6,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { connect as tlsConnect, type TLSSocket } from "node:tls";
 import { silentLogger } from "../../../base/logger.ts";
 import type { HttpsServer } from "../../../host/http/server.ts";
-import { servingCertificate } from "../../../host/tls-certificates.ts";
+import { testServing } from "../../../testing/certificates.ts";
 import type { Exchange, ExchangeRequest, Sink, StreamedAnswer, WholeAnswer } from "../../exchange.ts";
 import { startHttpApi, type HttpApiOptions } from "../http-api.ts";
 
-const tls = await servingCertificate({ names: ["localhost", "127.0.0.1"], nowMs: Date.now() });
+const tls = testServing();
 
 export interface Served extends AsyncDisposable {
   readonly port: number;

@@ -1,38 +1,94 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer } from "../../testing/server.ts";
+import { startServer, type StartedServer } from "../../testing/server.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";
-const JANE = { name: "jane", groups: ["dev"] };
-const asJane = { authenticator: { authenticate: () => JANE, authenticateToken: () => undefined } };
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const JANE = { name: "jane", groups: [] };
 const podsInDefault = { verb: "get", resource: "pods", namespace: "default" };
-const publicMaps = { verb: "list", resource: "configmaps", namespace: "kube-public" };
+const GIVEN = 'RBAC: allowed by RoleBinding "jane/default" of Role "reader" to User "jane"';
+const LOST = 'RBAC: clusterrole.rbac.authorization.k8s.io "lost" not found';
 
-const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, allowed: boolean][] = [
-  ["a master", "subjectaccessreviews", { groups: ["system:masters"], resourceAttributes: podsInDefault }, true],
-  ["somebody", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, false],
+/** Jane may get pods in "default"; Joe has a role that is not there. */
+async function withRoles(): Promise<StartedServer> {
+  const server = await startServer();
+  const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
+  const to = (name: string, kind: string, role: string): JsonObject => ({
+    metadata: { name },
+    roleRef: { kind, name: role },
+    subjects: [{ kind: "User", name }],
+  });
+  for (const [plural, object] of [
+    ["roles", { metadata: { name: "reader" }, rules }],
+    ["rolebindings", to("jane", "Role", "reader")],
+    ["rolebindings", to("joe", "ClusterRole", "lost")],
+  ] as const) {
+    assert.equal((await server.call("POST", `${RBAC}/namespaces/default/${plural}`, object)).code, 201);
+  }
+  return server;
+}
+
+const QUESTIONS: readonly [what: string, path: string, spec: JsonObject, status: JsonObject][] = [
+  ["a master", "subjectaccessreviews", { groups: ["system:masters"], resourceAttributes: podsInDefault }, { allowed: true }],
+  ["who was given it", "subjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, { allowed: true, reason: GIVEN }],
   [
-    "somebody about a public path",
+    "somebody elsewhere",
     "subjectaccessreviews",
-    { user: "jane", nonResourceAttributes: { path: "/version", verb: "get" } },
-    true,
+    { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "a" } },
+    { allowed: false },
   ],
-  ["somebody about what is public", "subjectaccessreviews", { user: "jane", resourceAttributes: publicMaps }, true],
-  ["somebody in a namespace", "namespaces/default/localsubjectaccessreviews", { user: "jane", resourceAttributes: podsInDefault }, false],
-  ["oneself", "selfsubjectaccessreviews", { resourceAttributes: podsInDefault }, true],
+  ["who lost a role", "subjectaccessreviews", { user: "joe", resourceAttributes: podsInDefault }, { allowed: false, reason: LOST }],
+  [
+    "somebody about a path",
+    "subjectaccessreviews",
+    { user: "jane", nonResourceAttributes: { path: "/a", verb: "get" } },
+    { allowed: false },
+  ],
+  [
+    "somebody in a namespace",
+    "namespaces/default/localsubjectaccessreviews",
+    { user: "jane", resourceAttributes: podsInDefault },
+    { allowed: true, reason: GIVEN },
+  ],
+  ["oneself", "selfsubjectaccessreviews", { resourceAttributes: podsInDefault }, { allowed: true }],
 ];
 
-for (const [what, path, spec, allowed] of QUESTIONS) {
-  test(`a review tells whether ${what} may`, async () => {
-    await using server = await startServer();
+for (const [what, path, spec, status] of QUESTIONS) {
+  test(`a review tells whether ${what} may, and why`, async () => {
+    await using server = await withRoles();
 
     const { code, body } = await server.call("POST", `${GROUP}/${path}`, { spec });
 
-    assert.deepEqual([code, body.status], [201, { allowed }]);
+    assert.deepEqual([code, body.status], [201, status]);
     assert.deepEqual(body.spec, spec);
   });
 }
+
+test("everybody may ask about themselves, and only some about others", async () => {
+  await using server = await withRoles();
+  const { call } = server.as(JANE);
+
+  assert.deepEqual((await call("POST", `${GROUP}/selfsubjectaccessreviews`, { spec: { resourceAttributes: podsInDefault } })).body.status, {
+    allowed: true,
+    reason: GIVEN,
+  });
+  assert.equal(
+    (await call("POST", `${GROUP}/subjectaccessreviews`, { spec: { user: "joe", resourceAttributes: podsInDefault } })).code,
+    403,
+  );
+});
+
+test("a review in a namespace is about that namespace", async () => {
+  await using server = await startServer();
+  const path = `${GROUP}/namespaces/default/localsubjectaccessreviews`;
+  const spec = { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "other" } };
+
+  const answer = await server.call("POST", path, { spec });
+
+  assert.deepEqual([answer.code, answer.body.details.causes[0].field], [422, "spec.resourceAttributes.namespace"]);
+  assert.equal((await server.call("POST", path, { metadata: { namespace: "other" }, spec })).code, 400);
+});
 
 const SELECTORS: readonly [what: string, attributes: JsonObject, error: string | undefined][] = [
   ["that are understood", { fieldSelector: { rawSelector: "a=b" }, labelSelector: { rawSelector: "a=b" } }, undefined],
@@ -64,7 +120,7 @@ for (const [what, attributes, error] of SELECTORS) {
       spec: { resourceAttributes: { ...podsInDefault, ...attributes } },
     });
 
-    assert.equal(body.status.evaluationError, error);
+    assert.deepEqual([body.status.allowed, body.status.evaluationError], [true, error]);
   });
 }
 
@@ -84,48 +140,20 @@ test("what only the server says of an object is no question", async () => {
   );
 });
 
-test("a question may be about objects that have a label or a field, whatever its value", async () => {
-  await using server = await startServer();
-  const requirements = [{ key: "a", operator: "Exists" }];
-  const attributes = { ...podsInDefault, labelSelector: { requirements }, fieldSelector: { requirements } };
+test("what one may do is listed, with what is not known, and only with a namespace", async () => {
+  await using server = await withRoles();
+  const ask = (name: string, spec: JsonObject) =>
+    server.as({ name, groups: [] }).call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });
 
-  const { code } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, { spec: { resourceAttributes: attributes } });
+  const { status, spec } = (await ask("jane", { namespace: "default" })).body;
+  const elsewhere = (await ask("jane", { namespace: "kube-system" })).body.status;
+  const lost = (await ask("joe", { namespace: "default" })).body.status;
+  const refused = await ask("jane", {});
 
-  assert.equal(code, 201);
-});
-
-test("what one may do is listed, and only with a namespace", async () => {
-  await using server = await startServer();
-  const ask = (spec: JsonObject) => server.call("POST", `${GROUP}/selfsubjectrulesreviews`, { spec });
-
-  const { body } = await ask({ namespace: "default" });
-  const refused = await ask({});
-
-  assert.deepEqual(body.status.resourceRules, [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }]);
+  const getPods = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };
+  assert.deepEqual(status.resourceRules.at(-1), getPods);
+  assert.deepEqual([status.incomplete, status.evaluationError, spec], [false, undefined, {}]);
+  assert.equal(elsewhere.resourceRules.length, status.resourceRules.length - 1);
+  assert.equal(lost.evaluationError, 'clusterrole.rbac.authorization.k8s.io "lost" not found');
   assert.deepEqual([refused.code, refused.body.message], [400, "no namespace on request"]);
-});
-
-test("who may do little is told what is public", async () => {
-  await using server = await startServer(asJane);
-  const transport = server.server.transport({ user: { name: "a", groups: ["system:masters"] }, userAgent: "test" });
-  await transport.request({
-    verb: "create",
-    group: "",
-    version: "v1",
-    plural: "configmaps",
-    namespace: "kube-public",
-    object: { metadata: { name: "cluster-info" }, data: { a: "b" } },
-  });
-
-  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/configmaps/cluster-info")).body.data.a, "b");
-  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/secrets")).code, 403);
-  assert.equal((await server.call("DELETE", "/api/v1/namespaces/kube-public/configmaps/cluster-info")).code, 403);
-});
-
-test("kube-public is readable also by who shows nothing, and nothing else is", async () => {
-  await using server = await startServer({ authenticator: { authenticate: () => undefined, authenticateToken: () => undefined } });
-
-  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-public/configmaps")).code, 200);
-  assert.equal((await server.call("GET", "/api/v1/namespaces/kube-system/configmaps")).code, 401);
-  assert.equal((await server.call("POST", "/api/v1/namespaces/kube-public/configmaps", { metadata: { name: "x" } })).code, 401);
 });

@@ -1,8 +1,8 @@
 /** Who knows what objects of a kind take from quotas, and how much of a quota is taken by all objects that there are. */
 import type { ResourceQuota } from "../../../generated/core/v1.ts";
 import type { KubeObject } from "../../../machinery/object.ts";
-import { addTo } from "../pod/resource-list.ts";
-import { onlyNamed, ZERO, type Amounts } from "./amounts.ts";
+import { addQuantities, type Quantity } from "../../../machinery/quantity.ts";
+import { ZERO, type Amounts } from "./amounts.ts";
 import type { QuotaEvaluator, QuotaSurroundings } from "./evaluator.ts";
 import { NAMED_BY_PLURAL, objectEvaluator } from "./objects.ts";
 import { podEvaluator } from "./pods.ts";
@@ -58,8 +58,15 @@ export function usageOfAll(quota: ResourceQuota, kinds: readonly ObjectsOfKind[]
   const usage = new Map([...tracked].map((name) => [name, ZERO]));
   for (const { evaluator, objects } of kinds) {
     for (const object of objects) {
-      if (isInAllScopes(evaluator, quota, object)) addTo(usage, onlyNamed(evaluator.usageOf(object, surroundings), tracked));
+      if (isInAllScopes(evaluator, quota, object)) addTracked(usage, evaluator.usageOf(object, surroundings));
     }
   }
   return usage;
+}
+
+function addTracked(usage: Map<string, Quantity>, more: Amounts): void {
+  for (const [name, sum] of usage) {
+    const quantity = more.get(name);
+    if (quantity !== undefined) usage.set(name, addQuantities(sum, quantity));
+  }
 }

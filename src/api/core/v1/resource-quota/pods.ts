@@ -15,6 +15,8 @@ import { podLimits, podRequests, saysPodLevel } from "./pod-demand.ts";
 import { isSelected } from "./scopes.ts";
 
 const COUNT = countName("", "pods");
+/** What is left of a Pod that is over. */
+const OVER: Amounts = new Map([[COUNT, ONE]]);
 const REQUESTS = "requests.";
 const LIMITS = "limits.";
 /** Also called by their bare names, as what is asked for. */
@@ -41,10 +43,16 @@ export const podEvaluator: QuotaEvaluator = {
   usageOf: (object, { nowMs }) => podUsage(object as unknown as Pod, nowMs),
 };
 
+/** What Pods take that are not over. A namespace is counted often, of which few Pods have changed since the last time. */
+const remembered = new WeakMap<Pod, Amounts>();
+
 export function podUsage(pod: Pod, nowMs: number): Amounts {
+  if (isOver(pod, nowMs)) return OVER;
+  const known = remembered.get(pod);
+  if (known !== undefined) return known;
   const usage = new Map<string, Quantity>([[COUNT, ONE]]);
-  if (isOver(pod, nowMs)) return usage;
   putCompute(usage, podRequests(pod), podLimits(pod));
+  remembered.set(pod, usage);
   return usage;
 }
 

@@ -1,0 +1,104 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import type { Secret } from "../../../api/generated/core/v1.ts";
+import { startServer } from "../../testing/server.ts";
+import { judge } from "./bootstrap-tokens.ts";
+
+const NOW_MS = Date.UTC(2026, 0);
+const SHOWN = { id: "abcdef", secretPart: "0123456789abcdef", nowMs: NOW_MS };
+
+const GOOD: Readonly<Record<string, string>> = {
+  "token-id": "abcdef",
+  "token-secret": "0123456789abcdef",
+  "usage-bootstrap-authentication": "true",
+};
+
+function secretOf(values: Readonly<Record<string, string>>, more: Partial<Secret> = {}): Secret {
+  const data = Object.entries(values).map(([key, value]) => [key, encodeBase64(new TextEncoder().encode(value))]);
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "bootstrap-token-abcdef" },
+    type: "bootstrap.kubernetes.io/token",
+    data: Object.fromEntries(data) as Record<string, string>,
+    ...more,
+  };
+}
+
+const groups: readonly [title: string, extra: Readonly<Record<string, string>>, groups: readonly string[]][] = [
+  ["is in the one group of all", {}, ["system:bootstrappers"]],
+  [
+    "is in those groups that its Secret names, each once and in order",
+    { "auth-extra-groups": "system:bootstrappers:z,system:bootstrappers:a:b-c,system:bootstrappers:z" },
+    ["system:bootstrappers", "system:bootstrappers:a:b-c", "system:bootstrappers:z"],
+  ],
+  ["may end later", { expiration: "2026-01-01T00:00:01Z" }, ["system:bootstrappers"]],
+  ["may end later, in another time zone", { expiration: "2025-12-31T23:30:00-01:00" }, ["system:bootstrappers"]],
+];
+
+for (const [title, extra, expected] of groups) {
+  test(`the user of a bootstrap token ${title}`, () => deepEqual(judge(secretOf({ ...GOOD, ...extra }), SHOWN), { groups: expected }));
+}
+
+const wrong: readonly [title: string, secret: Secret, about: string][] = [
+  ["has another secret part", secretOf({ ...GOOD, "token-secret": "0123456789abcdeF" }), "token-secret"],
+  ["has only the beginning of the secret part", secretOf({ ...GOOD, "token-secret": "0123456789" }), "token-secret"],
+  ["has no secret part", secretOf({ ...GOOD, "token-secret": "" }), "token-secret"],
+  ["has another id", secretOf({ ...GOOD, "token-id": "abcdeg" }), "token-id"],
+  ["has ended", secretOf({ ...GOOD, expiration: "2026-01-01T00:00:00Z" }), "expired"],
+  ["ends at no time that there is", secretOf({ ...GOOD, expiration: "never" }), "expired"],
+  ["is not for this", secretOf({ ...GOOD, "usage-bootstrap-authentication": "yes" }), "usage-bootstrap-authentication"],
+  ["names a group of others", secretOf({ ...GOOD, "auth-extra-groups": "system:masters" }), "auth-extra-groups"],
+  [
+    "names a group of others after a good one",
+    secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:a,system:masters" }),
+    "auth-extra-groups",
+  ],
+  [
+    "hides a group behind a line break",
+    secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:a\nsystem:masters" }),
+    "auth-extra-groups",
+  ],
+  ["names an empty group", secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:" }), "auth-extra-groups"],
+  ["is of another type", secretOf(GOOD, { type: "Opaque" }), "type"],
+  ["goes", secretOf(GOOD, { metadata: { name: "x", deletionTimestamp: "2026-01-01T00:00:00Z" } }), "deleted"],
+  ["holds no base64", secretOf(GOOD, { data: { "token-secret": "%" } }), "token-secret"],
+];
+
+for (const [title, secret, about] of wrong) {
+  test(`a bootstrap token is not good whose Secret ${title}, and why names no value`, () => {
+    const found = judge(secret, SHOWN);
+
+    equal("wrong" in found && found.wrong.includes(about), true, JSON.stringify(found));
+    equal(JSON.stringify(found).includes("0123456789"), false);
+  });
+}
+
+test("a token is good from when its Secret is there until it is gone or over", async () => {
+  const staticTokens = new Map([["admin", { name: "admin", groups: ["system:masters"] }]]);
+  await using server = await startServer({ identity: { anonymous: true, bootstrapTokens: true, staticTokens, openIdIssuers: [] } });
+  const admin = { authorization: "Bearer admin" };
+  const whoAmI = async () => {
+    const authorization = "Bearer abcdef.0123456789abcdef";
+    const { code, body } = await server.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, { authorization });
+    return code === 201 ? body.status.userInfo : code;
+  };
+  const secrets = "/api/v1/namespaces/kube-system/secrets";
+  const secret = secretOf({ ...GOOD, expiration: "2026-01-01T00:10:00Z" });
+
+  equal(await whoAmI(), 401);
+  equal((await server.call("POST", secrets, JSON.stringify(secret), admin)).code, 201);
+  const user = { username: "system:bootstrap:abcdef", groups: ["system:bootstrappers", "system:authenticated"] };
+  deepEqual(await whoAmI(), user);
+  await server.clock.advance(599_000);
+  deepEqual(await whoAmI(), user);
+  await server.clock.advance(1_000);
+  equal(await whoAmI(), 401);
+
+  await server.call("DELETE", `${secrets}/bootstrap-token-abcdef`, undefined, admin);
+  await server.call("POST", secrets, JSON.stringify(secretOf(GOOD)), admin);
+  deepEqual(await whoAmI(), user);
+  await server.call("DELETE", `${secrets}/bootstrap-token-abcdef`, undefined, admin);
+  equal(await whoAmI(), 401);
+});

@@ -1,0 +1,152 @@
+import { deepEqual, equal, rejects, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { isReason } from "../../api/machinery/status-error.ts";
+import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
+import type { Identity } from "../identity.ts";
+import type { Objects } from "../objects.ts";
+import { AuthenticationChain, withAuthenticatedGroup } from "./chain.ts";
+import { certificateOf, contextOf, requestShowing, type Shown } from "./testing/shown.ts";
+
+const CLIENTS = "clients";
+
+function chainOf(identity: Partial<Identity> = {}): AuthenticationChain {
+  const staticTokens = new Map([["good", { name: "bob", uid: "1", groups: ["dev"] }]]);
+  return new AuthenticationChain(contextOf({ clientAuthority: CLIENTS, staticTokens, ...identity }));
+}
+
+/** "name: groups", or the reason of the refusal. */
+async function whoIs(shown: Shown, identity: Partial<Identity> = {}): Promise<string> {
+  try {
+    const { user } = await chainOf(identity).authenticate(requestShowing(shown));
+    return `${user.name}: ${user.groups.join(" ")}`;
+  } catch (error) {
+    if (isReason(error, "Unauthorized") && error.message === "Unauthorized") return "Unauthorized";
+    throw error;
+  }
+}
+
+const bearer = (authorization: string): Shown => ({ headers: { authorization } });
+const BOB = "bob: dev system:authenticated";
+const ALICE = "alice: ops system:authenticated";
+const NOBODY = "system:anonymous: system:unauthenticated";
+const alice = certificateOf({ commonName: "alice", organizations: ["ops"], authority: CLIENTS });
+const stranger = certificateOf({ commonName: "alice", organizations: ["ops"] });
+
+const rows: readonly [title: string, shown: Shown, who: string][] = [
+  ["who shows nothing is nobody in particular", {}, NOBODY],
+  ["a good token shows its user", bearer("Bearer good"), BOB],
+  ["the scheme may be written in any case", bearer("bEaReR good"), BOB],
+  ["what follows the token is not looked at", bearer("Bearer good more"), BOB],
+  ["blanks around are not looked at", bearer("  Bearer good  "), BOB],
+  ["a token that nobody knows is not authorized", bearer("Bearer other"), "Unauthorized"],
+  ["a token is not known by its beginning", bearer("Bearer goo"), "Unauthorized"],
+  ["a name that every object has is no token", bearer("Bearer __proto__"), "Unauthorized"],
+  ["another scheme shows nothing", bearer("Basic Z29vZA=="), NOBODY],
+  ["a scheme alone shows nothing", bearer("Bearer"), NOBODY],
+  ["a token after two spaces is not seen", bearer("Bearer  good"), NOBODY],
+  ["a token in the query is not seen", { query: "access_token=good&token=good&authorization=Bearer+good" }, NOBODY],
+  ["a certificate shows its user", { certificate: alice }, ALICE],
+  ["a certificate comes before a token", { certificate: alice, ...bearer("Bearer good") }, ALICE],
+  ["a certificate is enough beside a bad token", { certificate: alice, ...bearer("Bearer other") }, ALICE],
+  ["a certificate of nobody that is trusted is not authorized", { certificate: stranger }, "Unauthorized"],
+  ["a good token is enough beside a bad certificate", { certificate: stranger, ...bearer("Bearer good") }, BOB],
+];
+
+for (const [title, shown, who] of rows) {
+  test(title, async () => equal(await whoIs(shown), who));
+}
+
+test("nobody in particular is refused where it is not let in, and somebody is not", async () => {
+  equal(await whoIs({}, { anonymous: false }), "Unauthorized");
+  equal(await whoIs(bearer("Bearer good"), { anonymous: false }), BOB);
+});
+
+test("nobody in particular may be let in to a few paths only", async () => {
+  const identity = { anonymousPaths: ["/livez", "/readyz"] };
+  equal(await whoIs({ path: "/livez" }, identity), NOBODY);
+  equal(await whoIs({ path: "/livez/ping" }, identity), "Unauthorized");
+  equal(await whoIs({ path: "/livez", ...bearer("Bearer other") }, identity), "Unauthorized");
+});
+
+const PROTOCOL = "base64url.bearer.authorization.k8s.io.";
+const encoded = (token: string) => `${PROTOCOL}${encodeBase64(new TextEncoder().encode(token)).replaceAll("=", "")}`;
+
+function socket(protocols: string, more: Readonly<Record<string, string>> = {}): Shown {
+  return { headers: { connection: "keep-alive, Upgrade", upgrade: "WebSocket", "sec-websocket-protocol": protocols, ...more } };
+}
+
+const socketRows: readonly [title: string, shown: Shown, who: string][] = [
+  ["a token among the subprotocols shows its user", socket(`${encoded("good")}, v5.channel.k8s.io`), BOB],
+  ["a bad token among the subprotocols is not authorized", socket(`${encoded("other")}, x`), "Unauthorized"],
+  ["a token that is the only subprotocol is not authorized: nothing could be answered", socket(encoded("good")), "Unauthorized"],
+  ["two tokens among the subprotocols are not authorized", socket(`${encoded("good")},${encoded("good")},x`), "Unauthorized"],
+  ["a token in another alphabet is not authorized", socket(`${PROTOCOL}a+b, x`), "Unauthorized"],
+  ["a token that is no text is not authorized", socket(`${PROTOCOL}_w, x`), "Unauthorized"],
+  ["an empty token shows nothing", socket(`${PROTOCOL}, x`), NOBODY],
+  ["subprotocols without a token show nothing", socket("x, y"), NOBODY],
+  ["the header is enough beside a bad subprotocol", socket(`${PROTOCOL}!, x`, { authorization: "Bearer good" }), BOB],
+  ["a good subprotocol is enough beside a bad header", socket(`${encoded("good")}, x`, { authorization: "Bearer other" }), BOB],
+  ["without an upgrade the subprotocols are not looked at", { headers: { "sec-websocket-protocol": `${encoded("good")}, x` } }, NOBODY],
+  ["another upgrade has no token", socket(`${encoded("good")}, x`, { upgrade: "SPDY/3.1" }), NOBODY],
+];
+
+for (const [title, shown, who] of socketRows) {
+  test(title, async () => equal(await whoIs(shown), who));
+}
+
+test("who puts two spaces before a token is told that it was not seen", async () => {
+  const { warnings = [] } = await chainOf().authenticate(requestShowing(bearer("Bearer  good")));
+
+  deepEqual(warnings, ["the provided Authorization header contains extra space before the bearer token, and is ignored"]);
+});
+
+test("the same user is the same object each time, so that what was decided for it is found", () => {
+  const chain = chainOf();
+  const [first, second] = [0, 1].map(() => chain.authenticate(requestShowing(bearer("Bearer good"))));
+
+  if (first instanceof Promise || second instanceof Promise) throw new Error("Known tokens are not waited for");
+  equal(first?.user, second?.user);
+});
+
+test("whoever has shown who they are is in system:authenticated, unless they are nobody", () => {
+  const groupsOf = (name: string, ...groups: string[]) => withAuthenticatedGroup({ name, groups }).groups;
+
+  deepEqual(groupsOf("bob", "dev"), ["dev", "system:authenticated"]);
+  deepEqual(groupsOf("bob", "system:authenticated", "dev"), ["system:authenticated", "dev"]);
+  deepEqual(groupsOf("bob", "system:unauthenticated"), ["system:unauthenticated"]);
+  deepEqual(groupsOf("system:anonymous", "dev"), ["dev"]);
+});
+
+const reviews: readonly [title: string, token: string, audiences: readonly string[], answer: string][] = [
+  ["a good token is its user's, for this API", "good", [], "bob for api"],
+  ["a good token asked for by this API's name is for it", "good", ["other", "api"], "bob for api"],
+  ["a token of no audience is not for others", "good", ["other"], "invalid bearer token"],
+  ["a token that nobody knows is invalid", "other", [], "invalid bearer token"],
+];
+
+for (const [title, token, audiences, expected] of reviews) {
+  test(`in a review, ${title}`, async () => {
+    const answer = await chainOf({ serviceAccounts: forAudience("api") }).reviewToken(token, audiences);
+    equal(answer.authenticated ? `${answer.user.name} for ${answer.audiences.join(" ")}` : answer.error, expected);
+  });
+}
+
+function forAudience(audience: string): NonNullable<Identity["serviceAccounts"]> {
+  const signer = { algorithm: "ES256" as const, publicKey: new Uint8Array(), sign: () => new Uint8Array() };
+  return { issuers: ["https://issuer"], audiences: [audience], signer, signerKeyId: "", verifiers: [], extendsExpiration: false };
+}
+
+test("an error that nobody foresaw is no refusal", async () => {
+  const request = { ...requestShowing(bearer("Bearer good")), headerNames: () => [] };
+  const broken = {
+    ...request,
+    header: () => {
+      throw new TypeError("broken");
+    },
+  };
+
+  throws(() => chainOf().authenticate(broken), TypeError);
+  const objects = { get: () => Promise.reject(new TypeError("broken")) } as unknown as Objects;
+  const chain = new AuthenticationChain(contextOf({ bootstrapTokens: true }, { objects }));
+  await rejects(async () => chain.authenticate(requestShowing(bearer("Bearer abcdef.0123456789abcdef"))), TypeError);
+});

@@ -1,0 +1,116 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { PURPOSE } from "../../../api/machinery/x509/extensions.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import { AuthenticationError } from "../../authentication.ts";
+import type { PeerCertificate } from "../../exchange.ts";
+import type { User } from "../../request.ts";
+import { certificateOf, contextOf, requestShowing } from "../testing/shown.ts";
+import { clientCertificates } from "./client-certificate.ts";
+
+const CLIENTS = "clients";
+const IN_2026 = Date.UTC(2026, 5);
+
+function authenticatorAt(nowMs: number) {
+  const clock = virtualClock({ startMs: nowMs });
+  const authenticator = clientCertificates(contextOf({ clientAuthority: CLIENTS }, { clock }));
+  if (authenticator === undefined) throw new Error("An authority of clients was set");
+  return {
+    clock,
+    userOf: (certificate?: PeerCertificate) =>
+      authenticator.authenticate(requestShowing(certificate === undefined ? {} : { certificate })) as User | undefined,
+  };
+}
+
+test("CN is the name, each O a group, and the certificate's hash says which credential it was", () => {
+  const user = authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", organizations: ["a", "b", "a"], authority: CLIENTS }));
+
+  deepEqual([user?.name, user?.groups, user?.uid], ["ann", ["a", "b", "a"], undefined]);
+  equal(user?.extra?.["authentication.kubernetes.io/credential-id"]?.[0]?.replace(/[0-9a-f]{64}$/, "…"), "X509SHA256=…");
+});
+
+test("who shows no certificate is nobody that this one knows", () => {
+  equal(authenticatorAt(IN_2026).userOf(), undefined);
+});
+
+const bad: readonly [title: string, certificate: PeerCertificate][] = [
+  ["that no authority signed", certificateOf({ commonName: "ann" })],
+  ["that another authority signed", certificateOf({ commonName: "ann", authority: "front-proxy" })],
+  ["that names nobody", certificateOf({ organizations: ["system:masters"], authority: CLIENTS })],
+  ["that has ended", certificateOf({ commonName: "ann", authority: CLIENTS, toMs: IN_2026 - 1_000 })],
+  ["that has not begun", certificateOf({ commonName: "ann", authority: CLIENTS, fromMs: IN_2026 + 1_000 })],
+  ["that is for servers", certificateOf({ commonName: "ann", authority: CLIENTS, purposes: [PURPOSE.server] })],
+  ["that is none", { pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", authority: CLIENTS }],
+  ["that is not there", { pem: "", authority: CLIENTS }],
+];
+
+for (const [title, certificate] of bad) {
+  test(`a certificate ${title} is refused, each time`, () => {
+    const { userOf } = authenticatorAt(IN_2026);
+    throws(() => userOf(certificate), AuthenticationError);
+    throws(() => userOf(certificate), AuthenticationError);
+  });
+}
+
+test("a connection that outlives its certificate is refused from then on", async () => {
+  const { clock, userOf } = authenticatorAt(IN_2026);
+  const certificate = certificateOf({ commonName: "ann", authority: CLIENTS, toMs: IN_2026 + 60_000 });
+
+  const first = userOf(certificate);
+  await clock.advance(60_000);
+  equal(userOf(certificate), first, "the same object while it is good");
+  await clock.advance(1_000);
+
+  throws(() => userOf(certificate), AuthenticationError);
+});
+
+test("a certificate that says for nothing what it is for is for clients, too", () => {
+  equal(authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", authority: CLIENTS, purposes: [] }))?.name, "ann");
+});
+
+/** Of openssl: CN=withuid, O=g, and Kubernetes' own attribute; good from the end of 2026 on. */
+const WITH_UID = `-----BEGIN CERTIFICATE-----
+MIICBDCB7QIUF5bZUi/v7GpxzNsn++4V3PG7xzMwDQYJKoZIhvcNAQELBQAwFTET
+MBEGA1UEAwwKa3ViZXJuZXRlczAeFw0yNjExMTUxMjQyMTFaFw0zNjExMTIxMjQy
+MTFaMDQxEDAOBgNVBAMMB3dpdGh1aWQxCjAIBgNVBAoMAWcxFDASBgkrBgEEAYPC
+UwIMBXVpZC0xMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAESG8/Xj4Vs40UFn0d
+1kPQDNLVN9DZF+6cl1gmQnrfijdUYaaRI5EH8K3i3JP7vT+bsUVmwmh4Iximywyz
+U3xF1TANBgkqhkiG9w0BAQsFAAOCAQEAjIP1sdl6twlo7AEQN5nm4VJSy7Y7dWTl
+pzUc6KuDbLb/CR+DKput+sz6cjTZ6Yf51hYNcDW+oB4mR3DZdLvWQbkEI8MozC3o
+AWJqxN60d/RhmQ5wSJIPSewMVzhdM+BhAgB/MqMplKyxMAaUABObVX8NhLGauYKa
+EazQr8clGWQVbJ0yQzaf3egVJcsEw2Ou/ECcK/LyVW+we/GijmsgqkM768EBuywD
+gHB2ScU2miZcQzGEu+Iqra42ywLV0l2aCYZPJ46xMNggQZSxmMgkma8+Yjl7n3vx
+D1LJHXH8oFqPa+VxHQr77g98xN+/K44unNbH+rmSoyMl6ObG92KL6w==
+-----END CERTIFICATE-----
+`;
+
+/** The same with two of them. */
+const WITH_TWO_UIDS = `-----BEGIN CERTIFICATE-----
+MIICDjCB9wIUF5bZUi/v7GpxzNsn++4V3PG7xzUwDQYJKoZIhvcNAQELBQAwFTET
+MBEGA1UEAwwKa3ViZXJuZXRlczAeFw0yNjExMTUxMjQyMTJaFw0zNjExMTIxMjQy
+MTJaMD4xEDAOBgNVBAMMB3dpdGh1aWQxFDASBgkrBgEEAYPCUwIMBXVpZC0xMRQw
+EgYJKwYBBAGDwlMCDAV1aWQtMjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABGWH
+QHKMoJJ3QNivXpjcfuTFy85cx7f51079CghyR8+jLRyQasz9tbvaXUkblE/kkGsM
+KQRGt59C/vaOpNDRpD4wDQYJKoZIhvcNAQELBQADggEBAGkNstKIYMa8uc1C+DhT
++I9RwnqiP4aG8q1eIppzJxDsAGQAD74ZmVvpMbT+30wlCosx4By3A7+s9MQJDFQ1
+mdVJCmYHu3ibdsn/UW4Q4KlENv1LlappM03ul5uWIvmIbyR/JKb4ScPq4j0jHNaZ
+LZ3+pw/HY7+meYR3QvqcQaCo5lmI9PX/LztVbBgcImZsvSwjRZc1oc11F7X4hBcm
+05TUzep7gdupO8PpznMON+HpLS37I87uWo0zQjOvHdHICLhMqrPucuOY1oJiFE3D
+K7IBctC8l1KANUIbUkPGqgFSeQMaInbNaDs3FGvoAhMDekBoOu1SteW14YPsfJnK
+TAY=
+-----END CERTIFICATE-----
+`;
+
+test("a certificate may say the user's UID, once", () => {
+  const { userOf } = authenticatorAt(Date.UTC(2027, 0));
+
+  deepEqual(userOf({ pem: WITH_UID, authority: CLIENTS }), {
+    name: "withuid",
+    uid: "uid-1",
+    groups: ["g"],
+    extra: {
+      "authentication.kubernetes.io/credential-id": ["X509SHA256=549cbb936a64e4bbf9786f6d19ee5f40b87465fc36fe29b518ec63a4741a5ede"],
+    },
+  });
+  throws(() => userOf({ pem: WITH_TWO_UIDS, authority: CLIENTS }), { message: "expected 1 UID, but found multiple: [uid-1 uid-2]" });
+});

@@ -1,0 +1,101 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { AuthenticationError } from "../../authentication.ts";
+import type { FrontProxy } from "../../identity.ts";
+import type { User } from "../../request.ts";
+import { asHeader, certificateOf, contextOf, requestShowing, type CertificateOptions, type Shown } from "../testing/shown.ts";
+import { frontProxyHeaders } from "./front-proxy.ts";
+
+const FRONT_PROXY: FrontProxy = {
+  authority: "front-proxy",
+  allowedNames: ["front-proxy-client"],
+  usernameHeaders: ["x-remote-user", "x-forwarded-user"],
+  uidHeaders: ["x-remote-uid"],
+  groupHeaders: ["x-remote-group", "x-forwarded-group"],
+  extraHeaderPrefixes: ["x-remote-extra-"],
+  authorityCertificates: "",
+};
+
+function authenticatorOf(frontProxy: FrontProxy = FRONT_PROXY) {
+  const authenticator = frontProxyHeaders(contextOf({ clientAuthority: "clients", frontProxy }));
+  if (authenticator === undefined) throw new Error("A front proxy was set");
+  return (shown: Shown) => authenticator.authenticate(requestShowing(shown)) as User | undefined;
+}
+
+function proxy(options: CertificateOptions = {}) {
+  return certificateOf({ commonName: "front-proxy-client", authority: "front-proxy", ...options });
+}
+
+const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, user: User | undefined][] = [
+  ["a name is enough", { "x-remote-user": "bob" }, { name: "bob", groups: [] }],
+  ["without a name there is no user", { "x-remote-group": "system:masters", "x-remote-uid": "1" }, undefined],
+  ["an empty name is none", { "x-remote-user": "", "x-remote-group": "system:masters" }, undefined],
+  ["the first header that says something names the user", { "x-remote-user": "", "x-forwarded-user": "eve" }, { name: "eve", groups: [] }],
+  ["of several names the first counts", { "x-remote-user": ["bob", "eve"] }, { name: "bob", groups: [] }],
+  ["the UID is taken along", { "x-remote-user": "bob", "x-remote-uid": "7" }, { name: "bob", uid: "7", groups: [] }],
+  [
+    "each header is one group, whatever is in it",
+    { "x-remote-user": "bob", "x-remote-group": ["a, b", "", "c"], "x-forwarded-group": "d" },
+    { name: "bob", groups: ["a, b", "c", "d"] },
+  ],
+  [
+    "keys of extra fields are decoded, and values are not divided",
+    { "x-remote-user": "bob", "x-remote-extra-acme.io%2fx": ["1", "2, 3"], "x-remote-extra-a%zz": "", "x-remote-extra-__proto__": "4" },
+    {
+      name: "bob",
+      groups: [],
+      extra: Object.fromEntries([
+        ["acme.io/x", ["1", "2, 3"]],
+        ["a%zz", [""]],
+        ["__proto__", ["4"]],
+      ]),
+    },
+  ],
+  [
+    "names are UTF-8, and what is none stays what it is",
+    { "x-remote-user": asHeader("jürgen"), "x-remote-group": "\u00ff" },
+    { name: "jürgen", groups: ["\u00ff"] },
+  ],
+];
+
+for (const [title, headers, user] of users) {
+  test(`of what a front proxy says, ${title}`, () => {
+    deepEqual(authenticatorOf()({ certificate: proxy(), headers }), user);
+  });
+}
+
+const CLAIM = { "x-remote-user": "bob", "x-remote-group": "system:masters" };
+
+test("headers mean nothing without a certificate, and from a client with one, whatever its name", () => {
+  equal(authenticatorOf()({ headers: CLAIM }), undefined);
+  equal(authenticatorOf()({ certificate: proxy({ authority: "clients" }), headers: CLAIM }), undefined);
+});
+
+const impostors: readonly [title: string, certificate: ReturnType<typeof proxy>][] = [
+  ["a certificate of another authority", proxy({ authority: "others" })],
+  ["a certificate that no authority signed", certificateOf({ commonName: "front-proxy-client" })],
+  ["a certificate of the proxies' authority with another name", proxy({ commonName: "other" })],
+  ["a certificate of the proxies' authority without a name", proxy({ commonName: "" })],
+  ["a certificate that has ended", proxy({ fromMs: 0, toMs: 1 })],
+];
+
+for (const [title, certificate] of impostors) {
+  test(`headers mean nothing from ${title}`, () => {
+    throws(() => authenticatorOf()({ certificate, headers: CLAIM }), AuthenticationError);
+  });
+}
+
+test("without allowed names every certificate of the proxies' authority is a proxy's, and no other", () => {
+  const authenticate = authenticatorOf({ ...FRONT_PROXY, allowedNames: [] });
+
+  equal(authenticate({ certificate: proxy({ commonName: "other" }), headers: CLAIM })?.name, "bob");
+  throws(() => authenticate({ certificate: proxy({ authority: "others" }), headers: CLAIM }), AuthenticationError);
+  equal(authenticate({ certificate: proxy({ authority: "clients" }), headers: CLAIM }), undefined);
+});
+
+test("the same user is the same object when it comes again", () => {
+  const authenticate = authenticatorOf();
+  const show = () => authenticate({ certificate: proxy(), headers: CLAIM });
+
+  equal(show(), show());
+});

@@ -1,0 +1,40 @@
+/**
+ * A question of the table of who may what, as a sentence: a verb and a path, or a verb, a resource (with its group and subresource) and
+ * perhaps a name, a namespace and a field selector: `update deployments.apps/scale web in team`, `list pods where spec.nodeName=node-1`.
+ */
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { User } from "../../request.ts";
+
+export interface Question {
+  readonly verb: string;
+  /** "" if it is about a resource. */
+  readonly path: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly subresource: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** "spec.nodeName=node-1", or "" */
+  readonly fieldSelector: string;
+}
+
+const SENTENCE = /^(?<verb>\S+) (?<what>\S+)(?: (?!in |where )(?<name>\S+))?(?: in (?<namespace>\S+))?(?: where (?<fieldSelector>\S+))?$/;
+
+export function questionOf(sentence: string): Question {
+  const parts = SENTENCE.exec(sentence)?.groups;
+  if (parts === undefined) throw new Error(`Cannot read the question "${sentence}"`);
+  const { verb = "", what = "", name = "", namespace = "", fieldSelector = "" } = parts;
+  if (what.startsWith("/")) return { verb, path: what, group: "", plural: "", subresource: "", name, namespace, fieldSelector };
+  const [resource = "", subresource = ""] = what.split("/");
+  const [plural = "", ...group] = resource.split(".");
+  return { verb, path: "", group: group.join("."), plural, subresource, name, namespace, fieldSelector };
+}
+
+/** The question as a SubjectAccessReview. */
+export function reviewOf({ verb, path, fieldSelector, plural, ...resource }: Question, { name: user, groups }: User): JsonObject {
+  const [key = "", value = ""] = fieldSelector.split("=");
+  const selector = fieldSelector === "" ? {} : { fieldSelector: { requirements: [{ key, operator: "In", values: [value] }] } };
+  const about =
+    path === "" ? { resourceAttributes: { verb, ...resource, resource: plural, ...selector } } : { nonResourceAttributes: { verb, path } };
+  return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", spec: { user, groups: [...groups], ...about } };
+}

@@ -1,0 +1,99 @@
+/**
+ * Who is asked about in the table of who may what: everybody whom a cluster knows by name from its first moment, and people to whom the
+ * roles that are meant for people were given, for the whole cluster and for the namespace "team". And what is there to be asked about.
+ */
+import {
+  controllerIdentity,
+  KUBE_CONTROLLER_MANAGER,
+  KUBE_PROXY,
+  KUBE_SCHEDULER,
+  nodeIdentity,
+  serviceAccountIdentity,
+} from "../../../api/identities.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { User } from "../../request.ts";
+
+const known = (user: User): User => ({ ...user, groups: [...user.groups, "system:authenticated"] });
+const person = (name: string): User => known({ name, groups: [] });
+
+/** Whoever may do everything: not mentioned in the table. */
+export const ALMIGHTY: Readonly<Record<string, User>> = {
+  master: known({ name: "root", groups: ["system:masters"] }),
+  "cluster-admin": person("cluster-admin"),
+};
+
+export const WHO: Readonly<Record<string, User>> = {
+  anonymous: { name: "system:anonymous", groups: ["system:unauthenticated"] },
+  somebody: person("somebody"),
+  admin: person("admin"),
+  edit: person("edit"),
+  view: person("view"),
+  "team-admin": person("team-admin"),
+  "team-edit": person("team-edit"),
+  "team-view": person("team-view"),
+  monitoring: known({ name: "prometheus", groups: ["system:monitoring"] }),
+  "service-account": known(serviceAccountIdentity("team", "app")),
+  "kube-controller-manager": known(KUBE_CONTROLLER_MANAGER),
+  "kube-scheduler": known(KUBE_SCHEDULER),
+  "kube-proxy": known(KUBE_PROXY),
+  "kube-dns": known(serviceAccountIdentity("kube-system", "kube-dns")),
+  deployment: known(controllerIdentity("deployment-controller")),
+  replicaset: known(controllerIdentity("replicaset-controller")),
+  namespace: known(controllerIdentity("namespace-controller")),
+  garbage: known(controllerIdentity("generic-garbage-collector")),
+  autoscaler: known(controllerIdentity("horizontal-pod-autoscaler")),
+  endpoint: known(controllerIdentity("endpoint-controller")),
+  quota: known(controllerIdentity("resourcequota-controller")),
+  certificate: known(controllerIdentity("certificate-controller")),
+  aggregation: known(controllerIdentity("clusterrole-aggregation-controller")),
+  bootstrapper: known({ name: "system:bootstrap:abcdef", groups: ["system:bootstrappers"] }),
+  "node-1": known(nodeIdentity("node-1")),
+};
+
+const RBAC = "rbac.authorization.k8s.io";
+const ROLES_FOR_PEOPLE = ["admin", "edit", "view"];
+
+export interface GivenObject {
+  readonly path: string;
+  readonly object: JsonObject;
+}
+
+function subject(name: string): JsonObject {
+  return { apiGroup: RBAC, kind: "User", name };
+}
+
+function given(role: string, to: JsonObject, binding: string): GivenObject {
+  const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name: role };
+  return { path: `/apis/${RBAC}/v1/clusterrolebindings`, object: { metadata: { name: binding }, roleRef, subjects: [to] } };
+}
+
+function givenInTeam(role: string): GivenObject {
+  const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name: role };
+  const path = `/apis/${RBAC}/v1/namespaces/team/rolebindings`;
+  return { path, object: { metadata: { name: role }, roleRef, subjects: [subject(`team-${role}`)] } };
+}
+
+/** A pod on a node, and what it refers to. */
+function onNode(node: string): readonly GivenObject[] {
+  const name = `of-${node}`;
+  const volumes = [
+    { name: "s", secret: { secretName: name } },
+    { name: "c", configMap: { name } },
+  ];
+  const spec = { nodeName: node, serviceAccountName: name, containers: [{ name: "c", image: "i" }], volumes };
+  return [
+    { path: "/api/v1/namespaces/team/serviceaccounts", object: { metadata: { name } } },
+    { path: "/api/v1/namespaces/team/pods", object: { metadata: { name: `on-${node}` }, spec } },
+  ];
+}
+
+/** What is made, in this order, before it is asked. */
+export const GIVEN: readonly GivenObject[] = [
+  { path: "/api/v1/namespaces", object: { metadata: { name: "team" } } },
+  given("cluster-admin", subject("cluster-admin"), "table:cluster-admin"),
+  ...ROLES_FOR_PEOPLE.map((role) => given(role, subject(role), `table:${role}`)),
+  ...ROLES_FOR_PEOPLE.map(givenInTeam),
+  given("system:node-bootstrapper", { apiGroup: RBAC, kind: "Group", name: "system:bootstrappers" }, "table:bootstrappers"),
+  ...onNode("node-1"),
+  ...onNode("node-2"),
+];

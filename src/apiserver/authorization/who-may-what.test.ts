@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { User } from "../request.ts";
+import { startServer, type StartedServer } from "../testing/server.ts";
+import { questionOf, reviewOf, type Question } from "./testing/question.ts";
+import { WHO_MAY_WHAT, type Row } from "./testing/who-may-what.ts";
+import { ALMIGHTY, GIVEN, WHO } from "./testing/who.ts";
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+
+let server: StartedServer;
+
+before(async () => {
+  // Roles that are put together from others are so by a loop.
+  server = await startServer({ config: { runsLoops: true } });
+  for (const { path, object } of GIVEN) {
+    const { code, body } = await server.call("POST", path, object);
+    assert.equal(code, 201, `${path}: ${body.message}`);
+  }
+  // It is made in pieces when it is first asked for.
+  const description = server.call("GET", "/openapi/v3");
+  await server.clock.advance(1);
+  await description;
+});
+
+after(() => server[Symbol.asyncDispose]());
+
+async function review(question: Question, user: User): Promise<boolean> {
+  return (await server.call("POST", REVIEWS, reviewOf(question, user))).body.status.allowed === true;
+}
+
+async function whoMay(ask: (user: User) => Promise<boolean>): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const [name, user] of Object.entries(WHO)) if (await ask(user)) names.push(name);
+  return names.toSorted();
+}
+
+function named([, ...who]: Row): readonly string[] {
+  return who.flatMap((names) => names.split(" ")).toSorted();
+}
+
+for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
+  for (const row of rows) {
+    const [sentence] = row;
+    test(`${theme}: those who may ${sentence} are those in the table`, async () => {
+      const question = questionOf(sentence);
+
+      assert.deepEqual(await whoMay((user) => review(question, user)), named(row));
+      for (const user of Object.values(ALMIGHTY)) assert.ok(await review(question, user), user.name);
+    });
+  }
+}
+
+test("everybody in the table is somebody who is asked", () => {
+  const names = Object.values(WHO_MAY_WHAT).flatMap((rows) => rows.flatMap(named));
+
+  assert.deepEqual(
+    names.filter((name) => WHO[name] === undefined),
+    [],
+  );
+});
+
+const METHODS: Readonly<Record<string, string>> = {
+  get: "GET",
+  list: "GET",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETE",
+};
+
+/** The path of the question as a request that would change nothing; undefined if no request has this verb or resource. */
+function requestOf({ verb, path, group, plural, subresource, name, namespace, fieldSelector }: Question) {
+  const method = METHODS[verb];
+  if (
+    method === undefined ||
+    group === "example.com" ||
+    (path === "" && (plural === "signers" || SUBRESOURCES_WITHOUT_REQUEST.includes(subresource)))
+  )
+    return undefined;
+  if (path !== "") return { method, path };
+  const needsName = verb !== "create" && verb !== "list" && verb !== "deletecollection";
+  // Collections have no names in their paths, and what is created has one only if it is below something.
+  if ((name !== "" && verb === "list") || (name === "" && needsName)) return undefined;
+  const start = group === "" ? "/api/v1" : `/apis/${group}/${VERSIONS[group] ?? "v1"}`;
+  const scope = namespace === "" ? "" : `/namespaces/${namespace}`;
+  const object = name === "" || (verb === "create" && subresource === "") ? "" : `/${name}`;
+  const query = method === "GET" ? `?fieldSelector=${encodeURIComponent(fieldSelector)}` : "?dryRun=All";
+  return { method, path: `${start}${scope}/${plural}${object}${subresource === "" ? "" : `/${subresource}`}${query}` };
+}
+
+/** Names of rights, not of anything that is served; and connections, which are not made here. */
+const SUBRESOURCES_WITHOUT_REQUEST = ["finalizers", "restricted", "nodeclient", "exec", "attach", "portforward", "proxy", "metrics", "log"];
+const VERSIONS: Readonly<Record<string, string>> = { autoscaling: "v2" };
+
+/** A body that gets no further than being looked at. */
+const NOTHING: JsonObject = { kind: "Nothing" };
+
+async function isLetIn(user: User, { method, path }: { readonly method: string; readonly path: string }): Promise<boolean> {
+  const body = method === "GET" || method === "DELETE" ? undefined : NOTHING;
+  const headers: Record<string, string> = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
+  const { code, text } = await server.as(user).call(method, path, body, headers);
+  // A node is held back by admission, too, which comes later and has other words.
+  return !(code === 403 && / cannot \S+ /.test(text));
+}
+
+for (const [theme, rows] of Object.entries(WHO_MAY_WHAT)) {
+  test(`${theme}: a request is let in exactly if the table says so`, async () => {
+    let asked = 0;
+    for (const row of rows) {
+      const request = requestOf(questionOf(row[0]));
+      if (request === undefined) continue;
+      asked++;
+      assert.deepEqual(await whoMay((user) => isLetIn(user, request)), named(row), row[0]);
+    }
+    assert.ok(asked > 0);
+  });
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { startServer, type StartedServer } from "../testing/server.ts";
+
+const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+const WITH_LOOPS = { config: { runsLoops: true } };
+const MERGE = { "content-type": "application/merge-patch+json" };
+
+const may = (verb: string): JsonObject => ({ apiGroups: [""], resources: ["things"], verbs: [verb] });
+
+function role(name: string, labels: Readonly<Record<string, string>>, ...verbs: readonly string[]): JsonObject {
+  return { metadata: { name, labels }, rules: verbs.map(may) };
+}
+
+function whole(name: string, labels: Readonly<Record<string, string>>, ...of: readonly Readonly<Record<string, string>>[]): JsonObject {
+  return { metadata: { name, labels }, aggregationRule: { clusterRoleSelectors: of.map((matchLabels) => ({ matchLabels })) } };
+}
+
+async function make(server: StartedServer, object: JsonObject): Promise<void> {
+  const { code, text } = await server.call("POST", ROLES, object);
+  assert.equal(code, 201, text);
+}
+
+async function verbsOf(server: StartedServer, name: string): Promise<readonly string[]> {
+  await server.clock.settle();
+  const { body } = await server.call("GET", `${ROLES}/${name}`);
+  return (body.rules ?? []).flatMap(({ verbs }: { verbs: readonly string[] }) => verbs);
+}
+
+test("a role that is put together has the rules of the others, as these come, change and go", async () => {
+  await using server = await startServer(WITH_LOOPS);
+  await make(server, role("b", { to: "all" }, "b", "both"));
+  await make(server, whole("all", {}, { to: "all" }));
+  assert.deepEqual(await verbsOf(server, "all"), ["b", "both"]);
+
+  await make(server, role("a", { to: "all" }, "a", "both"));
+  assert.deepEqual(await verbsOf(server, "all"), ["a", "both", "b"]);
+  await server.call("PATCH", `${ROLES}/a`, { metadata: { labels: { to: "none" } } }, MERGE);
+  assert.deepEqual(await verbsOf(server, "all"), ["b", "both"]);
+  await server.call("PATCH", `${ROLES}/all`, { rules: [may("made-up")] }, MERGE);
+  assert.deepEqual(await verbsOf(server, "all"), ["b", "both"]);
+  await server.call("DELETE", `${ROLES}/b`);
+  await make(server, role("c", { to: "all" }, "c"));
+  assert.deepEqual(await verbsOf(server, "all"), ["c"]);
+});
+
+test("its rules are written as the controller's, which owns nothing else of it", async () => {
+  await using server = await startServer(WITH_LOOPS);
+  await make(server, role("a", { to: "all" }, "a"));
+  await make(server, whole("all", { mine: "yes" }, { to: "all" }));
+  await server.clock.settle();
+
+  const { managedFields } = (await server.call("GET", `${ROLES}/all`)).body.metadata;
+  const controllers = managedFields.find(({ manager }: { manager: string }) => manager === "clusterrole-aggregation-controller");
+  assert.deepEqual([controllers.operation, controllers.fieldsV1], ["Apply", { "f:rules": {} }]);
+});
+
+test("roles put together from each other come to rest", async () => {
+  await using server = await startServer(WITH_LOOPS);
+  await make(server, role("a", { to: "x" }, "a"));
+  await make(server, whole("x", { to: "y" }, { to: "x" }, { to: "z" }));
+  await make(server, whole("y", { to: "z" }, { to: "y" }));
+  await make(server, whole("z", { to: "x" }, { to: "z" }, { to: "y" }));
+  await server.clock.settle();
+
+  const before = await server.store.currentRevision();
+  await server.clock.advance(60_000);
+
+  assert.equal(await server.store.currentRevision(), before);
+  for (const name of ["x", "y", "z"]) assert.deepEqual(await verbsOf(server, name), ["a"]);
+});
+
+test("what it cannot write yet it writes when it can", async () => {
+  await using server = await startServer(WITH_LOOPS);
+  const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/system:controller:clusterrole-aggregation-controller";
+  await server.call("PATCH", binding, { subjects: [] }, MERGE);
+  await make(server, role("a", { to: "all" }, "a"));
+  await make(server, whole("all", {}, { to: "all" }));
+  assert.deepEqual(await verbsOf(server, "all"), []);
+
+  const controller = { kind: "ServiceAccount", name: "clusterrole-aggregation-controller", namespace: "kube-system" };
+  await server.call("PATCH", binding, { subjects: [controller] }, MERGE);
+  await server.clock.advance(1_000);
+
+  assert.deepEqual(await verbsOf(server, "all"), ["a"]);
+});
+
+test("a server that stops leaves it", async () => {
+  const server = await startServer(WITH_LOOPS);
+  await make(server, whole("all", {}, { to: "all" }));
+  await make(server, role("a", { to: "all" }, "a"));
+  await server.server.close();
+
+  await server.clock.advance(60_000);
+  await server.store.close();
+});

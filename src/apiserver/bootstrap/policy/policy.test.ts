@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sha256Hex } from "../../../base/sha-256.ts";
+import { memoryStore } from "../../../testing/memory-store.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import { startServer, type StartedServer } from "../../testing/server.ts";
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const MERGE = { "content-type": "application/merge-patch+json" };
+
+test("the roles and bindings are those that were compared with upstream's, every word of them", () => {
+  const all = [...clusterRoles, ...clusterRoleBindings, ...roles, ...roleBindings];
+  const named = all.map((object) => [`${object.kind} ${object.metadata.namespace ?? ""} ${object.metadata.name}`, object] as const);
+  const sorted = named.toSorted(([left], [right]) => (left < right ? -1 : 1));
+
+  const digest = sha256Hex(new TextEncoder().encode(JSON.stringify(sorted)));
+
+  assert.deepEqual([clusterRoles.length, clusterRoleBindings.length, roles.length, roleBindings.length], [69, 50, 7, 7]);
+  // Whoever changes it has looked at upstream's: `kubectl get clusterroles,clusterrolebindings -o yaml` of its server shows them.
+  assert.equal(digest, "ED913F2323A7FC2D59A2CEAD2D1BB7BAAA21A524C98C4D04BE739FA4628A7AC2");
+});
+
+test("nobody is there twice", () => {
+  for (const list of [clusterRoles, clusterRoleBindings, roles, roleBindings]) {
+    const names = list.map(({ metadata: { namespace = "", name } }) => `${namespace}/${name}`);
+    assert.equal(new Set(names).size, names.length);
+  }
+});
+
+async function names(server: StartedServer, plural: string): Promise<readonly string[]> {
+  return (await server.call("GET", `${RBAC}/${plural}`)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+}
+
+test("a new cluster has them all", async () => {
+  await using server = await startServer();
+  const sorted = (list: readonly { readonly metadata: { readonly name: string } }[]) =>
+    list.map(({ metadata }) => metadata.name).toSorted();
+
+  assert.deepEqual(await names(server, "clusterroles"), sorted(clusterRoles));
+  assert.deepEqual(await names(server, "clusterrolebindings"), sorted(clusterRoleBindings));
+  assert.equal((await names(server, "roles")).length, roles.length + 1, "and the one for kube-public/cluster-info");
+  assert.equal((await names(server, "rolebindings")).length, roleBindings.length + 1);
+});
+
+test("what was deleted is gone until the next start, and what was taken out comes back then", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const reader = `${RBAC}/namespaces/kube-system/roles/extension-apiserver-authentication-reader`;
+  {
+    const server = await startServer({ store, clock });
+    assert.equal((await server.call("DELETE", `${RBAC}/clusterroles/system:kube-dns`)).code, 200);
+    assert.equal((await server.call("PATCH", `${RBAC}/clusterrolebindings/system:discovery`, { subjects: [] }, MERGE)).code, 200);
+    assert.equal((await server.call("PATCH", reader, { rules: [] }, MERGE)).code, 200);
+    await clock.settle();
+    assert.equal((await server.call("GET", `${RBAC}/clusterroles/system:kube-dns`)).code, 404);
+    await server.server.close();
+  }
+
+  await using server = await startServer({ store, clock });
+
+  assert.equal((await server.call("GET", `${RBAC}/clusterroles/system:kube-dns`)).code, 200);
+  assert.equal((await server.call("GET", `${RBAC}/clusterrolebindings/system:discovery`)).body.subjects[0].name, "system:authenticated");
+  assert.equal((await server.call("GET", reader)).body.rules.length, 3, "get, list and watch, each for itself");
+});
+
+test("a binding that leads to another role is made anew at the next start", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const path = `${RBAC}/clusterrolebindings/system:basic-user`;
+  const first = await startServer({ store, clock });
+  const { metadata, ...binding } = (await first.call("GET", path)).body;
+  await first.call("DELETE", path);
+  const other = { ...binding, metadata: { name: metadata.name }, roleRef: { ...binding.roleRef, name: "view" } };
+  assert.equal((await first.call("POST", `${RBAC}/clusterrolebindings`, other)).code, 201);
+  await first.server.close();
+
+  await using second = await startServer({ store, clock });
+
+  assert.equal((await second.call("GET", path)).body.roleRef.name, "system:basic-user");
+});
+
+test("a server with room for one request at a time starts, too", async () => {
+  await using server = await startServer({ config: { maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 } });
+
+  assert.equal((await names(server, "clusterroles")).length, clusterRoles.length);
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { AdmissionPlugin } from "../admission.ts";
+import { Metrics } from "../metrics.ts";
+import { Pipeline } from "../pipeline.ts";
+import type { ApiRequest } from "../request.ts";
+import { admittingContext } from "../testing/admitting-server.ts";
+import { Verbs } from "../verbs/verbs.ts";
+import { WatchKeeper } from "../watch/watch-keeper.ts";
+
+const LABELS: AdmissionPlugin = {
+  name: "labels",
+  mutate({ object, operation }) {
+    if (object === undefined) return undefined;
+    return { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, [operation]: "added" } } };
+  },
+};
+
+test("what a plugin adds is nobody's field, in a create and in an update", async () => {
+  const server = admittingContext({ plugins: [LABELS] });
+  const pipeline = new Pipeline(
+    server,
+    new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
+    new Metrics(),
+  );
+  const write = async (asked: Pick<ApiRequest, "verb" | "name">, object: JsonObject) => {
+    const place = { group: "", version: "v1", plural: "configmaps", subresource: "", namespace: "default" };
+    const context = { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test", warn() {} };
+    const outcome = await pipeline.run({ ...place, ...asked, options: {}, body: { form: "object", object }, context });
+    assert(outcome.is === "object");
+    return { labels: Object.keys(outcome.object.object.metadata.labels ?? {}), fields: outcome.object.managed().text() };
+  };
+
+  const created = await write({ verb: "create", name: "" }, { metadata: { name: "a" }, data: { x: "1" } });
+  const updated = await write({ verb: "update", name: "a" }, { metadata: { name: "a", labels: { CREATE: "added" } }, data: { y: "2" } });
+
+  assert.deepEqual([created.labels, updated.labels], [["CREATE"], ["CREATE", "UPDATE"]]);
+  assert.match(created.fields, /f:x/);
+  assert.match(updated.fields, /f:y/);
+  assert.doesNotMatch(created.fields + updated.fields, /f:labels/);
+});

@@ -1,0 +1,142 @@
+import { deepEqual, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { readAuthenticationConfiguration, type AuthenticationConfiguration } from "./authentication-configuration.ts";
+
+const HEAD = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\n";
+
+function read(text: string, head = HEAD): AuthenticationConfiguration {
+  return readAuthenticationConfiguration(new TextEncoder().encode(head + text), ["https://accounts"]);
+}
+
+test("a configuration describes issuers of tokens", () => {
+  const { issuers, anonymous } = read(`
+jwt:
+- issuer:
+    url: https://a
+    discoveryURL: https://b/doc
+    audiences: [x, z]
+    audienceMatchPolicy: MatchAny
+  claimValidationRules:
+  - claim: hd
+    requiredValue: example.com
+  claimMappings:
+    username: {claim: sub, prefix: "u:"}
+    groups: {claim: roles, prefix: ""}
+    uid: {claim: oid}
+- issuer: {url: https://c, audiences: [x]}
+  claimMappings: {username: {claim: email, prefix: ""}}
+`);
+
+  const [first, second] = issuers;
+  deepEqual(
+    { ...first, algorithms: first?.algorithms.length },
+    {
+      url: "https://a",
+      discoveryUrl: "https://b/doc",
+      audiences: ["x", "z"],
+      usernameClaim: "sub",
+      usernamePrefix: "u:",
+      groupsClaim: "roles",
+      groupsPrefix: "",
+      uidClaim: "oid",
+      requiredClaims: { hd: "example.com" },
+      algorithms: 9,
+    },
+  );
+  deepEqual([second?.usernameClaim, second?.groupsClaim, second?.requiredClaims], ["email", undefined, {}]);
+  equal(anonymous, undefined);
+});
+
+test("it says whether who shows nothing is let in, and where", () => {
+  deepEqual(read("jwt: []\nanonymous: {enabled: false}").anonymous, { enabled: false });
+  deepEqual(read("anonymous: {enabled: true, conditions: [{path: /livez}, {path: /readyz}]}").anonymous, {
+    enabled: true,
+    paths: ["/livez", "/readyz"],
+  });
+  for (const version of ["v1beta1", "v1alpha1"]) deepEqual(read("jwt: []", HEAD.replace("/v1\n", `/${version}\n`)), { issuers: [] });
+});
+
+const GOOD = "issuer: {url: https://a, audiences: [x]}";
+const NAMED = 'claimMappings: {username: {claim: sub, prefix: ""}}';
+const issuer = (...lines: readonly string[]) => `jwt:\n- ${lines.join("\n  ")}\n`;
+const withIssuer = (text: string) => issuer(`issuer: {${text}}`, NAMED);
+const CEL = "expressions (CEL) are not supported here: name a claim instead";
+
+const wrong: readonly [text: string, sentence: string][] = [
+  [issuer(GOOD, "claimMappings: {username: {expression: claims.sub}}"), `jwt[0].claimMappings.username.expression: Forbidden: ${CEL}`],
+  [
+    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, groups: {expression: claims.g}}'),
+    `jwt[0].claimMappings.groups.expression: Forbidden: ${CEL}`,
+  ],
+  [
+    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, uid: {expression: claims.g}}'),
+    `jwt[0].claimMappings.uid.expression: Forbidden: ${CEL}`,
+  ],
+  [
+    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, extra: [{key: a.b/c, valueExpression: x}]}'),
+    `jwt[0].claimMappings.extra: Forbidden: ${CEL}`,
+  ],
+  [issuer(GOOD, NAMED, "userValidationRules: [{expression: 'true'}]"), `jwt[0].userValidationRules: Forbidden: ${CEL}`],
+  [issuer(GOOD, NAMED, "claimValidationRules: [{expression: 'true'}]"), `jwt[0].claimValidationRules[0].expression: Forbidden: ${CEL}`],
+  [issuer(GOOD, NAMED, "claimValidationRules: [{}]"), "jwt[0].claimValidationRules[0]: Required value: claim or expression is required"],
+  [issuer(GOOD, NAMED, "claimValidationRules: [{claim: a}, {claim: a}]"), 'jwt[0].claimValidationRules[1].claim: Duplicate value: "a"'],
+  [issuer(GOOD, "claimMappings: {}"), "jwt[0].claimMappings.username: Required value: claim or expression is required"],
+  [
+    issuer(GOOD, "claimMappings: {username: {claim: sub}}"),
+    "jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing",
+  ],
+  [withIssuer("audiences: [x]"), "jwt[0].issuer.url: Required value"],
+  [withIssuer("url: http://a, audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https'],
+  [
+    withIssuer("url: 'https://u:p@a', audiences: [x]"),
+    'jwt[0].issuer.url: Invalid value: "https://u:p@a": URL must not contain a username or password',
+  ],
+  [withIssuer("url: 'https://a?b=c', audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "https://a?b=c": URL must not contain a query'],
+  [withIssuer("url: 'https://a#b', audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "https://a#b": URL must not contain a fragment'],
+  [
+    withIssuer("url: https://accounts, audiences: [x]"),
+    'jwt[0].issuer.url: Invalid value: "https://accounts": URL must not overlap with disallowed issuers: [https://accounts]',
+  ],
+  [
+    withIssuer("url: https://a, discoveryURL: https://a/, audiences: [x]"),
+    'jwt[0].issuer.discoveryURL: Invalid value: "https://a/": discoveryURL must be different from URL',
+  ],
+  [withIssuer("url: https://a, audiences: [yes]"), "jwt[0].issuer.audiences[0] must be a text; jwt[0].issuer.audiences[0]: Required value"],
+  [withIssuer("url: https://a"), "jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required"],
+  [withIssuer("url: https://a, audiences: [x, x], audienceMatchPolicy: MatchAny"), 'jwt[0].issuer.audiences[1]: Duplicate value: "x"'],
+  [
+    withIssuer("url: https://a, audiences: [x, z]"),
+    'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny for multiple audiences',
+  ],
+  [
+    withIssuer("url: https://a, audiences: [x], certificateAuthority: nonsense"),
+    'jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ECDSA certificates',
+  ],
+  [withIssuer("url: https://a, audiences: [x], colour: red"), "There is no field jwt[0].issuer.colour"],
+  [withIssuer("url: 7, audiences: [x]"), "jwt[0].issuer.url must be a text; jwt[0].issuer.url: Required value"],
+  [`${issuer(GOOD, NAMED)}- ${GOOD}\n  ${NAMED}\n`, 'jwt[1].issuer.url: Duplicate value: "https://a"'],
+  [
+    "anonymous: {enabled: false, conditions: [{path: /x}]}",
+    'anonymous.conditions: Invalid value: [{"path":"/x"}]: enabled should be set to true when conditions are defined',
+  ],
+  ["anonymous: yes please", "anonymous must be an object"],
+  ["jwt: {}", "jwt must be a list"],
+];
+
+for (const [text, sentence] of wrong) {
+  test(`it is refused with: ${sentence}`, () => throws(() => read(text), { message: sentence }));
+}
+
+test("everything that is wrong is said at once", () => {
+  throws(
+    () => read("jwt: [{}, 7]"),
+    (error: Error) => error.message.includes("jwt[0].issuer") && error.message.includes("jwt[1] must be an object"),
+  );
+});
+
+test("what is no such configuration is refused", () => {
+  throws(() => read("", "kind: Pod\n"), /must be an AuthenticationConfiguration of apiserver.config.k8s.io\/v1, and is a "Pod"/);
+  throws(() => read("", ""), /must be an object/);
+  throws(() => read("a: [", ""), /It is no YAML or JSON/);
+  throws(() => read("jwt: []\njwt: []\n"), /already set in map/);
+});
