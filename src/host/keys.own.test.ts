@@ -84,7 +84,10 @@ test("RSA keys know all of their algorithms, and salts must be as long as the ha
     const plain = sign(`sha${bits}`, MESSAGE, { key: RSA.privateKey, padding: 1 });
     equal(verifier?.verify(MESSAGE, plain, `RS${bits}` as SignatureAlgorithm), true);
     equal(verifier?.verify(MESSAGE, plain, `PS${bits}` as SignatureAlgorithm), false);
-    for (const [saltLength, expected] of [[bits / 8, true], [10, false]] as const) {
+    for (const [saltLength, expected] of [
+      [bits / 8, true],
+      [10, false],
+    ] as const) {
       const salted = sign(`sha${bits}`, MESSAGE, { key: RSA.privateKey, padding: 6, saltLength });
       equal(verifier?.verify(MESSAGE, salted, `PS${bits}` as SignatureAlgorithm), expected);
     }
@@ -103,14 +106,14 @@ const unknownCurve = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
 
 const BAD_JWKS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "a shared secret": { kty: "oct", k: "c2VjcmV0" },
-  "an RSA key that is too small": weak.publicKey.export({ format: "jwk" }) as Record<string, unknown>,
+  "an RSA key that is too small": weak.publicKey.export({ format: "jwk" }),
   "an RSA key with which everybody can sign": { ...RSA.publicKey.export({ format: "jwk" }), e: "AQ" },
-  "a curve that is not known": unknownCurve.publicKey.export({ format: "jwk" }) as Record<string, unknown>,
+  "a curve that is not known": unknownCurve.publicKey.export({ format: "jwk" }),
   "a point that is not on its curve": { kty: "EC", crv: "P-256", x: "AAAA", y: "AAAA" },
   "a key of an unknown kind": { kty: "OKP", crv: "Ed25519", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" },
   "a key without its numbers": { kty: "RSA" },
   "numbers that are no text": { kty: "RSA", n: 1, e: {} },
-  "nothing": {},
+  nothing: {},
 };
 
 for (const [what, jwk] of Object.entries(BAD_JWKS)) {
@@ -130,7 +133,7 @@ for (const [pem, message] of [
   [pemOf(unknownCurve.privateKey), /curve secp256k1, and must be on P-256/],
   [pemOf(generateKeyPairSync("ed25519").privateKey), /type ed25519/],
 ] as const) {
-  test(`a file that is no key to sign with is refused: ${message.source}`, () => void throws(() => signerFromPem(pem), message));
+  test(`a file that is no key to sign with is refused: ${message.source}`, () => throws(() => signerFromPem(pem), message));
 }
 
 test("a file may hold several keys, certificates too; other blocks are passed over, and none is an error", () => {
@@ -143,7 +146,9 @@ test("a file may hold several keys, certificates too; other blocks are passed ov
 
 test("a key is named by the hash of its public half, as upstream names it", () => {
   const [verifier] = verifiersFromPem(pemOf(RSA.publicKey));
-  const expected = createHash("sha256").update(RSA.publicKey.export({ type: "spki", format: "der" })).digest("base64url");
+  const expected = createHash("sha256")
+    .update(RSA.publicKey.export({ type: "spki", format: "der" }))
+    .digest("base64url");
   equal(verifier?.keyId, expected);
   equal(keyIdOf(RSA.publicKey.export({ type: "spki", format: "der" })), expected);
   match(expected, /^[\w-]{43}$/);
@@ -152,10 +157,15 @@ test("a key is named by the hash of its public half, as upstream names it", () =
 test("who has signed, and whose key it is, is told of anything", () => {
   const [ours, other] = [testAuthority("ca"), testAuthority("ca")];
   const leaf = ours.sign("x");
-  deepEqual([ours, other].map(({ certificate }) => isSignedBy(leaf.certificate, certificate)), [true, false]);
-  equal(isSignedBy("garbage", ours.certificate), false);
   deepEqual(
-    [leaf, { ...leaf, key: other.key }, { ...leaf, key: "x" }, { ...leaf, certificate: "x" }].map(keyProblem),
-    [undefined, "pair", "key", "certificate"],
+    [ours, other].map(({ certificate }) => isSignedBy(leaf.certificate, certificate)),
+    [true, false],
   );
+  equal(isSignedBy("garbage", ours.certificate), false);
+  deepEqual([leaf, { ...leaf, key: other.key }, { ...leaf, key: "x" }, { ...leaf, certificate: "x" }].map(keyProblem), [
+    undefined,
+    "pair",
+    "key",
+    "certificate",
+  ]);
 });

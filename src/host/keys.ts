@@ -212,10 +212,9 @@ function encodingOf(algorithm: SignatureAlgorithm) {
 const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"];
 
 function publicMembers(jwk: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(jwk).filter(([name, value]) => PUBLIC_MEMBERS.includes(name) && typeof value === "string")) as Record<
-    string,
-    string
-  >;
+  return Object.fromEntries(
+    Object.entries(jwk).filter(([name, value]) => PUBLIC_MEMBERS.includes(name) && typeof value === "string"),
+  ) as Record<string, string>;
 }
 
 function pemBlocksOf(text: string): readonly string[] {

@@ -67,7 +67,7 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   const address = serving.advertiseAddress ?? reachableAddress();
   // A machine that is on no network has nobody to tell.
   if (address !== undefined) await core.advertise?.({ address, port: http.port });
-  const url = `https://${urlHost(serving.bindAddress)}:${http.port}`;
+  const url = `https://${urlHost(reachedAt(serving.bindAddress))}:${http.port}`;
   const kubeconfigs = starting.use(await KubeconfigFiles.open(serving));
   const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki }));
   await writeKubeconfigs();
@@ -124,6 +124,12 @@ function withAdvice(error: ListenError, { bindAddress, securePort }: ServingConf
     EADDRNOTAVAIL: "this machine has no such address; choose another with --bind-address",
   };
   return Object.hasOwn(advice, error.code) ? new Error(`${what}: ${advice[error.code]}`, { cause: error }) : error;
+}
+
+/** A server that listens on all addresses is reached from this machine at its own. */
+function reachedAt(bindAddress: string): string {
+  if (bindAddress === "0.0.0.0") return "127.0.0.1";
+  return bindAddress === "::" ? "::1" : bindAddress;
 }
 
 /** IPv6 addresses stand in brackets in URLs. */

@@ -25,7 +25,10 @@ test("without flags the cluster trusts its own authorities and its own key, each
     authorityCertificates: pki.frontProxyAuthority,
   });
   const tokens = identity.serviceAccounts;
-  deepEqual([tokens?.issuers, tokens?.audiences], [["https://kubernetes.default.svc.cluster.local"], ["https://kubernetes.default.svc.cluster.local"]]);
+  deepEqual(
+    [tokens?.issuers, tokens?.audiences],
+    [["https://kubernetes.default.svc.cluster.local"], ["https://kubernetes.default.svc.cluster.local"]],
+  );
   deepEqual([tokens?.signerKeyId, tokens?.verifiers.map(({ keyId }) => keyId)], [pki.serviceAccounts.keyId, [pki.serviceAccounts.keyId]]);
 });
 

@@ -52,7 +52,10 @@ function lowerCase(headers: readonly string[]): readonly string[] {
   return headers.map((name) => name.toLowerCase());
 }
 
-async function readServiceAccounts({ serviceAccount: config, apiAudiences }: IdentityConfig, pki: Pki): Promise<NonNullable<Identity["serviceAccounts"]>> {
+async function readServiceAccounts(
+  { serviceAccount: config, apiAudiences }: IdentityConfig,
+  pki: Pki,
+): Promise<NonNullable<Identity["serviceAccounts"]>> {
   const { issuers, maxTokenExpirationSeconds, jwksUri } = config;
   return {
     issuers,

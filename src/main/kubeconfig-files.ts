@@ -42,7 +42,9 @@ export class KubeconfigFiles implements AsyncDisposable {
         await writePrivateText(path, text);
       } catch (error) {
         const flag = name === "admin" ? "--kubeconfig" : "--cert-dir";
-        throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`, { cause: error });
+        throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`, {
+          cause: error,
+        });
       }
     }
   }

@@ -92,7 +92,10 @@ async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Pro
 }
 
 /** Under which clients inside and outside of the cluster reach the server. */
-export function servingNamesOf({ bindAddress, advertiseAddress = reachableAddress() }: ServingConfig, serviceClusterIpRange: string): string[] {
+export function servingNamesOf(
+  { bindAddress, advertiseAddress = reachableAddress() }: ServingConfig,
+  serviceClusterIpRange: string,
+): string[] {
   const names = [
     ...["localhost", "127.0.0.1", "::1"],
     ...["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"],

@@ -61,7 +61,11 @@ export function testServing(): TestServing {
   const authority = makeAuthority("test", key, machineMaker, Date.now());
   const [certificate] = parsePemCertificates(authority.certificate);
   if (certificate === undefined) throw new Error("Cannot read the certificate that was just made");
-  const request = { subject: { commonName: "test", organizations: [] }, purpose: "server", names: ["localhost", "127.0.0.1", "::1"] } as const;
+  const request = {
+    subject: { commonName: "test", organizations: [] },
+    purpose: "server",
+    names: ["localhost", "127.0.0.1", "::1"],
+  } as const;
   return { authority: authority.certificate, ...makeLeaf(request, { certificate, signer: key.signer }, machineMaker, Date.now()) };
 }
 

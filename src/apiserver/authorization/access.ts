@@ -7,15 +7,20 @@ import { accessRefusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 
 export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
-  const { group, version, plural, subresource, namespace, options, context } = request;
+  const { group, version, plural, subresource, options, context } = request;
   const { fieldSelector, labelSelector } = options;
-  const resource = { group, version, plural, subresource, namespace, name: nameOf(request) };
+  const resource = { group, version, plural, subresource, namespace: namespaceOf(request), name: nameOf(request) };
   if (fieldSelector === undefined && labelSelector === undefined) return { user: context.user, verb, resource, path: "" };
   const selectors = {
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
   };
   return { user: context.user, verb, resource: { ...resource, ...selectors }, path: "" };
+}
+
+/** A namespace is in itself: who may read what is in it may be given to read it, too. */
+function namespaceOf({ group, plural, namespace, name }: ApiRequest): string {
+  return plural === "namespaces" && group === "" ? name : namespace;
 }
 
 /** A list or a watch of what has one name is about that one object: so may ask who may read only that. */

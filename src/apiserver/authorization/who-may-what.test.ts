@@ -85,7 +85,7 @@ function requestOf({ verb, path, group, plural, subresource, name, namespace, fi
   // Collections have no names in their paths, and what is created has one only if it is below something.
   if ((name !== "" && verb === "list") || (name === "" && needsName)) return undefined;
   const start = group === "" ? "/api/v1" : `/apis/${group}/${VERSIONS[group] ?? "v1"}`;
-  const scope = namespace === "" ? "" : `/namespaces/${namespace}`;
+  const scope = namespace === "" || plural === "namespaces" ? "" : `/namespaces/${namespace}`;
   const object = name === "" || (verb === "create" && subresource === "") ? "" : `/${name}`;
   const query = method === "GET" ? `?fieldSelector=${encodeURIComponent(fieldSelector)}` : "?dryRun=All";
   return { method, path: `${start}${scope}/${plural}${object}${subresource === "" ? "" : `/${subresource}`}${query}` };

@@ -6,19 +6,9 @@
 import type { ClusterRole } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { aggregatedRules, haveSameRules } from "../../api/rbac.authorization.k8s.io/v1/aggregation.ts";
 import type { Follower } from "../objects.ts";
-import type { User } from "../request.ts";
 import type { BootstrapContext } from "./bootstrap.ts";
 
 const FIELD_MANAGER = "clusterrole-aggregation-controller";
-
-/** Whose requests these are: for the `requests` that the class is given. */
-export const AGGREGATION_IDENTITY: { readonly user: User; readonly userAgent: string } = {
-  user: {
-    name: `system:serviceaccount:kube-system:${FIELD_MANAGER}`,
-    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
-  },
-  userAgent: FIELD_MANAGER,
-};
 
 const CLUSTER_ROLES = { group: "rbac.authorization.k8s.io", version: "v1", plural: "clusterroles", namespace: "" };
 
@@ -34,12 +24,12 @@ export class AggregatedRoles {
   #isRunning = false;
   #isRetrying = false;
 
-  /** `context.requests` are AGGREGATION_IDENTITY's. */
+  /** `context.requests` are those of upstream's controller, which may escalate. */
   constructor(context: BootstrapContext) {
     this.#context = context;
   }
 
-  /** Resolves when what is there was gone through once, written or not: what could not be written is tried again, and not waited for. */
+  /** Resolves when it knows what is there; what is to be written is written afterwards. */
   async start(): Promise<void> {
     const follower: Follower = {
       put: (role) => {
@@ -55,7 +45,7 @@ export class AggregatedRoles {
     // All are told one by one, and looked at together.
     this.#isRunning = true;
     await this.#context.server.objects.follow(CLUSTER_ROLES, follower);
-    await this.#run();
+    void this.#run();
   }
 
   /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */

@@ -49,6 +49,8 @@ test("headers go on but those of the connection and those that say who the clien
     "content-length": "3",
     cookie: "a=b",
     host: "api.example",
+    "x-remote-user": "somebody",
+    "x-remote-extra-a": "b",
     "impersonate-user": "root",
     "impersonate-extra-scopes": "all",
     "keep-alive": "1",

@@ -6,13 +6,14 @@ import { badRequest, internalError, isStatusError, noSuchPath, StatusError } fro
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
+import type { Verb } from "../../api/machinery/resource.ts";
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { impersonated } from "../authentication/impersonation.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { pathRefusal } from "../refusal.ts";
+import { accessRefusal, pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
@@ -20,7 +21,8 @@ import { newUid } from "../write/identifiers.ts";
 import { connectionAt, connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
-import { answerForm, type AskedFor } from "./negotiation.ts";
+import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
+import { requestedAccess } from "./requested-access.ts";
 import { parseQuery, type ParsedQuery } from "./request-options.ts";
 import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
 import { warningHeaders } from "./warnings.ts";
@@ -106,19 +108,14 @@ async function documentAt(
 }
 
 
-async function answerResource(dependencies: RestDependencies, { request, user, path, warnings }: AskedResource): Promise<ExchangeAnswer> {
+async function answerResource(dependencies: RestDependencies, asked: AskedResource): Promise<ExchangeAnswer> {
+  const { request, user, path, warnings } = asked;
   const { server, pipeline, deadlines } = dependencies;
-  const query = parseQuery(request.query);
-  const verb = verbOf(request.method, path, query.isWatch);
-  if (verb === undefined)
-    throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
-  if (path.rest.length > 0) throw noSuchPath();
-  const asked = askedFor(server, path, verb);
-  const form = answerForm(request.header("accept"), asked);
-  const includeObject = form.as === "Table" ? includeObjectOf(query) : "None";
+  const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   try {
-    const body = hasBody(verb) ? await bodyOf(request) : undefined;
+    // Who may not send it will be refused, and not a byte of theirs is taken in before.
+    const body = hasBody(verb) && refusalOf(server, asked) === undefined ? await bodyOf(request) : undefined;
     const api: ApiRequest = {
       verb,
       group: path.group,
@@ -143,6 +140,38 @@ async function answerResource(dependencies: RestDependencies, { request, user, p
   }
 }
 
+interface Understood {
+  readonly verb: Verb;
+  readonly query: ParsedQuery;
+  readonly form: AnswerForm;
+  readonly includeObject: IncludeObject;
+}
+
+function understood(server: ServerContext, { request, path }: AskedResource): Understood {
+  const query = parseQuery(request.query);
+  const verb = verbOf(request.method, path, query.isWatch);
+  if (verb === undefined)
+    throw server.endpoints.find(path.group, path.version, path.plural) === undefined ? noSuchPath() : methodNotAllowed();
+  if (path.rest.length > 0) throw noSuchPath();
+  const form = answerForm(request.header("accept"), askedFor(server, path, verb));
+  return { verb, query, form, includeObject: form.as === "Table" ? includeObjectOf(query) : "None" };
+}
+
+/** Who may not ask is told that and nothing else, whatever is wrong with the request. */
+function orRefused<T>(server: ServerContext, asked: AskedResource, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw refusalOf(server, asked) ?? error;
+  }
+}
+
+function refusalOf({ authorizer }: ServerContext, { request, user }: AskedResource): StatusError | undefined {
+  const access = requestedAccess(request, user);
+  const { allowed, reason = "" } = authorizer.authorize(access);
+  return allowed ? undefined : accessRefusal(access, reason);
+}
+
 interface AskedConnection extends AskedResource {
   readonly connection: Connection;
   readonly offer: UpgradeOffer | undefined;
@@ -151,12 +180,10 @@ interface AskedConnection extends AskedResource {
 /** It may take as long as it likes: there is no deadline. */
 async function answerConnection(
   { server, pipeline }: RestDependencies,
-  { request, user, path, warnings, connection, offer }: AskedConnection,
+  asked: AskedConnection,
 ): Promise<ExchangeAnswer> {
-  const verb = connectionVerb(request.method, connection);
-  if (verb === undefined) throw methodNotAllowed();
-  // Text goes out as it is, but upstream asks first, as for every read.
-  if (connection.answersText === true) answerForm(request.header("accept"), "object");
+  const { request, user, path, warnings, offer } = asked;
+  const verb = orRefused(server, asked, () => connectionVerbOf(asked));
   const { group, version, plural, subresource, namespace, name } = path;
   const outcome = await pipeline.run({
     verb,
@@ -174,6 +201,14 @@ async function answerConnection(
   const { answer: connected } = outcome;
   if ("run" in connected) return connected;
   return { ...connected, headers: { ...commonHeaders(server, request), ...connected.headers, ...warningHeaders(warnings) } };
+}
+
+function connectionVerbOf({ request, connection }: AskedConnection): Verb {
+  const verb = connectionVerb(request.method, connection);
+  if (verb === undefined) throw methodNotAllowed();
+  // Text goes out as it is, but upstream asks first, as for every read.
+  if (connection.answersText === true) answerForm(request.header("accept"), "object");
+  return verb;
 }
 
 interface ContextOptions {

@@ -26,7 +26,7 @@ const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "sy
 export const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [] };
 
 /** Without the plugins that change objects, so that a test sees what it sent; tests of a plugin ask for it with DEFAULT_ADMISSION_CONFIG. */
-const QUIET_ADMISSION: AdmissionConfig = {
+export const QUIET_ADMISSION: AdmissionConfig = {
   ...DEFAULT_ADMISSION_CONFIG,
   disabledPlugins: [
     "ServiceAccount",

@@ -75,7 +75,8 @@ function certificatesOf(bundle: string): readonly X509Certificate[] {
 /** What came after it in the handshake, in any order. */
 function shownBetween(leaf: X509Certificate): X509Certificate[] {
   const between: X509Certificate[] = [];
-  for (let next = leaf.issuerCertificate; next !== undefined && between.length < CHAIN_MAX; next = next.issuerCertificate) between.push(next);
+  for (let next = leaf.issuerCertificate; next !== undefined && between.length < CHAIN_MAX; next = next.issuerCertificate)
+    between.push(next);
   return between;
 }
 

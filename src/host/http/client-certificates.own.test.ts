@@ -73,7 +73,10 @@ function validFor(fromMs: number, toMs: number) {
   return { validity: { fromMs: Date.now() + fromMs, toMs: Date.now() + toMs } };
 }
 
-const BUNDLES = { clients: `${clients.certificate}${sameNameClients.certificate}`, proxies: `${proxies.certificate}${sameNameProxies.certificate}` };
+const BUNDLES = {
+  clients: `${clients.certificate}${sameNameClients.certificate}`,
+  proxies: `${proxies.certificate}${sameNameProxies.certificate}`,
+};
 
 const ROWS: readonly { readonly shows: string; readonly shown: Pair; readonly authority?: string }[] = [
   { shows: "a certificate of the clients' authority", shown: clients.sign("jane"), authority: "clients" },
@@ -126,7 +129,10 @@ test("a client that comes again with what it kept of its last connection is know
 
   for (let times = 0; times < 2; times++) await askHttp1(started.server, shown, agent);
 
-  deepEqual(started.seen.map((one) => one?.authority), ["clients", "clients"]);
+  deepEqual(
+    started.seen.map((one) => one?.authority),
+    ["clients", "clients"],
+  );
 });
 
 test("a new certificate is shown to new connections; open ones go on, and new authorities count", async () => {
@@ -148,6 +154,9 @@ test("a new certificate is shown to new connections; open ones go on, and new au
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   answer.resume();
   notEqual((asked.socket as TLSSocket).getPeerX509Certificate()?.toString(), before.getPeerX509Certificate()?.toString());
-  deepEqual(started.seen.map((one) => one?.authority), ["clients", "clients", "others"]);
+  deepEqual(
+    started.seen.map((one) => one?.authority),
+    ["clients", "clients", "others"],
+  );
   agent.destroy();
 });

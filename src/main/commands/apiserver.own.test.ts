@@ -124,7 +124,6 @@ test("all that is wrong is told at once", () => {
   );
   deepEqual(parsed.ok || parsed.problems, [
     '--secure-port must be a whole number from 0 to 65535, is "x"',
-    '--bind-address must be a loopback address such as 127.0.0.1, since there are no users and rights yet, is "10.0.0.1"',
     "--data-dir is only for --store embedded, not for memory",
     "--tls-cert-file and --tls-private-key-file are only of use together",
   ]);

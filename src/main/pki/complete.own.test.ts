@@ -10,7 +10,10 @@ const NAMES = ["localhost", "127.0.0.1", "::1", "10.96.0.1", "kubernetes.default
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function missing(files: PkiFiles, { names = NAMES, days = 0 }: { readonly names?: readonly string[]; readonly days?: number } = {}): PkiFiles {
+function missing(
+  files: PkiFiles,
+  { names = NAMES, days = 0 }: { readonly names?: readonly string[]; readonly days?: number } = {},
+): PkiFiles {
   return missingFiles(files, { maker: machineMaker, servingNames: names, nowMs: NOW + days * DAY_MS });
 }
 
@@ -49,7 +52,13 @@ const GARBAGE = "garbage";
 const strange = testAuthority("kubernetes");
 const strangeLeaf = strange.sign("kubernetes-admin", { subject: LEAVES.admin.subject });
 
-const REPAIRED: readonly { readonly when: string; readonly files: PkiFiles; readonly made: readonly string[]; readonly names?: readonly string[]; readonly days?: number }[] = [
+const REPAIRED: readonly {
+  readonly when: string;
+  readonly files: PkiFiles;
+  readonly made: readonly string[];
+  readonly names?: readonly string[];
+  readonly days?: number;
+}[] = [
   { when: "a certificate is damaged", files: { ...WHOLE, "admin.crt": GARBAGE }, made: ["admin.crt", "admin.key"] },
   { when: "a key is damaged", files: { ...WHOLE, "apiserver.key": GARBAGE }, made: ["apiserver.crt", "apiserver.key"] },
   { when: "a key is missing", files: without("scheduler.key"), made: ["scheduler.crt", "scheduler.key"] },
@@ -70,8 +79,18 @@ const REPAIRED: readonly { readonly when: string; readonly files: PkiFiles; read
   { when: "the public half of the token key is another's", files: { ...WHOLE, "sa.pub": GARBAGE }, made: ["sa.pub"] },
   { when: "an authority's certificate was not written yet", files: without("ca.crt"), made: ["ca.crt"] },
   { when: "an authority's certificate is damaged", files: { ...WHOLE, "ca.crt": GARBAGE }, made: ["ca.crt"] },
-  { when: "everything is about to end", files: WHOLE, days: 336, made: FILE_NAMES.filter((name) => /\.(crt|key)$/.test(name) && !/^(ca|front-proxy-ca|sa)\./.test(name)) },
-  { when: "an authority is about to end", files: WHOLE, days: 3621, made: FILE_NAMES.filter((name) => !/^(ca\.key|front-proxy-ca\.key|sa\..*)$/.test(name)) },
+  {
+    when: "everything is about to end",
+    files: WHOLE,
+    days: 336,
+    made: FILE_NAMES.filter((name) => /\.(crt|key)$/.test(name) && !/^(ca|front-proxy-ca|sa)\./.test(name)),
+  },
+  {
+    when: "an authority is about to end",
+    files: WHOLE,
+    days: 3621,
+    made: FILE_NAMES.filter((name) => !/^(ca\.key|front-proxy-ca\.key|sa\..*)$/.test(name)),
+  },
 ];
 
 function without(name: string): PkiFiles {
@@ -113,24 +132,57 @@ test("an authority without its key will do for as long as nothing is to be signe
   deepEqual(missing(without("ca.key")), {});
 });
 
-const REFUSED: readonly { readonly what: string; readonly files: PkiFiles; readonly file: string; readonly message: RegExp; readonly days?: number }[] = [
+const REFUSED: readonly {
+  readonly what: string;
+  readonly files: PkiFiles;
+  readonly file: string;
+  readonly message: RegExp;
+  readonly days?: number;
+}[] = [
   {
     what: "an authority without its key that is to sign",
     files: { "ca.crt": WHOLE["ca.crt"] ?? "" },
     file: "ca.crt",
-    message: /^it is to sign apiserver\.crt, and there is no ca\.key beside it; put the key there, or remove ca\.crt to begin with a new authority$/,
+    message:
+      /^it is to sign apiserver\.crt, and there is no ca\.key beside it; put the key there, or remove ca\.crt to begin with a new authority$/,
   },
-  { what: "an authority without its key that ends", files: without("ca.key"), days: 3640, file: "ca.crt", message: /^it is about to end, and there is no ca\.key/ },
-  { what: "an authority that is none and has no key", files: { "ca.crt": GARBAGE }, file: "ca.crt", message: /^it holds no certificate, and there is no ca\.key/ },
+  {
+    what: "an authority without its key that ends",
+    files: without("ca.key"),
+    days: 3640,
+    file: "ca.crt",
+    message: /^it is about to end, and there is no ca\.key/,
+  },
+  {
+    what: "an authority that is none and has no key",
+    files: { "ca.crt": GARBAGE },
+    file: "ca.crt",
+    message: /^it holds no certificate, and there is no ca\.key/,
+  },
   {
     what: "an authority with the key of another",
     files: { "ca.crt": WHOLE["ca.crt"] ?? "", "ca.key": strange.key },
     file: "ca.key",
     message: /^it is not the key of ca\.crt; put the right key there, or remove both/,
   },
-  { what: "an authority's key that is none", files: { "ca.key": GARBAGE }, file: "ca.key", message: /^it holds no private key in PEM form/ },
-  { what: "a key of tokens that is none", files: { ...WHOLE, "sa.key": GARBAGE }, file: "sa.key", message: /^it holds no private key in PEM form/ },
-  { what: "a key of tokens of which only the public half is there", files: without("sa.key"), file: "sa.pub", message: /^there is no sa\.key beside it/ },
+  {
+    what: "an authority's key that is none",
+    files: { "ca.key": GARBAGE },
+    file: "ca.key",
+    message: /^it holds no private key in PEM form/,
+  },
+  {
+    what: "a key of tokens that is none",
+    files: { ...WHOLE, "sa.key": GARBAGE },
+    file: "sa.key",
+    message: /^it holds no private key in PEM form/,
+  },
+  {
+    what: "a key of tokens of which only the public half is there",
+    files: without("sa.key"),
+    file: "sa.pub",
+    message: /^there is no sa\.key beside it/,
+  },
 ];
 
 for (const { what, files, file, message, ...options } of REFUSED) {

@@ -74,7 +74,8 @@ function authorityFiles(name: AuthorityName, files: PkiFiles, { maker, nowMs }: 
     // Without its key it can still be trusted; only signing needs the key (see signingAuthority).
     return {};
   }
-  if (key === undefined && files[`${name}.crt`] !== undefined) throw lostKey(name, certificate === undefined ? "holds no certificate" : "is about to end");
+  if (key === undefined && files[`${name}.crt`] !== undefined)
+    throw lostKey(name, certificate === undefined ? "holds no certificate" : "is about to end");
   const commonName = certificate?.subject.commonName ?? AUTHORITIES[name].commonName;
   const privateKey = key === undefined ? maker.newKey() : { pem: key, signer: readKey(`${name}.key`, key, maker) };
   const made = makeAuthority(commonName, privateKey, maker, nowMs);
@@ -82,14 +83,19 @@ function authorityFiles(name: AuthorityName, files: PkiFiles, { maker, nowMs }: 
 }
 
 function lostKey(name: AuthorityName, why: string): PkiError {
-  return new PkiError(`${name}.crt`, `it ${why}, and there is no ${name}.key beside it; put the key there, or remove ${name}.crt to begin with a new authority`);
+  return new PkiError(
+    `${name}.crt`,
+    `it ${why}, and there is no ${name}.key beside it; put the key there, or remove ${name}.crt to begin with a new authority`,
+  );
 }
 
 function readKey(file: string, pem: string, maker: CertificateMaker): Signer {
   try {
     return maker.readKey(pem);
   } catch (error) {
-    throw new PkiError(file, `${(error as Error).message}; put the right key there, or remove the file and what belongs to it`, { cause: error });
+    throw new PkiError(file, `${(error as Error).message}; put the right key there, or remove the file and what belongs to it`, {
+      cause: error,
+    });
   }
 }
 
@@ -143,14 +149,20 @@ export function signingAuthority(name: AuthorityName, forLeaf: string, files: Pk
   if (certificate === undefined || key === undefined) throw lostKey(name, `is to sign ${forLeaf}.crt`);
   const signer = readKey(`${name}.key`, key, maker);
   if (isSame(signer.publicKey, certificate.publicKeyInfo)) return { certificate, signer };
-  throw new PkiError(`${name}.key`, `it is not the key of ${name}.crt; put the right key there, or remove both to begin with a new authority`);
+  throw new PkiError(
+    `${name}.key`,
+    `it is not the key of ${name}.crt; put the right key there, or remove both to begin with a new authority`,
+  );
 }
 
 /** Tokens are signed with it for as long as the cluster lives, so it is never replaced. */
 function serviceAccountFiles(files: PkiFiles, { maker }: CompleteOptions): PkiFiles {
   const { "sa.key": key, "sa.pub": publicKey } = files;
   if (key === undefined && publicKey !== undefined) {
-    throw new PkiError("sa.pub", "there is no sa.key beside it; put the key there, or remove sa.pub, and all tokens signed with that key are void");
+    throw new PkiError(
+      "sa.pub",
+      "there is no sa.key beside it; put the key there, or remove sa.pub, and all tokens signed with that key are void",
+    );
   }
   const { pem, signer } = key === undefined ? maker.newKey() : { pem: key, signer: readKey("sa.key", key, maker) };
   const expected = pemText("PUBLIC KEY", signer.publicKey);

@@ -9,7 +9,11 @@ test("the fixed certificates are the same in every run and every process", () =>
   const pki = fixedPki(["localhost", "127.0.0.1"]);
   const all = [pki.authority, pki.frontProxyAuthority, ...LEAF_NAMES.flatMap((name) => Object.values(pki.pair(name)))];
   const digest = createHash("sha256").update(all.join("")).digest("hex");
-  equal(digest, "da15fa297879ef9e8d2b932661fd44456060cad6f9534a58b35914bb8c5d4cde", "if they were changed on purpose, put the new hash here");
+  equal(
+    digest,
+    "da15fa297879ef9e8d2b932661fd44456060cad6f9534a58b35914bb8c5d4cde",
+    "if they were changed on purpose, put the new hash here",
+  );
 });
 
 test("what was made before makes no difference", () => {

@@ -26,7 +26,11 @@ export function fixedPki(servingNames: readonly string[] = ["localhost", "127.0.
 }
 
 function commonFiles(): PkiFiles {
-  const { "apiserver.crt": _certificate, "apiserver.key": _key, ...files } = missingFiles({}, { maker: new FixedMaker(1n), servingNames: [], nowMs: FROM_MS });
+  const {
+    "apiserver.crt": _certificate,
+    "apiserver.key": _key,
+    ...files
+  } = missingFiles({}, { maker: new FixedMaker(1n), servingNames: [], nowMs: FROM_MS });
   return files;
 }
 

@@ -46,14 +46,46 @@ test("given files are used as they are", async () => {
 });
 
 const REFUSED: readonly (readonly [string, (file: (name: string) => string) => Promise<unknown>, RegExp])[] = [
-  ["a key of another certificate", (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("other.key") }), /leaf\.crt with .*other\.key: the key is not the certificate's; give/],
-  ["a certificate for a key", (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.crt") }), /leaf\.crt: it holds no private key .*--tls-private-key-file/],
-  ["a key for a certificate", (file) => readServingFiles({ certificate: file("leaf.key"), key: file("leaf.key") }), /leaf\.key: it holds no certificate .*--tls-cert-file/],
-  ["no file", (file) => readServingFiles({ certificate: file("none"), key: file("leaf.key") }), /Cannot read .*none: there is no such file; .*--tls-cert-file/],
-  ["a bundle that has none", (file) => readAuthorities(file("leaf.key"), "--client-ca-file"), /leaf\.key: it holds no certificate in PEM form; .*--client-ca-file/],
-  ["a bundle with a broken one", (file) => readAuthorities(file("broken.crt"), "--requestheader-client-ca-file"), /broken\.crt: x509: malformed certificate; .*--requestheader-client-ca-file/],
-  ["a public key to sign with", (file) => readSigningKey(file("rsa.pub")), /rsa\.pub: it holds no private key .*--service-account-signing-key-file/],
-  ["no key to check with", (file) => readVerifyingKeys([file("rsa.pub"), file("none")]), /Cannot read .*none: there is no such file; .*--service-account-key-file/],
+  [
+    "a key of another certificate",
+    (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("other.key") }),
+    /leaf\.crt with .*other\.key: the key is not the certificate's; give/,
+  ],
+  [
+    "a certificate for a key",
+    (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.crt") }),
+    /leaf\.crt: it holds no private key .*--tls-private-key-file/,
+  ],
+  [
+    "a key for a certificate",
+    (file) => readServingFiles({ certificate: file("leaf.key"), key: file("leaf.key") }),
+    /leaf\.key: it holds no certificate .*--tls-cert-file/,
+  ],
+  [
+    "no file",
+    (file) => readServingFiles({ certificate: file("none"), key: file("leaf.key") }),
+    /Cannot read .*none: there is no such file; .*--tls-cert-file/,
+  ],
+  [
+    "a bundle that has none",
+    (file) => readAuthorities(file("leaf.key"), "--client-ca-file"),
+    /leaf\.key: it holds no certificate in PEM form; .*--client-ca-file/,
+  ],
+  [
+    "a bundle with a broken one",
+    (file) => readAuthorities(file("broken.crt"), "--requestheader-client-ca-file"),
+    /broken\.crt: x509: malformed certificate; .*--requestheader-client-ca-file/,
+  ],
+  [
+    "a public key to sign with",
+    (file) => readSigningKey(file("rsa.pub")),
+    /rsa\.pub: it holds no private key .*--service-account-signing-key-file/,
+  ],
+  [
+    "no key to check with",
+    (file) => readVerifyingKeys([file("rsa.pub"), file("none")]),
+    /Cannot read .*none: there is no such file; .*--service-account-key-file/,
+  ],
 ];
 
 for (const [what, read, message] of REFUSED) {

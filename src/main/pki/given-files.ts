@@ -7,14 +7,21 @@ import type { CertificateWithKey } from "./certificates.ts";
 
 /** --tls-cert-file and --tls-private-key-file. */
 export async function readServingFiles(files: { readonly certificate: string; readonly key: string }): Promise<CertificateWithKey> {
-  const [certificate, key] = await Promise.all([readGiven(files.certificate, "--tls-cert-file"), readGiven(files.key, "--tls-private-key-file")]);
+  const [certificate, key] = await Promise.all([
+    readGiven(files.certificate, "--tls-cert-file"),
+    readGiven(files.key, "--tls-private-key-file"),
+  ]);
   switch (keyProblem({ certificate, key })) {
     case "certificate":
       throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with --tls-cert-file`);
     case "key":
-      throw new Error(`Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with --tls-private-key-file`);
+      throw new Error(
+        `Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with --tls-private-key-file`,
+      );
     case "pair":
-      throw new Error(`Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`);
+      throw new Error(
+        `Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`,
+      );
     case undefined:
       return { certificate, key };
   }

@@ -46,7 +46,11 @@ test("servers that start on an empty directory at the same time have the same ce
   const all = await Promise.all(names.map((name) => open(directory.path, ["localhost", name])));
 
   const [first] = all;
-  for (const pki of all) deepEqual([pki.authority, pki.serviceAccounts.keyId, pki.pair("admin")], [first?.authority, first?.serviceAccounts.keyId, first?.pair("admin")]);
+  for (const pki of all)
+    deepEqual(
+      [pki.authority, pki.serviceAccounts.keyId, pki.pair("admin")],
+      [first?.authority, first?.serviceAccounts.keyId, first?.pair("admin")],
+    );
   const last = new X509Certificate(await readFile(join(directory.path, "apiserver.crt"), "utf8"));
   for (const name of names) equal(last.checkHost(name), name);
 });
@@ -94,7 +98,10 @@ test("what cannot be used is told in one sentence, with the file and the remedy"
   });
   equal(await readFile(path("ca.crt"), "utf8"), pki.authority);
   await mkdir(path("ca.key"));
-  await rejects(open(directory.path), /^Error: Cannot read .*ca\.key: .*; give this user the right to read it, or choose another directory with --cert-dir$/);
+  await rejects(
+    open(directory.path),
+    /^Error: Cannot read .*ca\.key: .*; give this user the right to read it, or choose another directory with --cert-dir$/,
+  );
   await writeFile(path("file"), "");
   await rejects(open(join(path("file"), "pki")), /^Error: Cannot (read|write to) .*choose (a|another) directory.* with --cert-dir$/);
 });

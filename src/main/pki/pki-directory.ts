@@ -60,7 +60,9 @@ function missingIn(directory: string, files: PkiFiles, missing: (files: PkiFiles
   try {
     return missing(files);
   } catch (error) {
-    throw error instanceof PkiError ? new Error(`Cannot use ${joinPath(directory, error.file)}: ${error.message}`, { cause: error }) : error;
+    throw error instanceof PkiError
+      ? new Error(`Cannot use ${joinPath(directory, error.file)}: ${error.message}`, { cause: error })
+      : error;
   }
 }
 
@@ -98,9 +100,12 @@ async function readText(path: string): Promise<string | undefined> {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new Error(`Cannot read ${path}: ${(error as Error).message}; give this user the right to read it, or choose another directory with --cert-dir`, {
-      cause: error,
-    });
+    throw new Error(
+      `Cannot read ${path}: ${(error as Error).message}; give this user the right to read it, or choose another directory with --cert-dir`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -108,6 +113,9 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
   try {
     return await work();
   } catch (error) {
-    throw new Error(`Cannot write to ${directory}: ${(error as Error).message}; choose a directory that this user can write with --cert-dir`, { cause: error });
+    throw new Error(
+      `Cannot write to ${directory}: ${(error as Error).message}; choose a directory that this user can write with --cert-dir`,
+      { cause: error },
+    );
   }
 }

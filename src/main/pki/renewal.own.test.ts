@@ -12,12 +12,14 @@ import { createLogger, silentLogger } from "../../base/logger.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startApiServerPart } from "../api-server-part.ts";
 import { DEFAULT_API_SERVER_OPTIONS } from "../apiserver-config.ts";
+import { servingNamesOf } from "../serving-tls.ts";
 import { machineMaker } from "./machine-maker.ts";
 import { pkiDirectory } from "./pki-directory.ts";
 import { memoryPlace, openPki } from "./pki.ts";
 import { startRenewal } from "./renewal.ts";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 
 test("certificates are made anew 30 days before they end, and not before", async () => {
   const clock = virtualClock();
@@ -63,23 +65,29 @@ async function ask(url: string, agent: Agent | false): Promise<TLSSocket> {
   return asked.socket as TLSSocket;
 }
 
-test("a running server shows its new certificate to new connections, keeps the open ones, and writes its kubeconfigs anew", async () => {
+test("a running server shows its new certificate to new connections, keeps the open ones, and writes its kubeconfigs anew", async (context) => {
   const clock = virtualClock();
   const directory = await mkdtemp(join(tmpdir(), "k8ts-renewal-"));
+  context.after(() => rm(directory, { recursive: true }));
   const places = { certificateDirectory: join(directory, "pki"), kubeconfig: join(directory, "kubeconfig") };
   const options = { ...DEFAULT_API_SERVER_OPTIONS, serving: { ...DEFAULT_API_SERVER_OPTIONS.serving, ...places } };
   const core = { exchange: () => Promise.resolve({ code: 200, headers: {}, body: [] }), close: () => Promise.resolve() };
   // Made so long ago that they are soon due: every ten minutes of a year would be many files to read.
   const place = pkiDirectory(places.certificateDirectory, clock);
-  await openPki({ place, maker: machineMaker, servingNames: ["old"], nowMs: clock.now() - 334 * DAY_MS });
-  const part = await startApiServerPart(options, { startCore: () => Promise.resolve(core), clock, log: silentLogger });
+  const servingNames = servingNamesOf(options.serving, options.api.serviceClusterIpRange);
+  await openPki({ place, maker: machineMaker, servingNames, nowMs: clock.now() - 335 * DAY_MS + HOUR_MS });
+  await using part = await startApiServerPart(options, { startCore: () => Promise.resolve(core), clock, log: silentLogger });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  context.after(() => agent.destroy());
   const before = await ask(part.url, agent);
-  const kubeconfigs = [places.kubeconfig, ...["controller-manager", "scheduler", "kube-proxy"].map((name) => join(places.certificateDirectory, "kubeconfigs", `${name}.conf`))];
+  const kubeconfigs = [
+    places.kubeconfig,
+    ...["controller-manager", "scheduler", "kube-proxy"].map((name) => join(places.certificateDirectory, "kubeconfigs", `${name}.conf`)),
+  ];
   const texts = await Promise.all(kubeconfigs.map((path) => readFile(path, "utf8")));
   const { authority } = part;
 
-  await clock.advance(2 * DAY_MS);
+  await clock.advance(2 * HOUR_MS);
 
   equal(await ask(part.url, agent), before, "the connection is still there");
   const after = await ask(part.url, false);
@@ -87,7 +95,4 @@ test("a running server shows its new certificate to new connections, keeps the o
   const written = await Promise.all(kubeconfigs.map((path) => readFile(path, "utf8")));
   for (const [index, text] of written.entries()) notEqual(text, texts[index]);
   equal(part.authority, authority);
-  agent.destroy();
-  await part.close();
-  await rm(directory, { recursive: true });
 });

@@ -290,9 +290,14 @@ test("kubectl cordons, uncordons and taints nodes", needs("kubectl"), async () =
   );
   equal(await kubectl("taint node worker dedicated=web:NoSchedule --overwrite"), "node/worker modified\n");
 
-  equal(await kubectl("get node worker -o jsonpath={.spec}"), `{"taints":[{"effect":"NoSchedule","key":"dedicated","value":"web"}]}`);
+  // A node is born with a taint, until its kubelet says that it is ready.
+  const born = `{"effect":"NoSchedule","key":"node.kubernetes.io/not-ready"}`;
+  equal(
+    await kubectl("get node worker -o jsonpath={.spec}"),
+    `{"taints":[{"effect":"NoSchedule","key":"dedicated","value":"web"},${born}]}`,
+  );
   equal(await kubectl("taint node worker dedicated-"), "node/worker untainted\n");
-  equal(await kubectl("get node worker -o jsonpath={.spec}"), "{}");
+  equal(await kubectl("get node worker -o jsonpath={.spec}"), `{"taints":[${born}]}`);
 });
 
 test("kubectl drain evicts the pods of a node", needs("kubectl"), async () => {

@@ -56,7 +56,7 @@ test("a pod with its container, volumes and conditions, and the events about it"
 
   const text = squeezed(await kubectl("describe pod app"));
 
-  match(text, /^Name: app\nNamespace: describe-pod\n(Priority: 0\n)?Node: <none>\nLabels: app=app\n/);
+  match(text, /^Name: app\nNamespace: describe-pod\nPriority: 0\nService Account: default\nNode: <none>\nLabels: app=app\n/);
   match(text, /^Status: Pending$/m);
   match(text, /^ Environment:\n A: 1\n Mounts:\n \/data from data \(rw\)\n/m);
   match(text, /^Volumes:\n data:\n Type: EmptyDir \(a temporary directory that shares a pod's lifetime\)$/m);

@@ -91,7 +91,8 @@ const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
 
 function algorithmOf({ algorithm }: Signer): Uint8Array {
   const found = ALGORITHMS[algorithm];
-  if (found === undefined) throw new RangeError(`Cannot sign a certificate with ${algorithm}: use ES256, ES384, ES512, RS256, RS384 or RS512`);
+  if (found === undefined)
+    throw new RangeError(`Cannot sign a certificate with ${algorithm}: use ES256, ES384, ES512, RS256, RS384 or RS512`);
   return found;
 }
 
@@ -109,7 +110,9 @@ function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Arr
   return [
     extension(EXTENSION.basicConstraints, sequence(...(isAuthority ? [boolean(true)] : [])), { critical: true }),
     ...(keyUsages.length === 0 ? [] : [extension(EXTENSION.keyUsage, bitsOf(keyUsages), { critical: true })]),
-    ...(extendedKeyUsages.length === 0 ? [] : [extension(EXTENSION.extendedKeyUsage, sequence(...extendedKeyUsages.map(objectIdentifier)))]),
+    ...(extendedKeyUsages.length === 0
+      ? []
+      : [extension(EXTENSION.extendedKeyUsage, sequence(...extendedKeyUsages.map(objectIdentifier)))]),
     extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifierOf(publicKey))),
     extension(EXTENSION.authorityKeyIdentifier, sequence(implicit(0, issuerKeyIdentifier))),
     ...(names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names))]),
@@ -124,7 +127,9 @@ function extension(identifier: string, value: Uint8Array, { critical = false }: 
 function bitsOf(usages: readonly KeyUsage[]): Uint8Array {
   const bits = KEY_USAGES.map((usage) => (usages.includes(usage) ? "1" : "0")).join("");
   const used = bits.slice(0, bits.lastIndexOf("1") + 1);
-  const bytes = Array.from({ length: Math.ceil(used.length / 8) }, (_, at) => Number.parseInt(used.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2));
+  const bytes = Array.from({ length: Math.ceil(used.length / 8) }, (_, at) =>
+    Number.parseInt(used.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2),
+  );
   return bitString(bytes, bytes.length * 8 - used.length);
 }
 

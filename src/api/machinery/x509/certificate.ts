@@ -37,6 +37,8 @@ export interface Certificate extends AlternativeNames, Validity {
 }
 
 export interface Name extends Subject {
+  /** All of its statements, those of the subject among them. */
+  readonly parts: readonly NamePart[];
   /** The whole element: names are the same if their bytes are. */
   readonly der: Uint8Array;
 }
@@ -119,7 +121,7 @@ function readName(content: DerReader): Name {
     const set = name.inside(TAG.set) ?? refuse("x509: invalid RDNSequence");
     while (!set.isEmpty) parts.push(readNamePart(set.inside(TAG.sequence) ?? refuse("x509: invalid RDNSequence: invalid attribute")));
   }
-  return { ...subjectOf(parts), der };
+  return { ...subjectOf(parts), parts, der };
 }
 
 const TEXTS: ReadonlyMap<number, string> = new Map([

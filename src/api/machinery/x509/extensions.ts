@@ -37,8 +37,8 @@ export const KEY_USAGES = [
 
 export type KeyUsage = (typeof KEY_USAGES)[number];
 
-/** The ends of a connection, as extended key usages. */
-export const PURPOSE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as const;
+/** The ends of a connection, as extended key usages; "any" is for both, and whatever else there is. */
+export const PURPOSE = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2", any: "2.5.29.37.0" } as const;
 
 /** Those that say something that is used. */
 export const readers = {

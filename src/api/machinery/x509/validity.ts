@@ -1,5 +1,5 @@
 /** From when to when a certificate is good, as Go reads it. */
-import { DerReader, TAG } from "./der.ts";
+import { TAG, type DerReader } from "./der.ts";
 import { refuse } from "./error.ts";
 
 export interface Validity {

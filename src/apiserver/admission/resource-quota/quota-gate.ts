@@ -108,11 +108,7 @@ export class QuotaGate {
     }
     if (request.dryRun) return { settle: end };
     const [together, ahead] = isOf(request, QUOTAS) ? [[], found] : [found.slice(0, 1), found.slice(1)];
-    for (const [index, account] of ahead.entries()) {
-      if (await this.#chargeInAdvance(account, charging)) continue;
-      this.#owe(namespace, ahead.slice(0, index));
-      return undefined;
-    }
+    if (!(await this.#chargeInAdvance(ahead, charging))) return undefined;
     const entries = together.map(({ stored, used }) => this.#books.entry(stored, used));
     const marks = charging.mark === undefined ? [] : [this.#books.markEntry(namespace, charging.mark)];
     return {
@@ -148,8 +144,20 @@ export class QuotaGate {
     return { stored, used: addAmounts(used, requested), isCounted: true };
   }
 
-  /** False: somebody else was first. */
-  async #chargeInAdvance({ stored, used, isCounted: wasCounted }: Account, charging: Charging): Promise<boolean> {
+  /** False: somebody else was first. What was charged then, or may have been, is owed. */
+  async #chargeInAdvance(accounts: readonly Account[], charging: Charging): Promise<boolean> {
+    const { namespace } = charging.request;
+    let isDone = false;
+    try {
+      for (const account of accounts) if (!(await this.#chargeOne(account, charging))) return false;
+      isDone = true;
+      return true;
+    } finally {
+      if (!isDone) this.#owe(namespace, accounts);
+    }
+  }
+
+  async #chargeOne({ stored, used, isCounted: wasCounted }: Account, charging: Charging): Promise<boolean> {
     const { namespace } = charging.request;
     const marks = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
     const revision = await this.#books.write(stored, used, marks);

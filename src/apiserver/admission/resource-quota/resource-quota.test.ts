@@ -284,6 +284,41 @@ for (const quotas of [1, 2]) {
   });
 }
 
+test("what is charged in advance and then counted by another server as not there is not written", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const capabilities = { ...memory.capabilities, shared: true };
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let isHeld = false;
+  const slow = wrappedStore(memory, {
+    capabilities,
+    close: () => Promise.resolve(),
+    async commit(operations, options) {
+      const isPod = operations.some(({ key }) => key.startsWith("/core/pods/"));
+      isHeld ||= isPod;
+      if (isPod) await released;
+      return memory.commit(operations, options);
+    },
+  });
+  await using one = await start({ store: slow, clock });
+  await using two = await start({ store: wrappedStore(memory, { capabilities, close: () => Promise.resolve() }), clock });
+  // Each Pod is charged with a quota of its own, and in advance to the one that is for both.
+  await addQuota(one, "a", { pods: "9" }, { scopes: ["BestEffort"] });
+  await addQuota(one, "b", { pods: "9" }, { scopes: ["NotBestEffort"] });
+  await addQuota(one, "r", { pods: "1" });
+
+  const first = create(one, "pods", aPod("first"));
+  await clock.advanceUntil(() => isHeld, { withinMs: 500 });
+  assert.deepEqual(await used(two, "r"), { pods: "1" });
+  const second = await inTime(clock, create(two, "pods", aPod("second", { cpu: "1" })));
+  release();
+
+  assert.equal(second.code, 201);
+  refusedFor(await inTime(clock, first), 'pods "first" is forbidden: exceeded quota: r, requested: pods=1, used: pods=1, limited: pods=1');
+  assert.deepEqual([await used(two, "b"), await used(two, "r")], [{ pods: "1" }, { pods: "1" }]);
+});
+
 test("what a server charged in advance before it died is found out before anybody is refused", async () => {
   const clock = virtualClock();
   const memory = memoryStore(clock);

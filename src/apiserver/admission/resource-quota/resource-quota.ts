@@ -18,6 +18,9 @@ const UNCOUNTED = [
   { group: "events.k8s.io", plural: "events" },
 ];
 
+/** Paths by which an object of the kind is written; by all others something is done to it. */
+const WRITTEN = ["", "status", "resize"];
+
 export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlugin {
   const quotas = new ByNamespace<ResourceQuota>();
   const gate = new QuotaGate(dependencies, quotas);
@@ -36,8 +39,8 @@ export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlu
 }
 
 function isCountable(request: AdmissionRequest): boolean {
-  const { operation, namespace, endpoint } = request;
-  if ((operation !== "CREATE" && operation !== "UPDATE") || namespace === "") return false;
+  const { operation, subresource, namespace, endpoint } = request;
+  if ((operation !== "CREATE" && operation !== "UPDATE") || namespace === "" || !WRITTEN.includes(subresource)) return false;
   return endpoint.resource.stored && endpoint.resource.scope === "Namespaced" && !UNCOUNTED.some((kind) => isOf(request, kind));
 }
 

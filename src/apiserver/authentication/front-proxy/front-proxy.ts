@@ -22,8 +22,7 @@ export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { fro
       const { certificate } = request.peer;
       // Who knows certificates of clients is asked next.
       if (certificate === undefined || (clientAuthority !== undefined && certificate.authority === clientAuthority)) return undefined;
-      if (certificate.authority !== frontProxy.authority)
-        throw new AuthenticationError("x509: certificate signed by unknown authority");
+      if (certificate.authority !== frontProxy.authority) throw new AuthenticationError("x509: certificate signed by unknown authority");
       const { commonName } = validSubject(certificate, clock.now());
       if (frontProxy.allowedNames.length > 0 && !frontProxy.allowedNames.includes(commonName))
         throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);

@@ -87,7 +87,7 @@ for (const [what, spoil, error] of [
     await using server = await prepared();
     await keep(server, signed(server.claims));
 
-    const review = await server.review(signed({ ...server.claims, ...spoil } as JsonObject));
+    const review = await server.review(signed({ ...server.claims, ...spoil }));
 
     equal(review.error, `[invalid bearer token, ${error}]`);
   });

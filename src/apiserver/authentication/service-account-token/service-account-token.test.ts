@@ -64,7 +64,7 @@ for (const [what, spoil, error] of [
     (claims) => signedText('{"alg":"ES256"}', JSON.stringify(claims).replace("{", '{"sub":"x",')),
     "[invalid bearer token, json: duplicate key 'sub' in object]",
   ],
-  ["one that has ended", (claims) => signed({ ...claims, exp: claims["iat"] as number, nbf: 0, iat: 0 }), undefined],
+  ["one that has ended", (claims) => signed({ ...claims, exp: claims["iat"] ?? 0, nbf: 0, iat: 0 }), undefined],
   [
     "one that ended a minute ago",
     (claims) => signed({ ...claims, exp: (claims["iat"] as number) - 61 }),

@@ -27,7 +27,17 @@ export function questionOf(sentence: string): Question {
   if (what.startsWith("/")) return { verb, path: what, group: "", plural: "", subresource: "", name, namespace, fieldSelector };
   const [resource = "", subresource = ""] = what.split("/");
   const [plural = "", ...group] = resource.split(".");
-  return { verb, path: "", group: group.join("."), plural, subresource, name, namespace, fieldSelector };
+  // A namespace is in itself.
+  return {
+    verb,
+    path: "",
+    group: group.join("."),
+    plural,
+    subresource,
+    name,
+    namespace: plural === "namespaces" ? name : namespace,
+    fieldSelector,
+  };
 }
 
 /** The question as a SubjectAccessReview. */

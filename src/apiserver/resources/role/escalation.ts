@@ -16,6 +16,9 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
+/** What is said of roles that are not there. Where it is about a write, upstream names the resource that is written instead. */
+const MISSING_ROLE = /\b(?:cluster)?role\.(rbac\.authorization\.k8s\.io ")/g;
+
 /** Whether the write changes nothing but what the garbage collector writes, which must be able to do its work without any rights. */
 export function isGarbageCollection({ object, previous }: PermittedWrite): boolean {
   if (previous === undefined) return false;
@@ -44,7 +47,7 @@ export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted
   if (missing.length === 0) return undefined;
   const who = `user ${quoteGo(user.name)} (groups=${quoteAll(user.groups)})`;
   const lines = describeParts(missing).join("\n");
-  const errors = evaluationError === "" ? "" : `; resolution errors: [${evaluationError}]`;
+  const errors = evaluationError === "" ? "" : `; resolution errors: [${evaluationError.replaceAll(MISSING_ROLE, `${request.plural}.$1`)}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${errors}`;
 }
 

@@ -205,7 +205,7 @@ test("what is wrong with one's own bindings is told along with what is missing",
 
   assert.equal(
     body.message,
-    `clusterroles.rbac.authorization.k8s.io "a" is forbidden: ${LACKS_SECRETS}; resolution errors: [clusterrole.rbac.authorization.k8s.io "lost" not found]`,
+    `clusterroles.rbac.authorization.k8s.io "a" is forbidden: ${LACKS_SECRETS}; resolution errors: [clusterroles.rbac.authorization.k8s.io "lost" not found]`,
   );
 });
 

@@ -34,7 +34,7 @@ export async function findBoundObjects(
         throw badRequest(
           `cannot bind token for serviceaccount "${serviceAccount.name}" to pod running with different serviceaccount name.`,
         );
-      return { pod: claimOf(pod as KubeObject, reference), ...(await nodeOf(objects, pod)) };
+      return { pod: claimOf(pod, reference), ...(await nodeOf(objects, pod)) };
     }
     case "Node":
       return { node: claimOf(await find(objects, NODES, { namespace: "", name }), reference) };

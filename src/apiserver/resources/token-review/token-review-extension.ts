@@ -11,12 +11,16 @@ export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   plural: "tokenreviews",
   async answer({ endpoint, object }) {
     const review = object as unknown as TokenReview;
-    // The type says that there is a token; a client may have left it out.
-    const { token = "", audiences = [] }: Partial<TokenReviewSpec> = review.spec;
+    const { token = "", audiences = [] } = specOf(review);
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
     return answered(endpoint, { ...review, status: statusOf(await authenticator.reviewToken(token, audiences)) });
   },
 });
+
+/** The type says that there is a token; a client may have left it out. */
+function specOf({ spec }: TokenReview): Partial<TokenReviewSpec> {
+  return spec;
+}
 
 /** Upstream shows an empty user where there is none. */
 function statusOf(answer: TokenReviewAnswer): TokenReviewStatus {

@@ -1,0 +1,111 @@
+/**
+ * An API server on a store in memory, behind TLS, with the gate that every cluster has (service account tokens, RBAC with many bindings,
+ * all plugins of admission) or without any: everybody is one user who may do everything, and nobody is asked before a write.
+ */
+import { all as resources } from "../../src/api/all.ts";
+import { ADMINISTRATOR } from "../../src/api/identities.ts";
+import type { JsonObject } from "../../src/api/machinery/object.ts";
+import type { Transport } from "../../src/api/machinery/transport.ts";
+import { schemas } from "../../src/api/schemas.ts";
+import { all as plugins } from "../../src/apiserver/admission/all.ts";
+import { startApiServer, type ApiServerOptions } from "../../src/apiserver/api-server.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../../src/apiserver/admission-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../../src/apiserver/api-server-config.ts";
+import { startHttpApi } from "../../src/apiserver/http/http-api.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { realClock } from "../../src/host/real-clock.ts";
+import { realRandom } from "../../src/host/real-random.ts";
+import { DEFAULT_IDENTITY_CONFIG } from "../../src/main/identity-config.ts";
+import { readClientAuthorities, readIdentity } from "../../src/main/identity.ts";
+import { sharedPki } from "../../src/main/pki/pki.ts";
+import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { serve } from "../serve.ts";
+
+export interface GatedServer {
+  readonly port: number;
+  readonly token: string;
+}
+
+const NAMESPACE = "default";
+const LOADER = "loader";
+
+/** More than the load, so that nobody is turned away. */
+const ROOM = 10_000;
+
+const tasks = {
+  async start({ gate, bindings }: { readonly gate: boolean; readonly bindings: number }): Promise<GatedServer> {
+    const pki = sharedPki(realClock.now());
+    const authorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
+    const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, pki, authorities);
+    const core = await startApiServer({
+      store: openMemoryStore({ clock: realClock }),
+      resources,
+      schemas,
+      clock: realClock,
+      random: realRandom(),
+      log: silentLogger,
+      loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
+      identity,
+      ...(gate ? gated() : ungated()),
+    });
+    const { certificate, key } = pki.pair("apiserver");
+    const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
+    const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
+    return { port: http.port, token: gate ? await bind(transport, bindings) : "nobody" };
+  },
+
+  async cpuMs(): Promise<number> {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
+
+type GateOptions = Pick<ApiServerOptions, "config" | "authenticator">;
+
+function gated(): GateOptions {
+  return { config: { ...DEFAULT_API_SERVER_CONFIG, maxRequestsInFlight: ROOM, maxMutatingRequestsInFlight: ROOM } };
+}
+
+function ungated(): GateOptions {
+  const user = { name: "everybody", groups: ["system:masters"] };
+  return {
+    authenticator: {
+      authenticate: () => ({ user }),
+      reviewToken: () => Promise.resolve({ authenticated: false, error: "" }),
+    },
+    config: {
+      ...gated().config,
+      authorizationModes: ["AlwaysAllow"],
+      runsLoops: false,
+      admission: { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins: Object.keys(plugins) },
+    },
+  };
+}
+
+/** As many bindings as asked for, one of them for the service account whose token is returned. */
+async function bind(transport: Transport, count: number): Promise<string> {
+  const create = (group: string, plural: string, object: JsonObject, subresource = "", name = "") =>
+    transport.request({ verb: "create", group, version: "v1", plural, namespace: NAMESPACE, name, subresource, object });
+  const metadata = (name: string) => ({ name, namespace: NAMESPACE });
+  await create("", "serviceaccounts", { apiVersion: "v1", kind: "ServiceAccount", metadata: metadata(LOADER) });
+  const binding = (name: string, subject: JsonObject): JsonObject => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: metadata(name),
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
+    subjects: [subject],
+  });
+  for (let index = 1; index < count; index++) {
+    const subject = { kind: "User", apiGroup: "rbac.authorization.k8s.io", name: `user-${index}` };
+    await create("rbac.authorization.k8s.io", "rolebindings", binding(`binding-${index}`, subject));
+  }
+  const loader = { kind: "ServiceAccount", name: LOADER, namespace: NAMESPACE };
+  await create("rbac.authorization.k8s.io", "rolebindings", binding(LOADER, loader));
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: {}, spec: { audiences: [] } };
+  const answer = await create("", "serviceaccounts", request, "token", LOADER);
+  if (answer.is !== "value") throw new Error("Cannot get a token: the answer is none");
+  return (answer.value as { readonly status: { readonly token: string } }).status.token;
+}
+
+export type GateTasks = typeof tasks;
+serve(tasks);

@@ -1,0 +1,57 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { silentLogger } from "../../../base/logger.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import type { AuthenticationContext } from "../../authentication.ts";
+import { LastUse } from "./last-use.ts";
+import { LAST_USED_LABEL } from "./legacy-token.ts";
+
+function secret(lastUsed?: string): KubeObject {
+  const labels = lastUsed === undefined ? {} : { labels: { [LAST_USED_LABEL]: lastUsed } };
+  return { metadata: { name: "s", namespace: "n", uid: "1", ...labels } } as unknown as KubeObject;
+}
+
+function lastUse(label?: AuthenticationContext["label"]): LastUse {
+  const context = { clock: virtualClock(), log: silentLogger, ...(label === undefined ? {} : { label }) };
+  return new LastUse(context as unknown as AuthenticationContext);
+}
+
+for (const [what, lastUsed, writes] of [
+  ["was never used", undefined, true],
+  ["was used yesterday", "2025-12-31", true],
+  ["was used today", "2026-01-01", false],
+  ["was used tomorrow, by the clock of another server", "2026-01-02", false],
+  ["was used in a far future", "2026-01-03", true],
+] as const) {
+  test(`of a Secret that ${what} the day of use is ${writes ? "" : "not "}written`, async () => {
+    const written: unknown[] = [];
+
+    await lastUse((...all) => {
+      written.push(all);
+      return Promise.resolve();
+    }).note(secret(lastUsed));
+
+    const expected = [{ group: "", plural: "secrets" }, { namespace: "n", name: "s" }, { [LAST_USED_LABEL]: "2026-01-01" }];
+    deepEqual(written, writes ? [expected] : []);
+  });
+}
+
+test("of many uses at once the first one writes", async () => {
+  let writes = 0;
+  const use = lastUse(() => {
+    writes++;
+    return Promise.resolve();
+  });
+
+  const first = use.note(secret());
+  equal(use.note(secret()), undefined);
+  await first;
+
+  equal(writes, 1);
+});
+
+test("a Secret that cannot be written is no reason to refuse its token", async () => {
+  await lastUse(() => Promise.reject(new Error("no"))).note(secret());
+  equal(lastUse().note(secret()), undefined);
+});
