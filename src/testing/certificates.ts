@@ -1,10 +1,11 @@
 /** Certificates for tests: authorities that sign whatever is asked of them, and one PKI that all servers of a test process share. */
-import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
-import { issuerOf, writeCertificate, type CertificateContent } from "../api/machinery/x509/certificate-writer.ts";
+import { parsePemCertificates, type Certificate } from "../api/machinery/x509/certificate.ts";
+import { issuerOf, writeCertificate, type CertificateContent, type Issuer } from "../api/machinery/x509/certificate-writer.ts";
 import { PURPOSE } from "../api/machinery/x509/extensions.ts";
 import { pemText } from "../api/machinery/x509/pem.ts";
-import { makeKey, randomSerialNumber } from "../host/keys.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import type { Signer } from "../base/signing.ts";
+import { makeKey, randomSerialNumber } from "../host/keys.ts";
 import { DEFAULT_SERVING_CONFIG } from "../main/apiserver-config.ts";
 import { makeAuthority, makeLeaf, type CertificateWithKey } from "../main/pki/certificates.ts";
 import { machineMaker } from "../main/pki/machine-maker.ts";
@@ -14,6 +15,8 @@ import { servingNamesOf } from "../main/serving-tls.ts";
 export interface TestAuthority extends CertificateWithKey {
   /** A client certificate, unless `content` says otherwise. */
   sign(commonName: string, content?: Partial<CertificateContent>): CertificateWithKey;
+  /** The same, but it bears all that names another authority as its signer. */
+  signAs(other: TestAuthority, commonName: string): CertificateWithKey;
 }
 
 export function testAuthority(commonName: string): TestAuthority {
@@ -27,28 +30,35 @@ export function testIntermediate(commonName: string, by: TestAuthority, content:
   return authorityOf(pair, machineMaker.readKey(pair.key));
 }
 
-function authorityOf(pair: CertificateWithKey, signer: ReturnType<typeof makeKey>["signer"]): TestAuthority {
-  const [certificate] = parsePemCertificates(pair.certificate);
-  if (certificate === undefined) throw new Error("Cannot read the certificate that was just made");
+function authorityOf(pair: CertificateWithKey, signer: Signer): TestAuthority {
   return {
     ...pair,
-    sign(commonName, content = {}) {
-      const key = makeKey();
-      const der = writeCertificate(
-        {
-          subject: { commonName, organizations: [] },
-          publicKey: key.signer.publicKey,
-          validity: machineMaker.validity("leaf", Date.now()),
-          serialNumber: randomSerialNumber(),
-          keyUsages: ["digitalSignature"],
-          extendedKeyUsages: [PURPOSE.client],
-          ...content,
-        },
-        issuerOf(certificate, signer),
-      );
-      return { certificate: pemText("CERTIFICATE", der), key: key.pem };
-    },
+    sign: (commonName, content = {}) => signed(commonName, content, issuerOf(certificateOf(pair), signer)),
+    signAs: (other, commonName) => signed(commonName, {}, issuerOf(certificateOf(other), signer)),
   };
+}
+
+function certificateOf({ certificate: pem }: CertificateWithKey): Certificate {
+  const [certificate] = parsePemCertificates(pem);
+  if (certificate === undefined) throw new Error("Cannot read the certificate that was just made");
+  return certificate;
+}
+
+function signed(commonName: string, content: Partial<CertificateContent>, issuer: Issuer): CertificateWithKey {
+  const key = makeKey();
+  const der = writeCertificate(
+    {
+      subject: { commonName, organizations: [] },
+      publicKey: key.signer.publicKey,
+      validity: machineMaker.validity("leaf", Date.now()),
+      serialNumber: randomSerialNumber(),
+      keyUsages: ["digitalSignature"],
+      extendedKeyUsages: [PURPOSE.client],
+      ...content,
+    },
+    issuer,
+  );
+  return { certificate: pemText("CERTIFICATE", der), key: key.pem };
 }
 
 /** For a server on this machine's loopback address. PEM. */
@@ -59,14 +69,10 @@ export interface TestServing extends CertificateWithKey {
 export function testServing(): TestServing {
   const key = makeKey();
   const authority = makeAuthority("test", key, machineMaker, Date.now());
-  const [certificate] = parsePemCertificates(authority.certificate);
-  if (certificate === undefined) throw new Error("Cannot read the certificate that was just made");
-  const request = {
-    subject: { commonName: "test", organizations: [] },
-    purpose: "server",
-    names: ["localhost", "127.0.0.1", "::1"],
-  } as const;
-  return { authority: authority.certificate, ...makeLeaf(request, { certificate, signer: key.signer }, machineMaker, Date.now()) };
+  const subject = { commonName: "test", organizations: [] };
+  const request = { subject, purpose: "server", names: ["localhost", "127.0.0.1", "::1"] } as const;
+  const leaf = makeLeaf(request, { certificate: certificateOf(authority), signer: key.signer }, machineMaker, Date.now());
+  return { authority: authority.certificate, ...leaf };
 }
 
 let shared: Promise<Pki> | undefined;

@@ -25,7 +25,12 @@ function namespaceOf({ group, plural, namespace, name }: ApiRequest): string {
 
 /** A list or a watch of what has one name is about that one object: so may ask who may read only that. */
 function nameOf({ verb, name, options: { fieldSelector = "" } }: ApiRequest): string {
-  if (name !== "" || (verb !== "list" && verb !== "watch") || !fieldSelector.includes("metadata.name")) return name;
+  return name === "" && (verb === "list" || verb === "watch") ? chosenName(fieldSelector) : name;
+}
+
+/** The only name that a field selector leaves; "" if it leaves more. */
+export function chosenName(fieldSelector: string): string {
+  if (!fieldSelector.includes("metadata.name")) return "";
   try {
     const chosen = parseFieldSelector(fieldSelector).exactValue("metadata.name") ?? "";
     return validatePathSegmentName(chosen).length === 0 ? chosen : "";

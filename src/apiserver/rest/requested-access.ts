@@ -2,9 +2,8 @@
  * What a request is about, for authorizers, from its path and query alone, before anybody knows whether there is such a resource: as
  * upstream reads it. Nothing that is wrong with the request is found here; whoever answers it finds that.
  */
-import { parseFieldSelector } from "../../api/machinery/field-selector.ts";
-import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { AccessAttributes, AccessedResource } from "../authorization.ts";
+import { chosenName } from "../authorization/access.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import type { User } from "../request.ts";
 import { parsePath, type ResourcePath } from "./request-path.ts";
@@ -52,7 +51,7 @@ function resourceOf(path: ResourcePath, verb: string, query: URLSearchParams): A
     subresource,
     // A namespace is in itself: a role in it may let one read it.
     namespace: path.namespace === "" && plural === "namespaces" ? name : path.namespace,
-    name: name === "" && isRead ? nameIn(query) : name,
+    name: name === "" && isRead ? chosenName(query.get("fieldSelector") ?? "") : name,
     ...(isWatchPath || !VERBS_WITH_SELECTORS.includes(verb) ? {} : selectorsOf(query)),
   };
 }
@@ -60,16 +59,4 @@ function resourceOf(path: ResourcePath, verb: string, query: URLSearchParams): A
 function selectorsOf(query: URLSearchParams): Pick<AccessedResource, "fieldSelector" | "labelSelector"> {
   const [fieldSelector, labelSelector] = [query.get("fieldSelector"), query.get("labelSelector")];
   return { ...(fieldSelector === null ? {} : { fieldSelector }), ...(labelSelector === null ? {} : { labelSelector }) };
-}
-
-/** A list that can only have the object of one name is allowed to whoever may list that name. */
-function nameIn(query: URLSearchParams): string {
-  const selector = query.get("fieldSelector");
-  if (selector === null) return "";
-  try {
-    const name = parseFieldSelector(selector).exactValue("metadata.name") ?? "";
-    return name !== "" && validatePathSegmentName(name).length === 0 ? name : "";
-  } catch {
-    return "";
-  }
 }

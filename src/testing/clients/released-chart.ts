@@ -32,6 +32,9 @@ interface Kind {
   readonly isNamespaced: boolean;
 }
 
+/** Made by the server. */
+const OF_EVERY_NAMESPACE = "ServiceAccount/default";
+
 export class Kinds {
   readonly #server: TestApiServer;
   readonly #kinds: readonly Kind[];
@@ -57,7 +60,7 @@ export class Kinds {
     return code === 404 ? undefined : (JSON.parse(body) as Named);
   }
 
-  /** All that is in the namespace, and all else that says it is of a release there. */
+  /** All that is in the namespace besides what each has, and all else that says it is of a release there. */
   async leftIn(namespace: string): Promise<readonly string[]> {
     const lists = await Promise.all(
       this.#kinds.map(async (kind) => {
@@ -66,7 +69,7 @@ export class Kinds {
         return items.filter((object) => kind.isNamespaced || isOfRelease(object)).map(({ metadata }) => `${kind.kind}/${metadata.name}`);
       }),
     );
-    return lists.flat();
+    return lists.flat().filter((name) => name !== OF_EVERY_NAMESPACE);
   }
 }
 
