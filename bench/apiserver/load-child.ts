@@ -8,7 +8,7 @@ import { median } from "../figure.ts";
 import { serve } from "../serve.ts";
 import { connectLikeGo } from "./http2-client.ts";
 import { configMapManifest, podManifest, podStatus } from "./objects.ts";
-import type { Protocol, StartedServer } from "./server-child.ts";
+import type { Credentials, Protocol, StartedServer } from "./server-child.ts";
 
 export type RequestName = "get-pod" | "post-configmap" | "post-pod" | "patch-pod" | "put-pod-status";
 
@@ -60,7 +60,7 @@ const tasks = {
   /** Makes `count` objects, many at a time; returns how long it took. */
   async fill({ count, kind, nodes = 0, ...server }: FillOptions): Promise<number> {
     const session = connectLikeGo(server);
-    const client = new Http2Client(session);
+    const client = new Http2Client(session, server.credentials);
     const startedMs = performance.now();
     let next = 0;
     const work = async () => {
@@ -84,7 +84,7 @@ const tasks = {
   /** Makes the objects that are read, patched and reported on. */
   async prepare({ count, ...server }: StartedServer & { readonly count: number }): Promise<void> {
     const session = connectLikeGo(server);
-    const client = new Http2Client(session);
+    const client = new Http2Client(session, server.credentials);
     for (let index = 0; index < count; index++) {
       const body = bytesOf(podManifest(`target-${index}`, "node-1"));
       await client.send({ method: "POST", path: "/api/v1/namespaces/default/pods", contentType: "application/json", body });
@@ -145,7 +145,7 @@ async function clientsOf({
 }: LoadOptions): Promise<{ readonly workers: readonly Client[]; close(): void }> {
   if (protocol === "http2") {
     const session = connectLikeGo(server);
-    const client = new Http2Client(session);
+    const client = new Http2Client(session, server.credentials);
     return { workers: Array.from({ length: connections }, () => client), close: () => session.close() };
   }
   const workers = await Promise.all(Array.from({ length: connections }, () => Http1Client.connect(server)));
@@ -154,25 +154,28 @@ async function clientsOf({
 
 class Http1Client implements Client {
   readonly #socket: TLSSocket;
+  readonly #authorization: string;
   #received: Buffer = Buffer.alloc(0);
   #waiting: { resolve(bytes: number): void; reject(error: Error): void } | undefined;
 
-  private constructor(socket: TLSSocket) {
+  private constructor(socket: TLSSocket, token: string | undefined) {
     this.#socket = socket;
+    this.#authorization = token === undefined ? "" : `authorization: Bearer ${token}\r\n`;
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
     socket.on("error", (error) => this.#waiting?.reject(error));
   }
 
   static async connect({ port, credentials }: StartedServer): Promise<Http1Client> {
-    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...credentials });
+    const { token, ...certificate } = credentials;
+    const socket = connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...certificate });
     await new Promise<void>((resolve, reject) => void socket.once("secureConnect", resolve).once("error", reject));
     socket.setNoDelay(true);
-    return new Http1Client(socket);
+    return new Http1Client(socket, token);
   }
 
   send({ method, path, contentType, body }: Wanted): Promise<number> {
     const length = body === undefined ? "" : `content-length: ${body.length}\r\ncontent-type: ${contentType}\r\n`;
-    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\nuser-agent: bench\r\n${length}\r\n`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json\r\nuser-agent: bench\r\n${this.#authorization}${length}\r\n`;
     this.#socket.write(body === undefined ? head : Buffer.concat([Buffer.from(head), body]));
     return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
   }
@@ -198,9 +201,11 @@ class Http1Client implements Client {
 
 class Http2Client implements Client {
   readonly #session: ClientHttp2Session;
+  readonly #authorization: { readonly authorization?: string };
 
-  constructor(session: ClientHttp2Session) {
+  constructor(session: ClientHttp2Session, { token }: Credentials) {
     this.#session = session;
+    this.#authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     session.on("error", () => undefined); // Requests report it.
   }
 
@@ -211,6 +216,7 @@ class Http2Client implements Client {
         ":path": path,
         accept: "application/json",
         "user-agent": "bench",
+        ...this.#authorization,
       };
       const stream = this.#session.request(contentType === undefined ? headers : { ...headers, "content-type": contentType }, {
         endStream: body === undefined,

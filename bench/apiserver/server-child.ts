@@ -23,8 +23,9 @@ export interface StartedServer {
   readonly credentials: Credentials;
 }
 
-/** What clients show, PEM. */
+/** What clients show: a certificate, PEM, or a token. */
 export interface Credentials {
+  readonly token?: string;
   readonly cert?: string;
   readonly key?: string;
 }

@@ -17,14 +17,10 @@ import { realClock } from "../../src/host/real-clock.ts";
 import { realRandom } from "../../src/host/real-random.ts";
 import { DEFAULT_IDENTITY_CONFIG } from "../../src/main/identity-config.ts";
 import { readClientAuthorities, readIdentity } from "../../src/main/identity.ts";
-import { sharedPki } from "../../src/main/pki/pki.ts";
 import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { sharedPki } from "../../src/testing/certificates.ts";
+import type { StartedServer } from "../apiserver/server-child.ts";
 import { serve } from "../serve.ts";
-
-export interface GatedServer {
-  readonly port: number;
-  readonly token: string;
-}
 
 const NAMESPACE = "default";
 const LOADER = "loader";
@@ -33,10 +29,11 @@ const LOADER = "loader";
 const ROOM = 10_000;
 
 const tasks = {
-  async start({ gate, bindings }: { readonly gate: boolean; readonly bindings: number }): Promise<GatedServer> {
-    const pki = sharedPki(realClock.now());
-    const authorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
-    const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, pki, authorities);
+  async start({ gate, bindings }: { readonly gate: boolean; readonly bindings: number }): Promise<StartedServer> {
+    const pki = await sharedPki();
+    const clientAuthorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
+    const context = { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
+    const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, context);
     const core = await startApiServer({
       store: openMemoryStore({ clock: realClock }),
       resources,
@@ -51,10 +48,10 @@ const tasks = {
     const { certificate, key } = pki.pair("apiserver");
     const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
     const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
-    return { port: http.port, token: gate ? await bind(transport, bindings) : "nobody" };
+    return { port: http.port, credentials: gate ? { token: await bind(transport, bindings) } : {} };
   },
 
-  async cpuMs(): Promise<number> {
+  async cpuMs(_input: null): Promise<number> {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;
   },

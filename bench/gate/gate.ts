@@ -8,7 +8,8 @@ import type { LoadTasks, RequestName } from "../apiserver/load-child.ts";
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
 import { startChild, type Child } from "../child.ts";
 import { figureOf } from "../figure.ts";
-import type { GatedServer, GateTasks } from "./gate-child.ts";
+import type { StartedServer } from "../apiserver/server-child.ts";
+import type { GateTasks } from "./gate-child.ts";
 
 const REQUESTS: readonly RequestName[] = ["get-pod", "post-configmap", "patch-pod", "put-pod-status", "post-pod"];
 
@@ -43,7 +44,7 @@ export const gate: Benchmark = {
 
 interface Subject {
   readonly child: Child<GateTasks>;
-  readonly server: GatedServer;
+  readonly server: StartedServer;
 }
 
 interface Compared {
@@ -57,9 +58,9 @@ interface Compared {
 async function shareOf({ load, without, withGate, request, bindings }: Compared, { rounds }: BenchmarkContext): Promise<Figure> {
   /** Microseconds of the server's processor time per request. */
   const cost = async ({ child, server }: Subject, durationMs: number): Promise<number> => {
-    const before = await child.call("cpuMs");
+    const before = await child.call("cpuMs", null);
     const { perSecond } = await load.call("load", { ...server, protocol: "http1", request, connections: CONNECTIONS, durationMs });
-    return (((await child.call("cpuMs")) - before) * 1_000) / ((perSecond * durationMs) / 1_000);
+    return (((await child.call("cpuMs", null)) - before) * 1_000) / ((perSecond * durationMs) / 1_000);
   };
   for (const subject of [without, withGate]) await cost(subject, WARM_UP_MS);
   const results = await rounds.measure({ without: () => cost(without, ROUND_MS), withGate: () => cost(withGate, ROUND_MS) });

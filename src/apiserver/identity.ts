@@ -78,4 +78,7 @@ export interface OpenIdIssuer {
   readonly algorithms: readonly string[];
 }
 
-export type DocumentFetcher = (url: string, options: { readonly certificateAuthority?: string; readonly signal: AbortSignal }) => Promise<JsonObject>;
+export type DocumentFetcher = (
+  url: string,
+  options: { readonly certificateAuthority?: string; readonly signal: AbortSignal },
+) => Promise<JsonObject>;

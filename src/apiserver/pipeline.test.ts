@@ -104,7 +104,6 @@ test("the bearer of the token is let in, another token is refused, and nobody in
   assert.doesNotMatch(refused.text, /secret/);
 });
 
-
 test("who may not is told so in upstream's words, and a review says the same beforehand", async () => {
   await using server = await startServer({ authenticator: asUser(JANE) });
   const { code, body } = await server.call("GET", `${MAPS}/a`);

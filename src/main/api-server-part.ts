@@ -58,7 +58,8 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   const { serving } = options;
   const certificates = await ServingTls.open(options, context);
   const { pki } = certificates;
-  const identity = await clock.external(readIdentity(options.identity, pki, certificates.clientAuthorities));
+  const { clientAuthorities, authority: serverAuthority } = certificates;
+  const identity = await clock.external(readIdentity(options.identity, { pki, clientAuthorities, serverAuthority, log }));
   const core = await startCore({ ...options, identity });
   starting.defer(() => core.close());
   const http = await clock.external(listen(serving, certificates.tls, core, log));

@@ -107,7 +107,7 @@ export const identityFlags = {
   "token-auth-file": {
     type: "string",
     placeholder: "FILE",
-    doc: "Tokens and their users, a line each: token,user,uid,\"group1,group2\".",
+    doc: 'Tokens and their users, a line each: token,user,uid,"group1,group2".',
   },
   "enable-bootstrap-token-auth": {
     type: "boolean",
@@ -135,7 +135,9 @@ export const identityFlags = {
     doc: "Who asks for a token that lives longer gets one that lives this long; from 1h on. Default: no limit.",
     expects: (text: string) => {
       const durationMs = millisecondsOf(text);
-      return durationMs >= MAX_EXPIRATION_MS_MIN && durationMs <= MAX_EXPIRATION_MS_MAX ? undefined : "a length of time from 1h on such as 24h";
+      return durationMs >= MAX_EXPIRATION_MS_MIN && durationMs <= MAX_EXPIRATION_MS_MAX
+        ? undefined
+        : "a length of time from 1h on such as 24h";
     },
   },
   "service-account-extend-token-expiration": {
@@ -210,7 +212,9 @@ export function identityProblems(values: IdentityFlagValues): string[] {
   if (values["authentication-config"] !== undefined && issuer !== undefined)
     problems.push("--authentication-config names the issuers of tokens, --oidc-issuer-url names one: give one of them");
   if (values["service-account-key-file"].length > 0 && values["service-account-signing-key-file"] === undefined)
-    problems.push("--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted");
+    problems.push(
+      "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",
+    );
   const modes = values["authorization-mode"];
   if (new Set(modes).size < modes.length) problems.push(`--authorization-mode names one of ${modes.join(", ")} twice`);
   return problems;

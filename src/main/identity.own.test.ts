@@ -1,17 +1,24 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeKey } from "../host/keys.ts";
 import { sharedPki, testAuthority } from "../testing/certificates.ts";
-import { DEFAULT_IDENTITY_CONFIG } from "./identity-config.ts";
-import { readClientAuthorities, readIdentity } from "./identity.ts";
+import { makeTemporaryDirectory } from "../host/private-files.ts";
+import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "./identity-config.ts";
+import { silentLogger } from "../base/logger.ts";
+import { readClientAuthorities, readIdentity, type ClientAuthorities, type IdentityContext } from "./identity.ts";
+import type { Pki } from "./pki/pki.ts";
+
+function contextOf(pki: Pki, clientAuthorities: ClientAuthorities): IdentityContext {
+  return { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
+}
 
 test("without flags the cluster trusts its own authorities and its own key, each for its purpose", async () => {
   const pki = await sharedPki();
   const authorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
-  const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, pki, authorities);
+  const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, contextOf(pki, authorities));
 
   deepEqual(authorities, { clients: pki.authority, "front-proxy": pki.frontProxyAuthority });
   deepEqual([identity.clientAuthority, identity.anonymous, identity.bootstrapTokens], ["clients", true, true]);
@@ -54,7 +61,7 @@ test("authorities and keys that are given are used, and the cluster's own client
   const pki = await sharedPki();
 
   const authorities = await readClientAuthorities(config, pki);
-  const { serviceAccounts, frontProxy } = await readIdentity(config, pki, authorities);
+  const { serviceAccounts, frontProxy } = await readIdentity(config, contextOf(pki, authorities));
 
   deepEqual(authorities, { clients: pki.authority + clients.certificate, "front-proxy": proxies.certificate });
   equal(frontProxy?.authorityCertificates, proxies.certificate);
@@ -63,4 +70,47 @@ test("authorities and keys that are given are used, and the cluster's own client
   equal(serviceAccounts?.verifiers[0]?.keyId, serviceAccounts?.signerKeyId);
   deepEqual(serviceAccounts?.audiences, ["a"]);
   await rm(directory, { recursive: true });
+});
+
+test("tokens of a file, and issuers of flags or of a file, are known; what is wrong with a file is said with its name and flag", async () => {
+  await using directory = await makeTemporaryDirectory("k8ts-identity-");
+  const file = async (name: string, text: string) => {
+    await writeFile(join(directory.path, name), text);
+    return join(directory.path, name);
+  };
+  const pki = await sharedPki();
+  const context = contextOf(pki, await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki));
+  const read = (config: Partial<IdentityConfig>) => readIdentity({ ...DEFAULT_IDENTITY_CONFIG, ...config }, context);
+  const issuer = { url: "https://issuer.example.com", audiences: ["me"] };
+  const claimMappings = { username: { claim: "sub", prefix: "" } };
+  const configuration = {
+    apiVersion: "apiserver.config.k8s.io/v1",
+    kind: "AuthenticationConfiguration",
+    jwt: [{ issuer, claimMappings }],
+    anonymous: { enabled: false },
+  };
+  const oidc = {
+    issuerUrl: issuer.url,
+    clientId: "me",
+    usernameClaim: "sub",
+    groupsPrefix: "",
+    requiredClaims: {},
+    signingAlgorithms: ["RS256"],
+  };
+  const broken = await file("broken", "only-a-token");
+
+  const ofFile = await read({ tokenAuthFile: await file("tokens", 'secret,ann,1,"a,b"\n') });
+  const described = await read({ authenticationConfigFile: await file("config", JSON.stringify(configuration)) });
+  const flagged = await read({ oidc });
+
+  deepEqual(ofFile.staticTokens?.get("secret"), { name: "ann", uid: "1", groups: ["a", "b"] });
+  deepEqual(
+    [described.anonymous, described.openIdIssuers.map(({ url }) => url), described.openId === undefined],
+    [false, [issuer.url], false],
+  );
+  deepEqual([flagged.openIdIssuers.map(({ usernamePrefix }) => usernamePrefix), ofFile.openId], [[`${issuer.url}#`], undefined]);
+  await rejects(read({ tokenAuthFile: broken }), (error: Error) => {
+    equal(error.message.startsWith(`Cannot use ${broken}: `) && error.message.endsWith("give another with --token-auth-file"), true);
+    return !error.message.includes("only-a-token");
+  });
 });

@@ -64,9 +64,7 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   if (path.is === "document") return answerDocument(dependencies, request, user, path);
   const connection = connectionAt(server, path);
   const asked = { request, user, path, warnings: [...said] };
-  return connection === undefined
-    ? answerResource(dependencies, asked)
-    : answerConnection(dependencies, { ...asked, connection, offer });
+  return connection === undefined ? answerResource(dependencies, asked) : answerConnection(dependencies, { ...asked, connection, offer });
 }
 
 /** A request for a resource, from somebody. */
@@ -106,7 +104,6 @@ async function documentAt(
   if (verb !== "get") throw methodNotAllowed();
   return document.answer(request, path);
 }
-
 
 async function answerResource(dependencies: RestDependencies, asked: AskedResource): Promise<ExchangeAnswer> {
   const { request, user, path, warnings } = asked;
@@ -178,10 +175,7 @@ interface AskedConnection extends AskedResource {
 }
 
 /** It may take as long as it likes: there is no deadline. */
-async function answerConnection(
-  { server, pipeline }: RestDependencies,
-  asked: AskedConnection,
-): Promise<ExchangeAnswer> {
+async function answerConnection({ server, pipeline }: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
   const { request, user, path, warnings, offer } = asked;
   const verb = orRefused(server, asked, () => connectionVerbOf(asked));
   const { group, version, plural, subresource, namespace, name } = path;

@@ -163,9 +163,7 @@ export function asUser(user: User): Authenticator {
     },
     reviewToken: (token) =>
       Promise.resolve(
-        token === "known"
-          ? { authenticated: true, user, audiences: [] }
-          : { authenticated: false, error: "invalid bearer token" },
+        token === "known" ? { authenticated: true, user, audiences: [] } : { authenticated: false, error: "invalid bearer token" },
       ),
   };
 }

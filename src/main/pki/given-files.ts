@@ -57,7 +57,7 @@ export async function readVerifyingKeys(paths: readonly string[]): Promise<reado
   return files.flat();
 }
 
-function usable<T>(path: string, flag: string, read: () => T): T {
+export function usable<T>(path: string, flag: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -65,7 +65,7 @@ function usable<T>(path: string, flag: string, read: () => T): T {
   }
 }
 
-async function readGiven(path: string, flag: string): Promise<string> {
+export async function readGiven(path: string, flag: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

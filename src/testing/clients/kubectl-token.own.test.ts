@@ -1,22 +1,20 @@
 /** The real kubectl and tokens of service accounts: it asks for them, and it is let in with them for as long as they are good. */
 import { deepEqual, equal, match } from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, test } from "node:test";
 import { startTestApiServer } from "../api-server.ts";
 import { needs } from "../needs.ts";
 import type { ClientProgram } from "./client-program.ts";
+import { kubectlOf, tokenOf } from "./identities.ts";
+import { aNode, aPod } from "./manifests.ts";
 
 const server = await startTestApiServer();
 after(() => server.close());
 
+const NOT_LET_IN = "error: You must be logged in to the server (Unauthorized)\n";
+
 /** kubectl as whoever the token is of. */
-async function kubectlWith(token: string): Promise<ClientProgram> {
-  const config = JSON.parse(await server.kubectl("config view --raw -o json"));
-  const users = config.users.map(({ name }: { readonly name: string }) => ({ name, user: { token } }));
-  const path = join(server.directory, "token.kubeconfig");
-  await writeFile(path, JSON.stringify({ ...config, users }));
-  return server.kubectl.with(`--kubeconfig=${path}`);
+function kubectlWith(token: string): Promise<ClientProgram> {
+  return kubectlOf(server, "token", { token });
 }
 
 function claimsOf(token: string) {
@@ -37,19 +35,56 @@ test("kubectl create token gives a token that kubectl auth whoami is let in with
   match(status.userInfo.extra["authentication.kubernetes.io/credential-id"][0], /^JTI=/);
 });
 
-test("a token that is bound to a Pod ends with it", needs("kubectl"), async () => {
-  const kubectl = await server.inNamespace("bound-token");
+test("a token is for the API and for an hour unless kubectl says otherwise", needs("kubectl"), async () => {
+  const kubectl = await server.inNamespace("audience");
   await kubectl("create serviceaccount robot");
-  const spec = { serviceAccountName: "robot", containers: [{ name: "main", image: "example/worker:1" }] };
-  await kubectl("create -f -", { input: { apiVersion: "v1", kind: "Pod", metadata: { name: "worker" }, spec } });
-  const token = (await kubectl("create token robot --bound-object-kind=Pod --bound-object-name=worker")).trim();
-  const robot = await kubectlWith(token);
-  await robot("auth whoami");
 
-  await kubectl("delete pod worker --force --grace-period=0");
+  const usual = claimsOf(await tokenOf(kubectl, "robot"));
+  const token = await tokenOf(kubectl, "robot", "--audience=vault --audience=bank");
 
-  match(await robot.fails("auth whoami"), /Unauthorized|must be logged in/);
+  deepEqual([usual.exp - usual.iat, usual.aud], [3_600, [usual.iss]]);
+  deepEqual(claimsOf(token).aud, ["vault", "bank"]);
+  equal(await (await kubectlWith(token)).fails("auth whoami"), NOT_LET_IN);
 });
+
+/** What a token may be bound to, and what is asked for so that it is. */
+const BOUND: Readonly<Record<string, { readonly object: object; readonly remove: string }>> = {
+  Pod: { object: aPod("it", { serviceAccountName: "robot" }), remove: "delete pod it --force --grace-period=0" },
+  Secret: { object: { apiVersion: "v1", kind: "Secret", metadata: { name: "it" } }, remove: "delete secret it" },
+  Node: { object: aNode("it"), remove: "delete node it" },
+};
+
+for (const [kind, { object, remove }] of Object.entries(BOUND)) {
+  test(`a token that is bound to a ${kind} is let in until that is gone`, needs("kubectl"), async () => {
+    const kubectl = await server.inNamespace(`bound-to-${kind.toLowerCase()}`);
+    await kubectl("create serviceaccount robot");
+    const uid = JSON.parse(await kubectl("create -o json -f -", { input: object })).metadata.uid;
+    const token = await tokenOf(kubectl, "robot", `--bound-object-kind=${kind} --bound-object-name=it --bound-object-uid=${uid}`);
+    const robot = await kubectlWith(token);
+    match(await robot("auth whoami"), /^Username +system:serviceaccount:bound-to-\w+:robot$/m);
+
+    await kubectl(remove);
+
+    deepEqual(claimsOf(token)["kubernetes.io"][kind.toLowerCase()], { name: "it", uid });
+    equal(await robot.fails("auth whoami"), NOT_LET_IN);
+  });
+}
+
+test(
+  "a token is let in until its service account is gone, and not again when there is a new one of that name",
+  needs("kubectl"),
+  async () => {
+    const kubectl = await server.inNamespace("gone-account");
+    await kubectl("create serviceaccount robot");
+    const robot = await kubectlWith(await tokenOf(kubectl, "robot"));
+    await robot("auth whoami");
+
+    await kubectl("delete serviceaccount robot");
+    equal(await robot.fails("get pods"), NOT_LET_IN);
+    await kubectl("create serviceaccount robot");
+    equal(await robot.fails("get pods"), NOT_LET_IN);
+  },
+);
 
 test("kubectl create token tells why there is none", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("no-token");

@@ -16,7 +16,12 @@ export const TREASURE = "escape-treasure";
 
 export const EVE: User = { name: "eve", groups: [] };
 
-export type Sent = readonly [method: string, path: string, body?: JsonObject | readonly unknown[] | string | undefined, headers?: SentHeaders];
+export type Sent = readonly [
+  method: string,
+  path: string,
+  body?: JsonObject | readonly unknown[] | string | undefined,
+  headers?: SentHeaders,
+];
 
 export interface Attempt {
   /** The finding, in our words. */
@@ -57,9 +62,15 @@ let grants = 0;
 
 /** Lets somebody do this in a namespace; in "" everywhere. */
 export async function grant(server: StartedServer, { name }: User, namespace: string, rules: readonly Rule[]): Promise<void> {
-  const [place, kind, role] = [namespace === "" ? "" : `/namespaces/${namespace}`, namespace === "" ? "ClusterRole" : "Role", `g${++grants}`];
+  const [place, kind, role] = [
+    namespace === "" ? "" : `/namespaces/${namespace}`,
+    namespace === "" ? "ClusterRole" : "Role",
+    `g${++grants}`,
+  ];
   const [roles, bindings] = namespace === "" ? ["clusterroles", "clusterrolebindings"] : ["roles", "rolebindings"];
-  const written = rules.map((rule) => (rule.nonResourceURLs === undefined ? { apiGroups: [""], ...rule } : rule)) as unknown as JsonObject[];
+  const written = rules.map((rule) =>
+    rule.nonResourceURLs === undefined ? { apiGroups: [""], ...rule } : rule,
+  ) as unknown as JsonObject[];
   await make(server, `${RBAC}${place}/${roles}`, { metadata: { name: role }, rules: written });
   await make(server, `${RBAC}${place}/${bindings}`, {
     metadata: { name: role },

@@ -64,12 +64,28 @@ const ATTEMPTS: readonly Attempt[] = [
   get("a name in the query", `${SECRETS}?name=open`, 403),
   get("a namespace in the query", `${SECRETS}/treasure?namespace=own&resourceName=open`, 403),
   get("a fragment", `${SECRETS}/open#/../treasure`, 403),
-  { it: "another path in a header", sends: ["GET", `${SECRETS}/treasure`, undefined, { "x-original-url": `${SECRETS}/open`, "x-rewrite-url": `${SECRETS}/open` }], gets: 403 },
+  {
+    it: "another path in a header",
+    sends: ["GET", `${SECRETS}/treasure`, undefined, { "x-original-url": `${SECRETS}/open`, "x-rewrite-url": `${SECRETS}/open` }],
+    gets: 403,
+  },
   { it: "another method in a header", sends: ["DELETE", `${SECRETS}/treasure`, undefined, { "x-http-method-override": "GET" }], gets: 403 },
-  { it: "another object in the body than in the path", sends: ["PUT", `${SECRETS}/open`, { metadata: { name: "treasure" } }], gets: "400 does not match" },
-  { it: "another namespace in the body than in the path", sends: ["POST", "/api/v1/namespaces/own/configmaps", { metadata: { name: "x", namespace: "victim" } }], gets: "400 does not match" },
+  {
+    it: "another object in the body than in the path",
+    sends: ["PUT", `${SECRETS}/open`, { metadata: { name: "treasure" } }],
+    gets: "400 does not match",
+  },
+  {
+    it: "another namespace in the body than in the path",
+    sends: ["POST", "/api/v1/namespaces/own/configmaps", { metadata: { name: "x", namespace: "victim" } }],
+    gets: "400 does not match",
+  },
   { it: "another name in a patch than in the path", sends: ["PATCH", `${SECRETS}/open`, { metadata: { name: "treasure" } }], gets: 400 },
-  { it: "another namespace in a patch than in the path", sends: ["PATCH", `${SECRETS}/open`, { metadata: { namespace: "victim" } }], gets: 400 },
+  {
+    it: "another namespace in a patch than in the path",
+    sends: ["PATCH", `${SECRETS}/open`, { metadata: { namespace: "victim" } }],
+    gets: 400,
+  },
 ];
 
 for (const { it, sends, gets } of ATTEMPTS) {
@@ -88,7 +104,13 @@ test("whatever is put together of these pieces, the treasure does not come", asy
     ...["%2e%2e", "%2f", "%2F..", "..%2f", "%5c", "%00", ";", "%252e%252e", "open%2f..%2ftreasure", "own%2f..%2fvictim", "Secrets"],
   );
   const start = fc.constantFrom("/api/v1/namespaces/own/secrets", "/api/v1/namespaces/own", "/api/v1", "/apis/apps/v1", "");
-  const query = fc.constantFrom("", "?watch=1", "?fieldSelector=metadata.name%3Dopen", "?fieldSelector=metadata.name%3Dtreasure", "?resourceVersion=0");
+  const query = fc.constantFrom(
+    "",
+    "?watch=1",
+    "?fieldSelector=metadata.name%3Dopen",
+    "?fieldSelector=metadata.name%3Dtreasure",
+    "?resourceVersion=0",
+  );
   await fc.assert(
     fc.asyncProperty(start, fc.array(piece, { maxLength: 8 }), query, async (from, pieces, asked) => {
       const path = `${[from, ...pieces].join("/")}${asked}`;
@@ -138,7 +160,8 @@ describe("CVE-2015-5305: no object has a name that means something in a path, ev
   for (const name of ["..", "a/b", "A", "a_b", "a\u0000", "\u2025", "a\\b", "x".repeat(254)]) {
     test(`${JSON.stringify(name.slice(0, 20))} for a ConfigMap, put there by generateName, too`, async () => {
       const [named, generated] = [{ name }, { generateName: `${name}/` }];
-      for (const metadata of [named, generated]) equal((await server.call("POST", "/api/v1/namespaces/own/configmaps", { metadata })).code, 422);
+      for (const metadata of [named, generated])
+        equal((await server.call("POST", "/api/v1/namespaces/own/configmaps", { metadata })).code, 422);
     });
   }
 });

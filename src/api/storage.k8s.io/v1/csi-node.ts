@@ -40,7 +40,9 @@ export const csiNodes = defineResource<CSINode>({
 
 /** That there are none is said, too. */
 function defaultNode(node: CSINode): CSINode {
-  const drivers = changedItems(node.spec.drivers ?? undefined, (driver) => withChanges(driver, { topologyKeys: listOrAbsent(driver.topologyKeys) }));
+  const drivers = changedItems(node.spec.drivers ?? undefined, (driver) =>
+    withChanges(driver, { topologyKeys: listOrAbsent(driver.topologyKeys) }),
+  );
   return withChanges(node, { spec: withChanges(node.spec, { drivers: listOrAbsent(drivers) }) });
 }
 

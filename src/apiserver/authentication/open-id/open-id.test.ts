@@ -6,7 +6,7 @@ import type { KeyReader } from "../../../base/signing.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { AuthenticationError } from "../../authentication.ts";
 import type { DocumentFetcher, OpenIdIssuer } from "../../identity.ts";
-import { writeToken } from "../service-account-token/json-web-token.ts";
+import { writeToken } from "../json-web-token.ts";
 import { contextOf } from "../testing/shown.ts";
 import { openIdTokens } from "./open-id.ts";
 

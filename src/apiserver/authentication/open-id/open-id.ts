@@ -11,7 +11,7 @@ import type { Verifier } from "../../../base/signing.ts";
 import { AuthenticationError, type AuthenticatedToken, type Soon, type TokenAuthenticatorFactory } from "../../authentication.ts";
 import type { OpenIdIssuer } from "../../identity.ts";
 import type { User } from "../../request.ts";
-import { checkSignature, readToken, type SignedToken } from "../service-account-token/json-web-token.ts";
+import { checkSignature, readToken, type SignedToken } from "../json-web-token.ts";
 import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";
 

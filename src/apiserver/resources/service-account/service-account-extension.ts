@@ -12,7 +12,7 @@ import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { conflict, invalidObject, notFound, StatusError } from "../../../api/machinery/status-error.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { boundPayload } from "../../authentication/service-account-token/bound-token.ts";
-import { writeToken } from "../../authentication/service-account-token/json-web-token.ts";
+import { writeToken } from "../../authentication/json-web-token.ts";
 import type { ActionCall, ExtensionFactory } from "../../extension.ts";
 import type { ServiceAccountTokens } from "../../identity.ts";
 import type { Outcome } from "../../outcome.ts";

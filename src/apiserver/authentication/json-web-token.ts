@@ -4,11 +4,11 @@
  * allows, and there is no key that allows "none" or a shared secret.
  * Not here: what the claims mean (bound-token.ts, legacy-token.ts).
  */
-import { isJsonSyntaxError, parseJson } from "../../../api/machinery/codec/json.ts";
-import { writeStableJson } from "../../../api/machinery/codec/stable-json.ts";
-import type { Json, JsonObject } from "../../../api/machinery/object.ts";
-import type { SignatureAlgorithm, Signer, Verifier } from "../../../base/signing.ts";
-import { AuthenticationError } from "../../authentication.ts";
+import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
+import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
+import type { Json, JsonObject } from "../../api/machinery/object.ts";
+import type { SignatureAlgorithm, Signer, Verifier } from "../../base/signing.ts";
+import { AuthenticationError } from "../authentication.ts";
 import { decodeBase64Url, encodeBase64Url } from "./base64-url.ts";
 
 /** Real ones have one or two thousand characters, and no header of a request holds more than this; longer ones are not even looked at. */

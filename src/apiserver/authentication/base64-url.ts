@@ -2,7 +2,7 @@
  * Base64 as tokens hold it (RFC 7515): two other letters, no padding. Exactly one text stands for given bytes: what is written in any
  * other way is refused, so that a token cannot be varied and still be good.
  */
-import { canonicalBase64, decodeBase64, encodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import { canonicalBase64, decodeBase64, encodeBase64 } from "../../api/machinery/codec/base64.ts";
 
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

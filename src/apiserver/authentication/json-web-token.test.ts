@@ -1,7 +1,7 @@
 import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { checkSignature, readToken, TOKEN_LENGTH_MAX, writeToken, type SignedToken } from "./json-web-token.ts";
-import { headerOf, KEY, OTHER_KEY, signed, signedText, textOf, toBase64Url } from "./testing/token-server.ts";
+import { headerOf, KEY, OTHER_KEY, signed, signedText, textOf, toBase64Url } from "./service-account-token/testing/token-server.ts";
 
 const HEADER = `{"alg":"ES256","kid":"${KEY.verifier.keyId}"}`;
 
