@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JsonObject } from "../api/machinery/object.ts";
 import { memoryStore } from "../testing/memory-store.ts";
 import { virtualClock } from "../testing/virtual-clock.ts";
-import { asUser, startServer, TEST_IDENTITY, type StartedServer } from "./testing/server.ts";
+import { asUser, startGuardedServer, startServer, TEST_IDENTITY, type StartedServer } from "./testing/server.ts";
 import { wrappedStore } from "./testing/wrapped-store.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -89,7 +89,7 @@ test("watches take room only until they stream", async () => {
 });
 
 test("the bearer of the token is let in, another token is refused, and nobody in particular sees health and version only", async () => {
-  await using server = await startServer({ identity: { ...TEST_IDENTITY, staticTokens: new Map([["secret", ADMINISTRATOR]]) } });
+  await using server = await startGuardedServer({ identity: { ...TEST_IDENTITY, staticTokens: new Map([["secret", ADMINISTRATOR]]) } });
   const code = async (path: string, authorization?: string) =>
     (await server.call("GET", path, undefined, authorization === undefined ? {} : { authorization })).code;
 
@@ -113,7 +113,7 @@ test("who may not is told so in upstream's words, and a review says the same bef
     'configmaps "a" is forbidden: User "jane" cannot get resource "configmaps" in API group "" in the namespace "default"',
   );
 
-  await using open = await startServer();
+  await using open = await startGuardedServer();
   const review = async (spec: JsonObject) =>
     (await open.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", { spec })).body.status;
   const resourceAttributes = { verb: "get", resource: "configmaps", namespace: "default", name: "a" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../testing/server.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const WITH_LOOPS = { config: { runsLoops: true } };
@@ -29,7 +29,7 @@ async function verbsOf(server: StartedServer, name: string): Promise<readonly st
 }
 
 test("a role that is put together has the rules of the others, as these come, change and go", async () => {
-  await using server = await startServer(WITH_LOOPS);
+  await using server = await startGuardedServer(WITH_LOOPS);
   await make(server, role("b", { to: "all" }, "b", "both"));
   await make(server, whole("all", {}, { to: "all" }));
   assert.deepEqual(await verbsOf(server, "all"), ["b", "both"]);
@@ -46,7 +46,7 @@ test("a role that is put together has the rules of the others, as these come, ch
 });
 
 test("its rules are written as the controller's, which owns nothing else of it", async () => {
-  await using server = await startServer(WITH_LOOPS);
+  await using server = await startGuardedServer(WITH_LOOPS);
   await make(server, role("a", { to: "all" }, "a"));
   await make(server, whole("all", { mine: "yes" }, { to: "all" }));
   await server.clock.settle();
@@ -57,7 +57,7 @@ test("its rules are written as the controller's, which owns nothing else of it",
 });
 
 test("roles put together from each other come to rest", async () => {
-  await using server = await startServer(WITH_LOOPS);
+  await using server = await startGuardedServer(WITH_LOOPS);
   await make(server, role("a", { to: "x" }, "a"));
   await make(server, whole("x", { to: "y" }, { to: "x" }, { to: "z" }));
   await make(server, whole("y", { to: "z" }, { to: "y" }));
@@ -72,7 +72,7 @@ test("roles put together from each other come to rest", async () => {
 });
 
 test("what it cannot write yet it writes when it can", async () => {
-  await using server = await startServer(WITH_LOOPS);
+  await using server = await startGuardedServer(WITH_LOOPS);
   const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/system:controller:clusterrole-aggregation-controller";
   await server.call("PATCH", binding, { subjects: [] }, MERGE);
   await make(server, role("a", { to: "all" }, "a"));
@@ -87,7 +87,7 @@ test("what it cannot write yet it writes when it can", async () => {
 });
 
 test("a server that stops leaves it", async () => {
-  const server = await startServer(WITH_LOOPS);
+  const server = await startGuardedServer(WITH_LOOPS);
   await make(server, whole("all", {}, { to: "all" }));
   await make(server, role("a", { to: "all" }, "a"));
   await server.server.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Identity } from "../identity.ts";
-import { asUser, startServer } from "../testing/server.ts";
+import { asUser, startGuardedServer } from "../testing/server.ts";
 
 const INFO = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 const IDENTITY: Identity = { anonymous: true, bootstrapTokens: true, openIdIssuers: [], serverAuthority: "PEM" };
@@ -9,7 +9,7 @@ const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
 const MERGE = { "content-type": "application/merge-patch+json" };
 
 test("a server that is to be found says where it is and what to check it by", async () => {
-  await using server = await startServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
+  await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
 
   await server.server.advertise({ address: "2001:db8::1", port: 6443 });
 
@@ -32,7 +32,7 @@ test("a server that is to be found says where it is and what to check it by", as
 });
 
 test("everybody may read it, also who shows nothing, and nothing beside it", async () => {
-  await using server = await startServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
+  await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
   const known = server.as({ name: "somebody", groups: [] });
 
@@ -49,7 +49,7 @@ test("everybody may read it, also who shows nothing, and nothing beside it", asy
 });
 
 test("it follows the server to another address, keeps what others signed, and comes back", async () => {
-  await using server = await startServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
+  await using server = await startGuardedServer({ identity: IDENTITY, authenticator: asUser(ADMINISTRATOR) });
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
   await server.call("PATCH", INFO, { data: { "jws-kubeconfig-abcdef": "signed" } }, MERGE);
 
@@ -64,7 +64,7 @@ test("it follows the server to another address, keeps what others signed, and co
 });
 
 test("without an authority nothing is said", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
 
   await server.server.advertise({ address: "192.0.2.1", port: 6443 });
 

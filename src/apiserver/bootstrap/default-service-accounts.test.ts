@@ -6,7 +6,7 @@ import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { ApiServerOptions } from "../api-server.ts";
 import { Objects } from "../objects.ts";
-import { startServer, type StartedServer } from "../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../testing/server.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import { DefaultServiceAccounts, SERVICE_ACCOUNT_CONTROLLER } from "./default-service-accounts.ts";
@@ -21,7 +21,7 @@ interface Started extends AsyncDisposable {
 }
 
 async function started(options: Partial<ApiServerOptions> & { readonly clock?: VirtualClock } = {}): Promise<Started> {
-  const server = await startServer(options);
+  const server = await startGuardedServer(options);
   const transport = server.server.transport(SERVICE_ACCOUNT_CONTROLLER);
   const objects = new Objects(server.server.endpoints);
   const accounts = new DefaultServiceAccounts({ objects, transport, clock: server.clock, log: silentLogger });

@@ -14,6 +14,7 @@ import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../admission-config.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
 import type { Authenticator } from "../authentication.ts";
 import { withAuthenticatedGroup } from "../authentication/chain.ts";
 import type { Identity } from "../identity.ts";
@@ -117,7 +118,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     ...(options.identity === undefined ? { authenticator: asUser(ADMINISTRATOR) } : {}),
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
-    config: { freezeObjects: true, runsLoops: false, admission: QUIET_ADMISSION, ...options.config },
+    config: { freezeObjects: true, runsLoops: false, authorizationModes: [], admission: QUIET_ADMISSION, ...options.config },
   });
   return {
     server,
@@ -166,6 +167,12 @@ export function asUser(user: User): Authenticator {
         token === "known" ? { authenticated: true, user, audiences: [] } : { authenticated: false, error: "invalid bearer token" },
       ),
   };
+}
+
+/** With the authorization that every cluster has, and all its roles; without it only the administrator may do anything, and a start is quick. */
+export function startGuardedServer(options: Partial<ApiServerOptions> & { readonly clock?: VirtualClock } = {}): Promise<StartedServer> {
+  const { authorizationModes } = DEFAULT_API_SERVER_CONFIG;
+  return startServer({ ...options, config: { authorizationModes, ...options.config } });
 }
 
 function requestOf(

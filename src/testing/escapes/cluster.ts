@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { ApiServerOptions } from "../../apiserver/api-server.ts";
 import type { User } from "../../apiserver/request.ts";
-import { startServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../apiserver/testing/server.ts";
+import { startGuardedServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../apiserver/testing/server.ts";
 
 export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
@@ -33,7 +33,7 @@ export interface Attempt {
 
 /** Namespaces "own" and "victim", each with a Secret "treasure"; in "own" there is also the Secret "open". */
 export async function startEscapeServer(options: Omit<Partial<ApiServerOptions>, "clock"> = {}): Promise<StartedServer> {
-  const server = await startServer(options);
+  const server = await startGuardedServer(options);
   for (const name of ["own", "victim"]) {
     await make(server, "/api/v1/namespaces", { metadata: { name } });
     await make(server, `/api/v1/namespaces/${name}/secrets`, { metadata: { name: "treasure" }, stringData: { key: TREASURE } });

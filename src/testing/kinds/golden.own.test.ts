@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import test from "node:test";
 import { all } from "../../api/all.ts";
 import { apiVersionOf, type JsonObject } from "../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../../apiserver/testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../apiserver/testing/server.ts";
 import { kindOf, readGoldens, type Golden, type ServedKind } from "./golden.ts";
 import { play } from "./play.ts";
 
@@ -17,7 +17,7 @@ test("every kind and version has a golden file", () => {
 
 for (const golden of readGoldens()) {
   test(`${golden.given.apiVersion} ${golden.given.kind} is as its golden file says`, async () => {
-    await using started = await startServer();
+    await using started = await startGuardedServer();
     await started.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
 
     const { versionsOfRoundTrip, ...played } = await play(golden, started.call, NAMESPACE);

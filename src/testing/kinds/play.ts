@@ -84,7 +84,14 @@ export function withoutWhatDiffers(object: JsonObject, scope: "Namespaced" | "Cl
   const { namespace: _namespace, ...rest } = metadata;
   return JSON.parse(
     withPlaceholders(JSON.stringify({ ...object, metadata: scope === "Namespaced" ? rest : metadata }), object),
+    withoutCredential,
   ) as JsonObject;
+}
+
+/** Leaves out which certificate the user showed; who showed none is noted in the same objects without it. */
+function withoutCredential(key: string, value: unknown): unknown {
+  const isOnlyThat = key === "extra" && Object.keys(Object(value)).join() === "authentication.kubernetes.io/credential-id";
+  return isOnlyThat ? undefined : value;
 }
 
 /** `<uid>` and `<now>` in the place of an object's uid and time of birth. */

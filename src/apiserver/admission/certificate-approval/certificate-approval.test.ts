@@ -3,7 +3,7 @@ import test from "node:test";
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { bytesOf, REQUESTS } from "../../../api/machinery/x509/testing/samples.ts";
 import { ask, make } from "../../testing/node-cluster.ts";
-import { startServer } from "../../testing/server.ts";
+import { startGuardedServer } from "../../testing/server.ts";
 
 const PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -22,7 +22,7 @@ const GRANTS: readonly [names: readonly string[], verbs: readonly string[], isAl
 
 for (const [resourceNames, verbs, isAllowed] of GRANTS) {
   test(`the right to [${verbs.join()}] signers [${resourceNames.join()}] is ${isAllowed ? "" : "not "}enough to approve for example.com/a`, async () => {
-    await using server = await startServer();
+    await using server = await startGuardedServer();
     const request = encodeBase64(bytesOf(REQUESTS.P256));
     await make(server, PATH, { metadata: { name: "r" }, spec: { signerName: "example.com/a", request, usages: ["client auth"] } });
     const group = { apiGroups: ["certificates.k8s.io"] };

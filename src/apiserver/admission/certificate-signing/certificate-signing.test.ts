@@ -4,7 +4,7 @@ import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { bytesOf, REQUESTS } from "../../../api/machinery/x509/testing/samples.ts";
 import { ask, make } from "../../testing/node-cluster.ts";
-import { startServer } from "../../testing/server.ts";
+import { startGuardedServer } from "../../testing/server.ts";
 
 const PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -17,7 +17,7 @@ for (const [grant, isAllowed] of [
   ["example.com/b", false],
 ] as const) {
   test(`who may sign ${grant} may ${isAllowed ? "" : "not "}say what became of a request for example.com/a`, async () => {
-    await using server = await startServer();
+    await using server = await startGuardedServer();
     const request = encodeBase64(bytesOf(REQUESTS.P256));
     await make(server, PATH, { metadata: { name: "r" }, spec: { signerName: "example.com/a", request, usages: ["client auth"] } });
     const group = { apiGroups: ["certificates.k8s.io"] };

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import type { Secret } from "../../../api/generated/core/v1.ts";
-import { startServer } from "../../testing/server.ts";
+import { startGuardedServer } from "../../testing/server.ts";
 import { judge } from "./bootstrap-tokens.ts";
 
 const NOW_MS = Date.UTC(2026, 0);
@@ -77,7 +77,7 @@ for (const [title, secret, about] of wrong) {
 
 test("a token is good from when its Secret is there until it is gone or over", async () => {
   const staticTokens = new Map([["admin", { name: "admin", groups: ["system:masters"] }]]);
-  await using server = await startServer({ identity: { anonymous: true, bootstrapTokens: true, staticTokens, openIdIssuers: [] } });
+  await using server = await startGuardedServer({ identity: { anonymous: true, bootstrapTokens: true, staticTokens, openIdIssuers: [] } });
   const admin = { authorization: "Bearer admin" };
   const whoAmI = async () => {
     const authorization = "Bearer abcdef.0123456789abcdef";

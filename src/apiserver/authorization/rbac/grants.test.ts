@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 
 const GROUP = "/apis/rbac.authorization.k8s.io/v1";
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -18,7 +18,7 @@ async function make(server: StartedServer, plural: string, object: JsonObject): 
 }
 
 test("a grant and its end count from the moment they are written", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const { call } = server.as(JANE);
   const code = async (): Promise<number> => (await call("GET", CONFIG_MAPS)).code;
   const rules = [{ verbs: ["list"], apiGroups: [""], resources: ["configmaps"] }];
@@ -45,7 +45,7 @@ test("a grant and its end count from the moment they are written", async () => {
 });
 
 test("who is refused is told what, where and why", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await make(server, "clusterrolebindings", bindingTo("lost", { kind: "ServiceAccount", name: "robot", namespace: "default" }));
 
   const { code, body } = await server.as(ROBOT).call("GET", `${CONFIG_MAPS}/a`);
@@ -59,7 +59,7 @@ test("who is refused is told what, where and why", async () => {
 });
 
 test("who may read one object may also list and watch just that one, and not delete it by a collection", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const verbs = ["get", "list", "watch", "deletecollection"];
   await make(server, "clusterroles", {
     metadata: { name: "one" },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { sha256Hex } from "../../../base/sha-256.ts";
 import { memoryStore } from "../../../testing/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -33,7 +33,7 @@ async function names(server: StartedServer, plural: string): Promise<readonly st
 }
 
 test("a new cluster has them all", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const sorted = (list: readonly { readonly metadata: { readonly name: string } }[]) =>
     list.map(({ metadata }) => metadata.name).toSorted();
 
@@ -48,7 +48,7 @@ test("what was deleted is gone until the next start, and what was taken out come
   const store = memoryStore(clock);
   const reader = `${RBAC}/namespaces/kube-system/roles/extension-apiserver-authentication-reader`;
   {
-    const server = await startServer({ store, clock });
+    const server = await startGuardedServer({ store, clock });
     assert.equal((await server.call("DELETE", `${RBAC}/clusterroles/system:kube-dns`)).code, 200);
     assert.equal((await server.call("PATCH", `${RBAC}/clusterrolebindings/system:discovery`, { subjects: [] }, MERGE)).code, 200);
     assert.equal((await server.call("PATCH", reader, { rules: [] }, MERGE)).code, 200);
@@ -57,7 +57,7 @@ test("what was deleted is gone until the next start, and what was taken out come
     await server.server.close();
   }
 
-  await using server = await startServer({ store, clock });
+  await using server = await startGuardedServer({ store, clock });
 
   assert.equal((await server.call("GET", `${RBAC}/clusterroles/system:kube-dns`)).code, 200);
   assert.equal((await server.call("GET", `${RBAC}/clusterrolebindings/system:discovery`)).body.subjects[0].name, "system:authenticated");
@@ -68,20 +68,20 @@ test("a binding that leads to another role is made anew at the next start", asyn
   const clock = virtualClock();
   const store = memoryStore(clock);
   const path = `${RBAC}/clusterrolebindings/system:basic-user`;
-  const first = await startServer({ store, clock });
+  const first = await startGuardedServer({ store, clock });
   const { metadata, ...binding } = (await first.call("GET", path)).body;
   await first.call("DELETE", path);
   const other = { ...binding, metadata: { name: metadata.name }, roleRef: { ...binding.roleRef, name: "view" } };
   assert.equal((await first.call("POST", `${RBAC}/clusterrolebindings`, other)).code, 201);
   await first.server.close();
 
-  await using second = await startServer({ store, clock });
+  await using second = await startGuardedServer({ store, clock });
 
   assert.equal((await second.call("GET", path)).body.roleRef.name, "system:basic-user");
 });
 
 test("a server with room for one request at a time starts, too", async () => {
-  await using server = await startServer({ config: { maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 } });
+  await using server = await startGuardedServer({ config: { maxRequestsInFlight: 1, maxMutatingRequestsInFlight: 1 } });
 
   assert.equal((await names(server, "clusterroles")).length, clusterRoles.length);
 });

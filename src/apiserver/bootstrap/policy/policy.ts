@@ -37,6 +37,8 @@ function wanted(plural: (typeof PLURALS)[number], object: Granted): WantedObject
 export const policy: BootstrapStep = {
   async make(context) {
     const { objects, config } = context.server;
+    // Where nobody decides by roles, there being none says so.
+    if (!config.authorizationModes.includes("RBAC")) return;
     await Promise.all(PLURALS.map((plural) => objects.load({ ...PLACE, plural })));
     const queue = WANTED.values();
     const workers = Math.min(AT_ONCE_MAX, config.maxRequestsInFlight, config.maxMutatingRequestsInFlight);

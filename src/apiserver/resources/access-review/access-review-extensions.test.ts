@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 
 const GROUP = "/apis/authorization.k8s.io/v1";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -12,7 +12,7 @@ const LOST = 'RBAC: clusterrole.rbac.authorization.k8s.io "lost" not found';
 
 /** Jane may get pods in "default"; Joe has a role that is not there. */
 async function withRoles(): Promise<StartedServer> {
-  const server = await startServer();
+  const server = await startGuardedServer();
   const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["pods"] }];
   const to = (name: string, kind: string, role: string): JsonObject => ({
     metadata: { name },
@@ -80,7 +80,7 @@ test("everybody may ask about themselves, and only some about others", async () 
 });
 
 test("a review in a namespace is about that namespace", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const path = `${GROUP}/namespaces/default/localsubjectaccessreviews`;
   const spec = { user: "jane", resourceAttributes: { ...podsInDefault, namespace: "other" } };
 
@@ -114,7 +114,7 @@ const SELECTORS: readonly [what: string, attributes: JsonObject, error: string |
 
 for (const [what, attributes, error] of SELECTORS) {
   test(`a question with selectors ${what} is answered ${error === undefined ? "plainly" : "with what was left out"}`, async () => {
-    await using server = await startServer();
+    await using server = await startGuardedServer();
 
     const { body } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, {
       spec: { resourceAttributes: { ...podsInDefault, ...attributes } },
@@ -125,7 +125,7 @@ for (const [what, attributes, error] of SELECTORS) {
 }
 
 test("what only the server says of an object is no question", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const metadata = { uid: "a", selfLink: "b", deletionTimestamp: "2026-01-02T03:04:05Z" };
 
   const { code, body } = await server.call("POST", `${GROUP}/selfsubjectaccessreviews`, {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -12,7 +12,7 @@ const JOE = { name: "joe", groups: [] };
 const SHOWN_JANE = "&{jane 1 [dev system:authenticated] map[a:[z] b:[x y]]}";
 
 async function withWriters(): Promise<StartedServer> {
-  const server = await startServer();
+  const server = await startGuardedServer();
   const write = { verbs: ["create", "update", "patch"], apiGroups: ["admissionregistration.k8s.io"], resources: ["*"] };
   const read = { verbs: ["get"], apiGroups: [""], resources: ["configmaps"] };
   for (const [name, rules, users] of [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer } from "../../testing/server.ts";
+import { startGuardedServer } from "../../testing/server.ts";
 
 const CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -40,7 +40,7 @@ const ROWS: readonly [who: string, node: string, change: JsonObject, refused: re
 for (const [who, node, change, refused] of ROWS) {
   const from = node === "" ? "" : ` from the node "${node}"`;
   test(`${who}${from} who writes ${JSON.stringify(change)} is ${refused.length === 0 ? "let" : `refused ${refused.join(", ")}`}`, async () => {
-    await using server = await startServer();
+    await using server = await startGuardedServer();
     await server.call("POST", CLAIMS, {
       metadata: { name: "c" },
       spec: { devices: { requests: [{ name: "r", exactly: { deviceClassName: "x" } }] } },
@@ -72,7 +72,7 @@ for (const [who, node, change, refused] of ROWS) {
 }
 
 test("who may not is told which right it takes", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await server.call("POST", CLAIMS, {
     metadata: { name: "c" },
     spec: { devices: { requests: [{ name: "r", exactly: { deviceClassName: "x" } }] } },

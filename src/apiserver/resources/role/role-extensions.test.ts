@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { startServer, type StartedServer } from "../../testing/server.ts";
+import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 
 const GROUP = "/apis/rbac.authorization.k8s.io/v1";
 const CLUSTER_ROLES = `${GROUP}/clusterroles`;
@@ -49,7 +49,7 @@ const LACKS_SECRETS = `user "jane" (groups=["dev" "system:authenticated"]) is at
 {APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}`;
 
 test("who writes roles may write those whose rules they have, in every way of writing, and no others", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites, readPods);
   const { call } = server.as(JANE);
   const writes = (name: string, rules: readonly JsonObject[]) =>
@@ -80,7 +80,7 @@ test("who writes roles may write those whose rules they have, in every way of wr
 });
 
 test("what is had in one namespace can be given away there only", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, ROLES, role("reader", [readPods]));
   await make(server, ROLE_BINDINGS, binding("jane", "Role", "reader", "jane"));
@@ -93,7 +93,7 @@ test("what is had in one namespace can be given away there only", async () => {
 });
 
 test("who may escalate one role may put anything into that one, by its name", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   const writeRoles = may("create,update", "rbac.authorization.k8s.io", "clusterroles");
   await give(server, "jane", writeRoles, may("escalate", "rbac.authorization.k8s.io", "clusterroles", "mine"));
   const { call } = server.as(JANE);
@@ -106,7 +106,7 @@ test("who may escalate one role may put anything into that one, by its name", as
 const AGGREGATION = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } };
 
 test("who puts a role together from others must have everything, also to stop it", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await give(server, "root", ...everything);
   await make(server, CLUSTER_ROLES, role("there", [], AGGREGATION));
@@ -129,7 +129,7 @@ test("who puts a role together from others must have everything, also to stop it
 });
 
 test("who binds a role must have its rules, or the right to bind just that one", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites, readPods, may("bind", "rbac.authorization.k8s.io", "clusterroles", "admin-of-all"));
   await make(server, CLUSTER_ROLES, role("pods", [readPods]));
   await make(server, CLUSTER_ROLES, role("secrets", [readSecrets]));
@@ -167,7 +167,7 @@ const REFERENCES: readonly [what: string, path: string, kind: string, name: stri
 
 for (const [what, path, kind, name, code, message] of REFERENCES) {
   test(`who binds ${what} is told so`, async () => {
-    await using server = await startServer();
+    await using server = await startGuardedServer();
     await give(server, "jane", rbacWrites);
 
     const answer = await server.as(JANE).call("POST", path, binding("b", kind, name, "joe"));
@@ -177,7 +177,7 @@ for (const [what, path, kind, name, code, message] of REFERENCES) {
 }
 
 test("finalizers and owners can be changed without the role's rules, and nothing else", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, CLUSTER_ROLES, role("all", everything));
   await make(server, CLUSTER_ROLE_BINDINGS, binding("all", "ClusterRole", "all", "joe"));
@@ -197,7 +197,7 @@ test("finalizers and owners can be changed without the role's rules, and nothing
 });
 
 test("what is wrong with one's own bindings is told along with what is missing", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
   await make(server, CLUSTER_ROLE_BINDINGS, binding("lost", "ClusterRole", "lost", "jane"));
 
@@ -210,7 +210,7 @@ test("what is wrong with one's own bindings is told along with what is missing",
 });
 
 test("a rule without verbs is found to have none, whoever sends it", async () => {
-  await using server = await startServer();
+  await using server = await startGuardedServer();
   await give(server, "jane", rbacWrites);
 
   const { code } = await server.as(JANE).call("POST", CLUSTER_ROLES, role("a", [{ apiGroups: [""], resources: ["pods"] }]));
