@@ -1,14 +1,16 @@
 /**
  * An API server in a process of its own, which can be killed at any moment and started again on its files: the program as a user
- * starts it, asked over HTTPS with what its kubeconfig says. Not here: one in the test's own process (api-server.ts).
+ * starts it, asked over HTTPS with what its kubeconfig says. It tells everything it can (--verbose), and a secret in a line of that is
+ * an error (planted-secrets.ts). Not here: one in the test's own process (api-server.ts).
  */
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { startProgram, type Program } from "../host/child-process.ts";
+import { plant, PLANTED_TOKENS, watchedLog } from "./planted-secrets.ts";
 
 export interface ApiServerProcessOptions {
   /** Its certificates and its kubeconfig lie here, and are found again by the next start. */
@@ -29,8 +31,12 @@ export interface HttpsClient extends Disposable {
   stream(path: string): AsyncIterable<string>;
 }
 
+const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
+const LISTENING = "listening on ";
+
 export class ApiServerProcess implements AsyncDisposable {
   readonly #options: ApiServerProcessOptions;
+  readonly #watched = watchedLog();
   #program: Program | undefined;
   #port = 0;
   #access: Access | undefined;
@@ -43,13 +49,18 @@ export class ApiServerProcess implements AsyncDisposable {
   async start(): Promise<void> {
     const { directory, flags } = this.#options;
     const kubeconfig = join(directory, "kubeconfig");
-    const files = [`--kubeconfig=${kubeconfig}`, `--cert-dir=${join(directory, "pki")}`];
+    const tokens = join(directory, "tokens");
+    await writeFile(tokens, PLANTED_TOKENS, { mode: 0o600 });
+    const files = [`--kubeconfig=${kubeconfig}`, `--cert-dir=${join(directory, "pki")}`, `--token-auth-file=${tokens}`];
     let onListening: (url: string) => void = () => undefined;
     const listening = new Promise<string>((resolve) => (onListening = resolve));
     const program = await startProgram({
       command: process.execPath,
-      arguments: [join(import.meta.dirname, "..", "main", "launcher.js"), "apiserver", `--secure-port=${this.#port}`, ...files, ...flags],
-      onLine: (line) => void (line.startsWith("listening on ") && onListening(line.slice("listening on ".length))),
+      arguments: [LAUNCHER, "apiserver", "--verbose", `--secure-port=${this.#port}`, ...files, ...flags],
+      onLine: (line) => {
+        this.#watched.see(line);
+        if (line.startsWith(LISTENING)) onListening(line.slice(LISTENING.length));
+      },
     });
     this.#program = program;
     const failed = program.exited.then(({ code, signal }): never => {
@@ -58,11 +69,14 @@ export class ApiServerProcess implements AsyncDisposable {
     this.#port = Number(new URL(await Promise.race([listening, failed])).port);
     failed.catch(() => undefined);
     this.#access = await readAccess(kubeconfig);
+    using client = this.client();
+    await plant(client.ask);
   }
 
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL; resolves when it is gone. Rejects if there was a secret in what it said. */
   async kill(): Promise<void> {
     await this.#program?.[Symbol.asyncDispose]();
+    this.#watched.check();
   }
 
   /** What it said last. */

@@ -1,8 +1,10 @@
 /**
  * A whole API server for tests, behind real HTTPS in this process, with the real kubectl and Helm to talk to it. Objects are frozen, so
- * that whoever changes a shared one is found, and an error that nobody foresaw fails the test that disposes of the server.
+ * that whoever changes a shared one is found, and an error that nobody foresaw fails the test that disposes of the server. So does a
+ * secret in any line of its log, at whatever level, or in a warning to a client: some are planted for that (planted-secrets.ts).
  */
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
@@ -15,11 +17,12 @@ import { realClock } from "../host/real-clock.ts";
 import { startStoreAndApiServer } from "../main/api-server-core.ts";
 import type { ApiServerPart } from "../main/api-server-part.ts";
 import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
-import { DEFAULT_IDENTITY_CONFIG } from "../main/identity-config.ts";
+import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "../main/identity-config.ts";
 import type { StoreConfig } from "../main/store-config.ts";
 import { sharedPki } from "./certificates.ts";
 import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
 import { toolPath, type ToolName } from "./needs.ts";
+import { plant, PLANTED_TOKENS, watchedLog, type WatchedLog } from "./planted-secrets.ts";
 
 export interface TestApiServerOptions {
   /** Default: in memory. */
@@ -27,6 +30,7 @@ export interface TestApiServerOptions {
   /** Default: loopback, any port that is free. */
   readonly serving?: Partial<ServingConfig>;
   readonly api?: Partial<ApiServerConfig>;
+  readonly identity?: Partial<IdentityConfig>;
 }
 
 export interface TestApiServer extends AsyncDisposable {
@@ -43,7 +47,7 @@ export interface TestApiServer extends AsyncDisposable {
   makeNamespace(name: string): Promise<void>;
   /** Makes a namespace and hands out a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
-  /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error. */
+  /** Stops listening, ends the watches, closes the store. Rejects if the server logged an error, or a secret. */
   close(): Promise<void>;
 }
 
@@ -53,7 +57,10 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   await using starting = new Disposables();
   const directory = starting.use(await makeTemporaryDirectory("k8ts-api-server-")).path;
   const errors: string[] = [];
-  const log = createLogger({ sink: (line) => void errors.push(formatHuman(line)), clock: realClock, level: "error" });
+  const watched = watchedLog((line) => void (line.level === "error" && errors.push(formatHuman(line))));
+  const log = createLogger({ sink: watched.sink, clock: realClock, level: "debug" });
+  const tokenAuthFile = join(directory, "tokens");
+  await writeFile(tokenAuthFile, PLANTED_TOKENS, { mode: 0o600 });
   // A server that keeps its certificates has its own.
   const pki = options.serving?.certificateDirectory === undefined ? { pki: await sharedPki() } : {};
   const context = { clock: realClock, log, ...pki };
@@ -64,26 +71,33 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
         apiServer: {
           serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0, kubeconfig: join(directory, "kubeconfig"), ...options.serving },
           api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
-          identity: DEFAULT_IDENTITY_CONFIG,
+          identity: { ...DEFAULT_IDENTITY_CONFIG, tokenAuthFile, ...options.identity },
           eventTtlMs: EVENT_TTL_MS,
         },
       },
       context,
     ),
   );
+  const clients = clientsOf(part, { directory, watched });
+  await plant(clients.ask);
   const running = starting.move();
   const close = async (): Promise<void> => {
     await running[Symbol.asyncDispose]();
+    watched.check();
     if (errors.length > 0) throw new Error(`The server logged ${errors.length} errors:\n${errors.join("\n")}`);
   };
-  return { url: part.url, kubeconfig: part.kubeconfig, directory, close, [Symbol.asyncDispose]: close, ...clientsOf(part, directory) };
+  return { url: part.url, kubeconfig: part.kubeconfig, directory, close, [Symbol.asyncDispose]: close, ...clients };
 }
 
 function clientsOf(
   part: ApiServerPart,
-  directory: string,
+  { directory, watched }: { readonly directory: string; readonly watched: WatchedLog },
 ): Pick<TestApiServer, "kubectl" | "helm" | "ask" | "makeNamespace" | "inNamespace"> {
-  const ask = (method: string, path: string, body?: object) => askServer(part, { method, path, body });
+  const ask = async (method: string, path: string, body?: object) => {
+    const { warnings, ...answer } = await askServer(part, { method, path, body });
+    for (const warning of warnings) watched.see(warning);
+    return answer;
+  };
   const makeNamespace = async (name: string): Promise<void> => {
     const { code, body } = await ask("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     if (code !== 201) throw new Error(`Cannot make namespace ${name}: the server answered ${code}: ${body}`);
@@ -114,11 +128,11 @@ function program(tool: ToolName, { kubeconfig }: ApiServerPart, directory: strin
 async function askServer(
   { url, authority, admin }: ApiServerPart,
   { method, path, body }: { readonly method: string; readonly path: string; readonly body: object | undefined },
-): Promise<{ readonly code: number; readonly body: string }> {
+): Promise<{ readonly code: number; readonly body: string; readonly warnings: readonly string[] }> {
   const headers = { "content-type": "application/json" };
   const shown = { cert: admin.certificate, key: admin.key };
   const asked = request(`${url}${path}`, { method, ca: authority, ...shown, agent: false, headers });
   asked.end(body === undefined ? undefined : JSON.stringify(body));
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
-  return { code: answer.statusCode ?? 0, body: await text(answer) };
+  return { code: answer.statusCode ?? 0, body: await text(answer), warnings: [answer.headers["warning"] ?? []].flat() };
 }

@@ -21,6 +21,29 @@ export const PLANTED = {
   privateKey: mark("private-key"),
 } as const;
 
+/** The line of a file of tokens. */
+export const PLANTED_TOKENS = `${PLANTED.staticToken},planted,planted\n`;
+
+/** What a server of the tests keeps from its start. */
+export const PLANTED_SECRETS = [
+  { metadata: { name: "planted" }, stringData: { key: PLANTED.secretData } },
+  {
+    metadata: { name: "bootstrap-token-plantd" },
+    type: "bootstrap.kubernetes.io/token",
+    stringData: { "token-id": "plantd", "token-secret": PLANTED.bootstrapSecret, "usage-bootstrap-authentication": "true" },
+  },
+] as const;
+
+export const PLANTED_PATH = "/api/v1/namespaces/kube-system/secrets";
+
+/** Puts them there; those that are there already stay. */
+export async function plant(ask: (method: string, path: string, body: object) => Promise<{ readonly code: number }>): Promise<void> {
+  for (const secret of PLANTED_SECRETS) {
+    const { code } = await ask("POST", PLANTED_PATH, secret);
+    if (code !== 201 && code !== 409) throw new Error(`Cannot plant the Secret ${secret.metadata.name}: the server answered ${code}`);
+  }
+}
+
 export const BOOTSTRAP_TOKEN = `plantd.${PLANTED.bootstrapSecret}`;
 
 /** What was planted, by name; undefined: nothing of it is in the text, neither as it is nor as base64. */

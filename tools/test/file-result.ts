@@ -1,6 +1,6 @@
 /**
  * From what a process told to what each test file is worth. A file is fine only if it was heard to the end: one that crashed,
- * exited early, hung or had no test in it has a problem, and a problem counts as a failed test.
+ * exited early, hung, had no test in it or showed a planted secret has a problem, and a problem counts as a failed test.
  */
 import { readLines, type Reading, type TestResult } from "./lines.ts";
 import type { ProcessOutcome } from "./run-process.ts";
@@ -48,7 +48,13 @@ function oneOfShared(file: string, { results }: Reading, output: string): FileRe
   return { file, durationMs: suite?.durationMs ?? 0, ...counted, problem, output };
 }
 
-function problemOf({ end, lines, timeoutMs }: ProcessOutcome, { ended, unfinished }: Reading, failed: number): string | undefined {
+function problemOf(outcome: ProcessOutcome, reading: Reading, failed: number): string | undefined {
+  const leaks = outcome.leaks.map((leak) => `A secret came out: ${leak}`);
+  const problems = [...leaks, endProblemOf(outcome, reading, failed) ?? []].flat();
+  return problems.length === 0 ? undefined : problems.join("\n");
+}
+
+function endProblemOf({ end, lines, timeoutMs }: ProcessOutcome, { ended, unfinished }: Reading, failed: number): string | undefined {
   const during = unfinished.length === 0 ? "" : ` during ${unfinished.map((name) => JSON.stringify(name)).join(" > ")}`;
   if (end.by === "timeout") return `It was ended after ${timeoutMs / 1000} s${during}`;
   if (end.by === "signal") return `It was ended by ${end.signal}${during}`;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
+import { PLANTED } from "../../src/testing/planted-secrets.ts";
 
 const RUNNER = join(import.meta.dirname, "run.js");
 
@@ -195,6 +196,53 @@ test("what a file printed is shown if something in it failed, and only then", ()
   });
   match(output, /What b\.own\.test\.ts printed:\n +see here/);
   doesNotMatch(output, /quiet, please/);
+});
+
+describe("a planted secret in anything that a file lets out fails the run, which says where it was", () => {
+  const secret = JSON.stringify(PLANTED.password);
+  const ROWS = [
+    {
+      it: "printed",
+      text: `${PASSES} console.log("one"); console.log("two " + ${secret} + " three");`,
+      says: /line 2 of its standard output shows the planted password/,
+    },
+    { it: "printed as an error", text: `${PASSES} process.stderr.write(${secret});`, says: /line 1 of its standard error shows the planted password/ },
+    {
+      it: "printed in two pieces",
+      text: `${PASSES} const text = ${secret}; process.stdout.write(text.slice(0, 9)); setTimeout(() => process.stdout.write(text.slice(9)), 20);`,
+      says: /line 1 of its standard output shows the planted password/,
+    },
+    { it: "printed as base64", text: `${PASSES} console.log(btoa("user:" + ${secret} + "@host"));`, says: /shows the planted password/ },
+    {
+      it: "printed before much else",
+      text: `${PASSES} console.log(${secret}); console.log(("x".repeat(99) + "\\n").repeat(5000));`,
+      says: /line 1 of its standard output shows the planted password/,
+    },
+    {
+      it: "thrown",
+      text: `import { test } from "node:test"; test("throws", () => { throw new Error("it is " + ${secret}); });`,
+      says: /what is told of "throws" shows the planted password/,
+    },
+    {
+      it: "remarked",
+      text: `import { test } from "node:test"; test("remarks", (t) => { t.diagnostic(${secret}); });`,
+      says: /what is told of the run shows the planted password/,
+    },
+  ];
+  for (const { it, text, says } of ROWS) {
+    test(it, () => {
+      for (const name of ["a.own.test.js", "a.test.js"]) {
+        const { exitCode, output, lastLine } = runOver({ [name]: text, "b.own.test.js": PASSES });
+        match(output, says);
+        match(lastLine ?? "", /^\d passed, [12] failed, 0 skipped$/);
+        equal(exitCode, 1);
+      }
+    });
+  }
+  test("what only looks like one does not", () => {
+    const text = `${PASSES} console.log(${JSON.stringify(PLANTED.password.slice(0, -1))});`;
+    equal(runOver({ "a.own.test.js": text }).exitCode, 0);
+  });
 });
 
 test("a run in which nothing was executed fails", () => {

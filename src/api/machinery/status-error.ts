@@ -127,8 +127,10 @@ export function noSuchPath(): StatusError {
   return new StatusError("NotFound", "the server could not find the requested resource", { details: {} });
 }
 
-export function alreadyExists(resource: ResourceName, name: string): StatusError {
-  return new StatusError("AlreadyExists", `${title(resource)} "${name}" already exists`, { details: detailsOf(resource, name) });
+/** `isGoing`: it is about to be deleted, so that trying again later helps. */
+export function alreadyExists(resource: ResourceName, name: string, { isGoing = false } = {}): StatusError {
+  const message = `${isGoing ? "object is being deleted: " : ""}${title(resource)} "${name}" already exists`;
+  return new StatusError("AlreadyExists", message, { details: detailsOf(resource, name) });
 }
 
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";

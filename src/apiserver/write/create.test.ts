@@ -72,3 +72,17 @@ test("a generated name that exists already is not the end: others are tried, up 
   assert.deepEqual(await create(), [201, "n-ccccc"]);
   assert.deepEqual(await create(), [409, 'configmaps "n-bbbbb" already exists'], "from here on chance repeats itself");
 });
+
+test("what exists is told so, and also if it is about to go", async () => {
+  await using server = await startServer();
+  const make = () => server.call("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
+  await make();
+
+  const there = await make();
+  await server.call("DELETE", "/api/v1/namespaces/n");
+  const going = await make();
+
+  const exists = 'namespaces "n" already exists';
+  assert.deepEqual([there.code, there.body.message], [409, exists]);
+  assert.deepEqual([going.code, going.body.message], [409, `object is being deleted: ${exists}`]);
+});

@@ -49,7 +49,8 @@ export async function createObject(
     }
     const isGenerated = (sent.object.metadata.name ?? "") === "";
     if (isGenerated && attempt < GENERATED_NAME_ATTEMPTS_MAX) continue;
-    throw alreadyExists(endpoint.name, made.name);
+    const there = await endpoint.storage.get({ namespace: request.namespace, name: made.name });
+    throw alreadyExists(endpoint.name, made.name, { isGoing: there?.object.metadata.deletionTimestamp !== undefined });
   }
 }
 
