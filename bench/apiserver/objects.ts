@@ -1,4 +1,13 @@
 /** Objects as clients send them: a Pod of about 2 KB as a controller would make it, a ConfigMap of 1 KB. */
+import type { Transport } from "../../src/api/machinery/transport.ts";
+
+const ACCOUNT = "web";
+
+/** Whose rights the pods have: it must be there before them. */
+export async function makeAccount(transport: Transport): Promise<void> {
+  const object = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: ACCOUNT, namespace: "default" } };
+  await transport.request({ verb: "create", group: "", version: "v1", plural: "serviceaccounts", namespace: "default", object });
+}
 
 export function podManifest(name: string, node = ""): object {
   return {
@@ -49,7 +58,7 @@ export function podManifest(name: string, node = ""): object {
         { name: "config", configMap: { name: "web" } },
         { name: "tmp", emptyDir: {} },
       ],
-      serviceAccountName: "web",
+      serviceAccountName: ACCOUNT,
       tolerations: [{ key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }],
     },
   };

@@ -13,6 +13,7 @@ import { DEFAULT_API_SERVER_OPTIONS } from "../../src/main/apiserver-config.ts";
 import { sharedPki } from "../../src/testing/certificates.ts";
 import { readFile } from "node:fs/promises";
 import { collectGarbage, serve } from "../serve.ts";
+import { makeAccount } from "./objects.ts";
 import { openBareAppend } from "../store/bare-append.ts";
 import type { Create } from "../store/load.ts";
 
@@ -38,6 +39,7 @@ const tasks = {
     // The load is more than the default limits let in at once, and it is the cost of requests that is measured.
     const options = { ...DEFAULT_API_SERVER_OPTIONS, api: { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 } };
     const cluster = await startCluster({ store: config, apiServer: options });
+    await makeAccount(cluster.transport({ userAgent: "bench" }));
     const { users } = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
     const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
     const credentials = { cert: pem("client-certificate-data"), key: pem("client-key-data") };

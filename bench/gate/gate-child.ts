@@ -19,6 +19,7 @@ import { DEFAULT_IDENTITY_CONFIG } from "../../src/main/identity-config.ts";
 import { readClientAuthorities, readIdentity } from "../../src/main/identity.ts";
 import { openMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { sharedPki } from "../../src/testing/certificates.ts";
+import { makeAccount } from "../apiserver/objects.ts";
 import type { StartedServer } from "../apiserver/server-child.ts";
 import { serve } from "../serve.ts";
 
@@ -48,6 +49,7 @@ const tasks = {
     const { certificate, key } = pki.pair("apiserver");
     const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
     const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
+    await makeAccount(transport);
     return { port: http.port, credentials: gate ? { token: await bind(transport, bindings) } : {} };
   },
 
@@ -89,7 +91,7 @@ async function bind(transport: Transport, count: number): Promise<string> {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "RoleBinding",
     metadata: metadata(name),
-    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [subject],
   });
   for (let index = 1; index < count; index++) {

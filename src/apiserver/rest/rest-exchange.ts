@@ -2,7 +2,7 @@
  * The API over HTTP: from an exchange to a request, through the pipeline, and from its outcome to an answer. Whatever goes wrong is a
  * Status with the code that its reason has.
  */
-import { badRequest, internalError, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import { badRequest, internalError, isStatusError, noSuchPath, type StatusError } from "../../api/machinery/status-error.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";

@@ -149,7 +149,9 @@ export class EtcdCluster {
   /** Prefers the next member, unless somebody else has turned away from this one already. */
   avoid(endpoint: EtcdEndpoint, cause: unknown): void {
     if (this.closing.aborted && cause instanceof GrpcError && cause.code === "CANCELLED") return; // We gave up, not the member.
-    endpoint.note(cause);
+    // That our own time ran out says less than what the member said before.
+    const saysLittle = cause instanceof GrpcError && cause.code === "DEADLINE_EXCEEDED" && endpoint.failure !== undefined;
+    if (!saysLittle) endpoint.note(cause);
     if (this.#endpoints[this.#preferred] === endpoint) this.#preferred = (this.#preferred + 1) % this.#endpoints.length;
   }
 
