@@ -27,8 +27,12 @@ export interface Follower {
 export class Objects {
   readonly #endpoints: Endpoints;
 
+  /** By the constant that names the kind. */
+  #storages = new WeakMap<KindName, ResourceStorage>();
+
   constructor(endpoints: Endpoints) {
     this.#endpoints = endpoints;
+    endpoints.onChange(() => (this.#storages = new WeakMap()));
   }
 
   /** What memory has, or else the store, of which memory may be a moment behind. undefined: there is none. */
@@ -86,9 +90,13 @@ export class Objects {
     cache.join(listener);
   }
 
-  #storage({ group, plural }: KindName): ResourceStorage {
+  #storage(kind: KindName): ResourceStorage {
+    const known = this.#storages.get(kind);
+    if (known !== undefined) return known;
+    const { group, plural } = kind;
     const storage = this.#endpoints.stored(group, plural)?.storage;
     if (storage === undefined) throw new Error(`Cannot look at ${plural} of "${group}": they are not served`);
+    this.#storages.set(kind, storage);
     return storage;
   }
 }

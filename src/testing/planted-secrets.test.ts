@@ -28,6 +28,7 @@ test("a log that is watched tells that there was a secret, and does not tell the
 
   throws(
     () => watched.check(),
-    (error: Error) => error.message.includes("staticToken") && error.message.includes("A request") && plantedIn(error.message) === undefined,
+    (error: Error) =>
+      error.message.includes("staticToken") && error.message.includes("A request") && plantedIn(error.message) === undefined,
   );
 });

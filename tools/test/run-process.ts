@@ -125,7 +125,8 @@ async function collectLines(stream: Readable, leaks: string[]): Promise<Line[]> 
     if (!text.endsWith("}")) continue;
     const line = JSON.parse(text) as Line;
     const planted = plantedIn(text);
-    if (planted !== undefined) leaks.push(`what is told of ${"name" in line ? JSON.stringify(line.name) : "the run"} shows the planted ${planted}`);
+    if (planted !== undefined)
+      leaks.push(`what is told of ${"name" in line ? JSON.stringify(line.name) : "the run"} shows the planted ${planted}`);
     lines.push(line);
   }
   return lines;

@@ -206,7 +206,11 @@ describe("a planted secret in anything that a file lets out fails the run, which
       text: `${PASSES} console.log("one"); console.log("two " + ${secret} + " three");`,
       says: /line 2 of its standard output shows the planted password/,
     },
-    { it: "printed as an error", text: `${PASSES} process.stderr.write(${secret});`, says: /line 1 of its standard error shows the planted password/ },
+    {
+      it: "printed as an error",
+      text: `${PASSES} process.stderr.write(${secret});`,
+      says: /line 1 of its standard error shows the planted password/,
+    },
     {
       it: "printed in two pieces",
       text: `${PASSES} const text = ${secret}; process.stdout.write(text.slice(0, 9)); setTimeout(() => process.stdout.write(text.slice(9)), 20);`,

@@ -18,10 +18,10 @@ import {
   type TokenAuthenticator,
   type TokenReviewAnswer,
 } from "../authentication.ts";
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest, Peer } from "../exchange.ts";
 import type { User } from "../request.ts";
 import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
-import { shownTokens } from "./shown-tokens.ts";
+import { shownTokens, type ShownTokens } from "./shown-tokens.ts";
 
 /** What upstream says of a token that nobody knows, and, before the reasons, of one that somebody knows and that is not good. */
 const INVALID_TOKEN = "invalid bearer token";
@@ -45,6 +45,8 @@ export class AuthenticationChain implements Authenticator {
   /** The same object for the same user, so that what was decided for it is found again. */
   readonly #authenticated = new WeakMap<User, User>();
 
+  readonly #lastShown = new WeakMap<Peer, { readonly header: string; readonly shown: ShownTokens }>();
+
   constructor(context: AuthenticationContext) {
     const { identity, log } = context;
     this.#requests = requestAuthenticators.flatMap((make) => make(context) ?? []);
@@ -55,11 +57,22 @@ export class AuthenticationChain implements Authenticator {
   }
 
   authenticate(request: ExchangeRequest): Soon<Authenticated> {
-    const { tokens, problems, warnings } = shownTokens(request);
+    const { tokens, problems, warnings } = this.#shownBy(request);
     const attempt = { request, tokens, audiences: this.#audiences, problems: [...problems] };
     const found = this.#ask(attempt, 0);
     if (found instanceof Promise) return found.then((later) => this.#decide(attempt, later, warnings));
     return this.#decide(attempt, found, warnings);
+  }
+
+  /** A connection shows the same again and again. The same text is compared at once; another would be taken apart and looked up anew. */
+  #shownBy(request: ExchangeRequest): ShownTokens {
+    const header = request.header("authorization");
+    if (header === undefined || request.header("sec-websocket-protocol") !== undefined) return shownTokens(request);
+    const last = this.#lastShown.get(request.peer);
+    if (last?.header === header) return last.shown;
+    const shown = shownTokens(request);
+    this.#lastShown.set(request.peer, { header, shown });
+    return shown;
   }
 
   async reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer> {

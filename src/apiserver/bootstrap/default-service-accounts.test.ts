@@ -9,7 +9,8 @@ import { Objects } from "../objects.ts";
 import { startGuardedServer, type StartedServer } from "../testing/server.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
-import { DefaultServiceAccounts, SERVICE_ACCOUNT_CONTROLLER } from "./default-service-accounts.ts";
+import { controllerIdentity } from "../../api/identities.ts";
+import { DefaultServiceAccounts } from "./default-service-accounts.ts";
 
 const NAMESPACES = "/api/v1/namespaces";
 
@@ -22,7 +23,7 @@ interface Started extends AsyncDisposable {
 
 async function started(options: Partial<ApiServerOptions> & { readonly clock?: VirtualClock } = {}): Promise<Started> {
   const server = await startGuardedServer(options);
-  const transport = server.server.transport(SERVICE_ACCOUNT_CONTROLLER);
+  const transport = server.server.transport({ user: controllerIdentity("service-account-controller"), userAgent: "test" });
   const objects = new Objects(server.server.endpoints);
   const accounts = new DefaultServiceAccounts({ objects, transport, clock: server.clock, log: silentLogger });
   await accounts.start();

@@ -11,17 +11,7 @@ import type { Namespace } from "../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
-import type { InProcessOptions } from "../in-process.ts";
 import type { Objects } from "../objects.ts";
-
-/** Who makes them. It may do nothing but this. */
-export const SERVICE_ACCOUNT_CONTROLLER: InProcessOptions = {
-  user: {
-    name: "system:serviceaccount:kube-system:service-account-controller",
-    groups: ["system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"],
-  },
-  userAgent: "kube-controller-manager",
-};
 
 const NAMESPACES = { group: "", plural: "namespaces" };
 const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
@@ -32,7 +22,7 @@ const RETRY_DELAY = { minMs: 5, maxMs: 10_000 };
 
 export interface DefaultServiceAccountsOptions {
   readonly objects: Objects;
-  /** Of SERVICE_ACCOUNT_CONTROLLER. */
+  /** Of upstream's controller for it. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Logger;

@@ -17,13 +17,15 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: "delete",
 };
 
+const NO_PARAMETERS = new URLSearchParams();
+
 /** By which one looks for several objects at once. */
 const VERBS_WITH_SELECTORS = ["list", "watch", "deletecollection"];
 
 export function requestedAccess(request: ExchangeRequest, user: User): AccessAttributes {
   const path = parsePath(request.path);
   if (path.is === "document") return { user, verb: request.method.toLowerCase(), path: path.path };
-  const query = new URLSearchParams(request.query);
+  const query = request.query === "" ? NO_PARAMETERS : new URLSearchParams(request.query);
   const verb = verbOf(request.method, path, query);
   return { user, verb, resource: resourceOf(path, verb, query), path: "" };
 }

@@ -55,7 +55,13 @@ const identityOf = ({ shows }: Asking) => (shows === undefined ? {} : { cert: sh
 /** Who the server takes one for: "401", "anonymous", or the name. Over HTTP/1.1. */
 async function whoIs(asking: Asking): Promise<string> {
   const headers = { "content-type": "application/json", ...asking.headers };
-  const asked = request(`${server.url}${SELF}`, { method: "POST", rejectUnauthorized: false, agent: false, headers, ...identityOf(asking) });
+  const asked = request(`${server.url}${SELF}`, {
+    method: "POST",
+    rejectUnauthorized: false,
+    agent: false,
+    headers,
+    ...identityOf(asking),
+  });
   asked.end("{}");
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   return nameIn(answer.statusCode ?? 0, await text(answer));
@@ -83,7 +89,11 @@ async function whoIs2(asking: Asking): Promise<string> {
 const now = Date.now();
 const masters = { commonName: "root", organizations: ["system:masters"] };
 const leaf = clients.sign("leaf", { isAuthority: false });
-const signedByLeaf = testIntermediate("between", clients, { isAuthority: false, keyUsages: ["digitalSignature"], extendedKeyUsages: [PURPOSE.client] });
+const signedByLeaf = testIntermediate("between", clients, {
+  isAuthority: false,
+  keyUsages: ["digitalSignature"],
+  extendedKeyUsages: [PURPOSE.client],
+});
 
 describe("a certificate is good if the clients' authority signed it, for a client, for now", () => {
   const ROWS: readonly (readonly [it: string, shows: CertificateWithKey | undefined, is: string])[] = [
@@ -133,9 +143,17 @@ describe("what a proxy says of its user counts from the proxy, and from nobody e
     ["nobody in particular", { headers: { ...says, "x-remote-group": "system:masters" } }, "anonymous"],
     ["a client whose certificate has the proxy's name", { shows: clients.sign("front-proxy-client"), headers: says }, "front-proxy-client"],
     ["a certificate of the proxies' authority with another name", { shows: proxies.sign("other"), headers: says }, "401"],
-    ["a certificate of the proxies' authority with the name in another place", { shows: proxies.sign("other", { subject: { commonName: "other", organizations: ["front-proxy-client"] } }), headers: says }, "401"],
+    [
+      "a certificate of the proxies' authority with the name in another place",
+      { shows: proxies.sign("other", { subject: { commonName: "other", organizations: ["front-proxy-client"] } }), headers: says },
+      "401",
+    ],
     ["an authority that only has the proxies' name", { shows: testAuthority("proxies").sign("front-proxy-client"), headers: says }, "401"],
-    ["a proxy's certificate that ended", { shows: proxies.sign("front-proxy-client", { validity: { fromMs: now - 2 * HOUR_MS, toMs: now - HOUR_MS } }), headers: says }, "401"],
+    [
+      "a proxy's certificate that ended",
+      { shows: proxies.sign("front-proxy-client", { validity: { fromMs: now - 2 * HOUR_MS, toMs: now - HOUR_MS } }), headers: says },
+      "401",
+    ],
     ["a token's owner", { headers: { ...says, authorization: `Bearer ${PLANTED.staticToken}` } }, "planted"],
     ["the proxy, in headers with lines below", { shows: proxy, headers: { x_remote_user: "bob", "x-remote_user": "bob" } }, "401"],
     ["the proxy, of a user without a name", { shows: proxy, headers: { "x-remote-user": "", "x-remote-group": "system:masters" } }, "401"],
@@ -208,11 +226,21 @@ describe("a request that two servers would divide differently is refused, and th
   test("what comes after the body of a request is no header of it", async () => {
     const proxy = proxies.sign("front-proxy-client");
     const trailer = "2\r\n{}\r\n0\r\nX-Remote-User: root\r\nAuthorization: Bearer x\r\n\r\n";
-    const answer = await exchangeRaw(post(`Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-Remote-User\r\n`, trailer), proxy);
+    const answer = await exchangeRaw(
+      post(`Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-Remote-User\r\n`, trailer),
+      proxy,
+    );
     deepEqual(codesIn(answer), ["401"]);
   });
   test("a whole URL in place of a path says no more than its path", async () => {
-    for (const target of ["http://x/metrics", "https://127.0.0.1/metrics", "http://x/healthz/../metrics", "*", "metrics", "http:/metrics"]) {
+    for (const target of [
+      "http://x/metrics",
+      "https://127.0.0.1/metrics",
+      "http://x/healthz/../metrics",
+      "*",
+      "metrics",
+      "http:/metrics",
+    ]) {
       const [code = ""] = codesIn(await exchangeRaw(`GET ${target} HTTP/1.1\r\n${HOST}\r\n`));
       ok(["400", "403", "404"].includes(code), `${target}: ${code}`);
     }
@@ -220,7 +248,8 @@ describe("a request that two servers would divide differently is refused, and th
 });
 
 describe("a connection that was not allowed to become another stays closed (CVE-2018-1002105)", () => {
-  const UPGRADE = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+  const UPGRADE =
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
   const EXEC = "/api/v1/namespaces/default/pods/x/exec?command=sh";
   for (const [it, path, headers] of [
     ["a command in a Pod", EXEC, UPGRADE],
@@ -228,7 +257,11 @@ describe("a connection that was not allowed to become another stays closed (CVE-
     ["a way to a Pod", "/api/v1/namespaces/default/pods/x/proxy/", UPGRADE],
     ["a way to an API that is served elsewhere", "/apis/metrics.k8s.io/v1beta1/pods", UPGRADE],
     ["a watch", "/api/v1/secrets?watch=1", UPGRADE],
-    ["another protocol in clear (h2c)", "/healthz/ping", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"],
+    [
+      "another protocol in clear (h2c)",
+      "/healthz/ping",
+      "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n",
+    ],
   ] as const) {
     test(it, async () => {
       const second = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -254,10 +287,22 @@ test("a token in the subprotocols of a WebSocket is a token, and does not come b
 });
 
 test("CVE-2019-11253: a document that grows when it is read is refused, and so is a patch that does (CVE-2019-1002100)", async () => {
-  const layers = Array.from({ length: 12 }, (_, layer) => `${"bcdefghijklmn"[layer]}: &${"bcdefghijklmn"[layer]} [${Array(9).fill(layer === 0 ? "x" : `*${"bcdefghijklmn"[layer - 1]}`).join(",")}]`);
+  const layers = Array.from(
+    { length: 12 },
+    (_, layer) =>
+      `${"bcdefghijklmn"[layer]}: &${"bcdefghijklmn"[layer]} [${Array(9)
+        .fill(layer === 0 ? "x" : `*${"bcdefghijklmn"[layer - 1]}`)
+        .join(",")}]`,
+  );
   const admin = clients.sign("root", { subject: masters });
   const ask = async (method: string, path: string, contentType: string, body: string) => {
-    const asked = request(`${server.url}${path}`, { method, rejectUnauthorized: false, agent: false, headers: { "content-type": contentType }, ...identityOf({ shows: admin }) });
+    const asked = request(`${server.url}${path}`, {
+      method,
+      rejectUnauthorized: false,
+      agent: false,
+      headers: { "content-type": contentType },
+      ...identityOf({ shows: admin }),
+    });
     asked.end(body);
     const [answer] = (await once(asked, "response")) as [IncomingMessage];
     answer.resume();
