@@ -2,6 +2,7 @@
  * Nothing is created in a namespace that does not exist or is going, and the namespaces that every cluster has are not deleted.
  * As upstream's plugin of this name. Exact where this process owns the store; on a shared one the cache may be a moment behind, as upstream.
  */
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { forbiddenError, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../admission.ts";
 
@@ -9,7 +10,7 @@ const IMMORTAL = ["default", "kube-system", "kube-public"];
 
 const NAMESPACES = { group: "", plural: "namespaces" };
 
-export function namespaceLifecycle({ endpoints }: AdmissionDependencies): AdmissionPlugin {
+export function namespaceLifecycle({ objects }: AdmissionDependencies): AdmissionPlugin {
   return {
     name: "NamespaceLifecycle",
 
@@ -18,18 +19,23 @@ export function namespaceLifecycle({ endpoints }: AdmissionDependencies): Admiss
     },
 
     // Changes nothing, but comes before validation: what is missing first is the namespace.
-    async mutate(request) {
+    mutate(request) {
       if (request.operation !== "CREATE" || request.namespace === "" || isNamespace(request) || isReview(request)) return undefined;
-      const storage = endpoints.stored("", "namespaces")?.storage;
-      if (storage === undefined) return undefined;
-      // The cache is enough where this process owns the store, and saves a round trip where it does not.
+      // What memory has is enough where this process owns the store, and saves a round trip where it does not.
       const name = { namespace: "", name: request.namespace };
-      const namespace = (await storage.getCached(name)) ?? (await storage.get(name));
-      if (namespace === undefined) throw notFound(NAMESPACES, request.namespace);
-      if (namespace.object.metadata.deletionTimestamp !== undefined) throw terminating(request);
-      return undefined;
+      const found = objects.cached(NAMESPACES, name);
+      if (found === undefined) return objects.get(NAMESPACES, name).then((namespace) => check(request, namespace));
+      return check(request, found);
     },
+
+    start: () => objects.load(NAMESPACES),
   };
+}
+
+function check(request: AdmissionRequest, namespace: KubeObject | undefined): undefined {
+  if (namespace === undefined) throw notFound(NAMESPACES, request.namespace);
+  if (namespace.metadata.deletionTimestamp !== undefined) throw terminating(request);
+  return undefined;
 }
 
 function isNamespace({ endpoint }: AdmissionRequest): boolean {

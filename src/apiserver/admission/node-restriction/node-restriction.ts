@@ -42,9 +42,9 @@ export function nodeRestriction(dependencies: AdmissionDependencies): AdmissionP
     name: "NodeRestriction",
 
     // Changes nothing, but sees what the client sent, before the kind's rules put back what may not be changed this way.
-    async mutate(request) {
-      if (request.operation === "CREATE" || request.operation === "UPDATE") await check(request);
-      return undefined;
+    mutate(request) {
+      const checked = request.operation === "CREATE" || request.operation === "UPDATE" ? check(request) : undefined;
+      return checked instanceof Promise ? checked.then(() => undefined) : undefined;
     },
 
     validate(request) {
