@@ -21,6 +21,7 @@ import type { Json, JsonObject } from "../api/machinery/object.ts";
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { OpenIdIssuer } from "../apiserver/identity.ts";
 import { withoutTrailing } from "../base/text.ts";
+import { withoutPassword } from "./without-password.ts";
 
 export interface AuthenticationConfiguration {
   readonly issuers: readonly OpenIdIssuer[];
@@ -110,7 +111,7 @@ class ConfigurationReader {
       this.#add(invalid(child(at, "url"), url, `URL must not overlap with disallowed issuers: [${this.#otherIssuers.join(" ")}]`));
     if (discoveryUrl !== "") this.#checkUrl(discoveryUrl, child(at, "discoveryURL"));
     if (discoveryUrl !== "" && withoutTrailing(discoveryUrl, "/") === withoutTrailing(url, "/"))
-      this.#add(invalid(child(at, "discoveryURL"), discoveryUrl, "discoveryURL must be different from URL"));
+      this.#add(invalid(child(at, "discoveryURL"), withoutPassword(discoveryUrl), "discoveryURL must be different from URL"));
     if (certificateAuthority !== "" && !hasCertificates(certificateAuthority))
       this.#add(invalid(child(at, "certificateAuthority"), "<omitted>", "data does not contain any valid RSA or ECDSA certificates"));
     if (this.#text(issuer, "egressSelectorType", at) !== "")
@@ -141,12 +142,13 @@ class ConfigurationReader {
   }
 
   #checkUrl(text: string, at: string): void {
-    if (!URL.canParse(text)) return this.#add(invalid(at, text, "must be a URL"));
+    const shown = withoutPassword(text);
+    if (!URL.canParse(text)) return this.#add(invalid(at, shown, "must be a URL"));
     const { protocol, username, password, search, hash } = new URL(text);
-    if (protocol !== "https:") this.#add(invalid(at, text, "URL scheme must be https"));
-    if (username !== "" || password !== "") this.#add(invalid(at, text, "URL must not contain a username or password"));
-    if (search !== "") this.#add(invalid(at, text, "URL must not contain a query"));
-    if (hash !== "") this.#add(invalid(at, text, "URL must not contain a fragment"));
+    if (protocol !== "https:") this.#add(invalid(at, shown, "URL scheme must be https"));
+    if (username !== "" || password !== "") this.#add(invalid(at, shown, "URL must not contain a username or password"));
+    if (search !== "") this.#add(invalid(at, shown, "URL must not contain a query"));
+    if (hash !== "") this.#add(invalid(at, shown, "URL must not contain a fragment"));
   }
 
   #prefixedClaim(value: Json | undefined, at: string): { readonly claim: string; readonly prefix: string; readonly isExpression: boolean } {

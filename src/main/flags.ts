@@ -5,6 +5,7 @@
  * after `--` everything is an argument. A value that begins with a dash needs `--name=-value`.
  */
 import { nearest } from "./nearest.ts";
+import { withoutPassword } from "./without-password.ts";
 
 interface FlagBase {
   /** One sentence or more for the help text; the default and the choices are added to it. */
@@ -177,7 +178,7 @@ function readValue(reading: Reading, name: string, flag: Exclude<Flag, BooleanFl
   if (flag.type === "number") {
     const problem = numberProblem(flag, text);
     if (problem === undefined) reading.values.set(name, Number(text));
-    else refuse(reading, shown, `${shown} must be ${problem}, is ${quoted(text)}`);
+    else refuse(reading, shown, `${shown} must be ${problem}, is ${quoted(withoutPassword(text))}`);
     return;
   }
   const expects = flag.type === "choice" ? (value: string) => (flag.of.includes(value) ? undefined : oneOf(flag.of)) : flag.expects;
@@ -193,7 +194,7 @@ function complainUnless(
 ): boolean {
   const expected = text === "" ? undefined : expects?.(text);
   if (text === "") refuse(reading, shown, `${shown} must not be empty`);
-  else if (expected !== undefined) refuse(reading, shown, `${shown} must be ${expected}, is ${quoted(text)}`);
+  else if (expected !== undefined) refuse(reading, shown, `${shown} must be ${expected}, is ${quoted(withoutPassword(text))}`);
   return text !== "" && expected === undefined;
 }
 

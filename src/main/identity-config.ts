@@ -5,6 +5,7 @@
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { authorizationModules } from "../apiserver/authorization/all.ts";
 import type { FlagSet, FlagValues } from "./flags.ts";
+import { withoutPassword } from "./without-password.ts";
 
 export interface IdentityConfig {
   readonly anonymousAuth: boolean;
@@ -160,7 +161,10 @@ export const identityFlags = {
     type: "string",
     placeholder: "URL",
     doc: "A provider of OpenID Connect whose tokens are accepted. Needs --oidc-client-id.",
-    expects: (url: string) => (url.startsWith("https://") && isUrl(url) ? undefined : "an address such as https://accounts.example.com"),
+    expects: (url: string) =>
+      url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url
+        ? undefined
+        : "an address such as https://accounts.example.com",
   },
   "oidc-client-id": { type: "string", placeholder: "NAME", doc: "For whom its tokens must be meant." },
   "oidc-username-claim": { type: "string", placeholder: "CLAIM", default: "sub", doc: "Which claim is the user's name." },

@@ -278,14 +278,6 @@ const ROWS: readonly Row[] = [
     code: 500,
   },
   {
-    it: "an apply that is no base64",
-    method: "PATCH",
-    path: `${SECRETS}/applied?fieldManager=f`,
-    type: APPLY,
-    body: `apiVersion: v1\nkind: Secret\nmetadata: {name: applied}\ndata: {key: ${OWN}}\n`,
-    code: 500,
-  },
-  {
     it: "an apply of broken YAML",
     method: "PATCH",
     path: `${SECRETS}/plain?fieldManager=f`,

@@ -5,6 +5,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { DEFAULT_ADMISSION_CONFIG } from "../../apiserver/admission-config.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
 import type { User } from "../../apiserver/request.ts";
 import { admittingServer } from "../../apiserver/testing/admitting-server.ts";
 import { aPod } from "../../apiserver/testing/node-cluster.ts";
@@ -38,16 +39,16 @@ before(async () => {
 after(() => server[Symbol.asyncDispose]());
 
 /** A mirror Pod of the attacker's node. */
-function mirror(spec: Record<string, unknown>, metadata: Record<string, unknown> = {}) {
+function mirror(spec: JsonObject, metadata: JsonObject = {}) {
   const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: "n1", uid, controller: true }];
   return aPod(
     "mirror",
-    { nodeName: "n1", ...spec } as never,
+    { nodeName: "n1", ...spec },
     {
       annotations: { "kubernetes.io/config.mirror": "x" },
       ownerReferences,
       ...metadata,
-    } as never,
+    },
   );
 }
 

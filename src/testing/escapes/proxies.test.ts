@@ -186,7 +186,7 @@ describe("the API server calls nothing on its own machine or link (CVE-2020-8555
   }
   for (const address of ["127.0.0.1", "169.254.169.254", "::1", "0.0.0.0", "::ffff:127.0.0.1", "fe80::1", "127.1", "0127.0.0.1"]) {
     test(`a Node whose status says so: ${address}`, async () => {
-      const name = `bad-${[...address].map((letter) => letter.charCodeAt(0)).join("-")}`;
+      const name = `bad-${Array.from(address, (letter) => letter.charCodeAt(0)).join("-")}`;
       await make(server, "/api/v1/nodes", { metadata: { name }, status: { addresses: [{ type: "InternalIP", address }] } });
       for (const port of ["", ":22", ":10250"]) {
         const called = await callsOf(() => attempt(server, ROOT, ["GET", `/api/v1/nodes/${name}${port}/proxy/`]));
