@@ -89,7 +89,7 @@ const wrong: readonly [text: string, sentence: string][] = [
   [withIssuer("url: http://a, audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https'],
   [
     withIssuer("url: 'https://u:p@a', audiences: [x]"),
-    'jwt[0].issuer.url: Invalid value: "https://u:p@a": URL must not contain a username or password',
+    'jwt[0].issuer.url: Invalid value: "https://…@a": URL must not contain a username or password',
   ],
   [withIssuer("url: 'https://a?b=c', audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "https://a?b=c": URL must not contain a query'],
   [withIssuer("url: 'https://a#b', audiences: [x]"), 'jwt[0].issuer.url: Invalid value: "https://a#b": URL must not contain a fragment'],

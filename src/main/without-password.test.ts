@@ -7,7 +7,7 @@ for (const [text, shown] of [
   ["https://token@host", "https://…@host"],
   ["https://a:b@c@host", "https://…@host"],
   ["https://host/a?b=c@d", "https://host/a?b=c@d"],
-  ["http://a:b@x,http://c:d@y", "http://…@y"],
+  ["http://a:b@x,http://c:d@y", "http://…@x,http://…@y"],
   ["user@host", "user@host"],
   ["", ""],
 ]) {
