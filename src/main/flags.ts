@@ -172,7 +172,11 @@ function readValue(reading: Reading, name: string, flag: Exclude<Flag, BooleanFl
     return;
   }
   if (reading.values.has(name)) {
-    refuse(reading, shown, `${shown} is given twice: ${quoted(String(reading.values.get(name)))} and ${quoted(text)}`);
+    refuse(
+      reading,
+      shown,
+      `${shown} is given twice: ${quoted(withoutPassword(String(reading.values.get(name))))} and ${quoted(withoutPassword(text))}`,
+    );
     return;
   }
   if (flag.type === "number") {

@@ -97,6 +97,28 @@ test("the attacker may do what it was allowed, so that what is refused is refuse
   deepEqual((await attempt(server, EVE, ["GET", "/api/v1/namespaces/own/%73ecrets/%6fpen"])).code, 200);
 });
 
+test("of who may not write, not a byte of the body is taken in", async () => {
+  let reads = 0;
+  const headers: Readonly<Record<string, string>> = { "test-user": JSON.stringify(EVE) };
+  const ask = (path: string) =>
+    server.server.exchange({
+      method: "POST",
+      path,
+      query: "",
+      header: (name) => headers[name],
+      headerValues: () => [],
+      headerNames: () => Object.keys(headers),
+      body: () => Promise.resolve((reads++, new TextEncoder().encode("{}"))),
+      signal: new AbortController().signal,
+      cancel: () => undefined,
+      peer: { address: "192.0.2.1", isLoopback: false },
+    });
+  const codes = [await ask(SECRETS), await ask("/api/v1/namespaces/own/configmaps")].map((answer) =>
+    "code" in answer ? answer.code : 101,
+  );
+  deepEqual([codes, reads], [[403, 422], 1]);
+});
+
 /** CVE-2022-3162 was of this kind: a path that the check of rights read as one group's, and the store as another's. */
 test("whatever is put together of these pieces, the treasure does not come", async () => {
   const piece = fc.constantFrom(
