@@ -220,7 +220,7 @@ export function identityProblems(values: IdentityFlagValues): string[] {
       "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",
     );
   const modes = values["authorization-mode"];
-  if (new Set(modes).size < modes.length) problems.push(`--authorization-mode names one of ${modes.join(", ")} twice`);
+  if (new Set(modes).size < modes.length) problems.push(`--authorization-mode names something twice: ${modes.join(",")}`);
   return problems;
 }
 

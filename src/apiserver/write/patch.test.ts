@@ -117,3 +117,21 @@ test("owners in another version of the kind keep what others do not change", asy
     ],
   );
 });
+
+test("an apply with bytes that are no base64 gets upstream's answer, which is foreseen", async () => {
+  await using server = await startServer();
+  const config = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data: { a: "not base64 !" } };
+
+  const { code, body } = await server.call("PATCH", "/api/v1/namespaces/default/secrets/s?fieldManager=m", config, {
+    "content-type": "application/apply-patch+yaml",
+  });
+
+  assert.deepEqual(
+    [code, body.reason, body.message],
+    [
+      500,
+      undefined,
+      "failed to convert new object (/s; /v1, Kind=Secret) to proper version: unable to convert unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 3",
+    ],
+  );
+});

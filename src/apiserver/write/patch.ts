@@ -220,13 +220,29 @@ function applied(
   });
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
-  const decoded = decodeBySchema(object, schema).object as unknown as KubeObject;
+  const decoded = decodeApplied(object, endpoint);
   return {
     object: served.defaults?.(decoded) ?? decoded,
     managed,
     // Without one of its own, a configuration is applied to the version that is there.
     resourceVersion: decoded.metadata.resourceVersion ?? "",
   };
+}
+
+/** What the merge does not look into, such as whether bytes are base64, is found here; upstream has an answer without a reason for it. */
+function decodeApplied(object: JsonObject, { schema, served, resource }: Endpoint): KubeObject {
+  try {
+    return decodeBySchema(object, schema).object as unknown as KubeObject;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const { metadata } = object as unknown as KubeObject;
+    const kind = `${served.group}/${served.version}, Kind=${resource.kind}`;
+    const what = `failed to convert new object (${metadata.namespace ?? ""}/${metadata.name}; ${kind}) to proper version`;
+    throw new StatusError(
+      "Unknown",
+      `${what}: unable to convert unstructured object to ${kind}: error decoding from json: ${error.message}`,
+    );
+  }
 }
 
 function textOf(value: Json | undefined): string {
