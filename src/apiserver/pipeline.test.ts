@@ -82,6 +82,27 @@ test("more requests at once than there is room for get 429 and when to come back
   assert.equal((await jane.call("POST", MAPS, { metadata: { name: "n3" } })).code, 201);
 });
 
+test("there must be room before what is sent is taken in", async () => {
+  await using server = await withHeldStore({ maxMutatingRequestsInFlight: 1, authorizationModes: ["AlwaysAllow"] });
+  const jane = server.as(JANE);
+  server.hold();
+  const first = jane.call("POST", MAPS, { metadata: { name: "a" } });
+  await server.clock.settle();
+
+  // It would be refused for its form if it were read.
+  const second = await jane.call("POST", MAPS, "{");
+  server.release();
+
+  assert.deepEqual([second.code, (await first).code], [429, 201]);
+});
+
+test("who asks for what is not there does not make a figure of each", async () => {
+  await using server = await startServer();
+  for (let index = 0; index < 5; index++) await server.call("GET", `/api/v1/namespaces/default/pods/p/made-up-${index}`);
+
+  assert.doesNotMatch((await server.call("GET", "/metrics")).text, /made-up/);
+});
+
 test("watches take room only until they stream", async () => {
   await using server = await startServer({ config: { maxRequestsInFlight: 1 } });
   for (let index = 0; index < 3; index++) await server.watch(`${MAPS}?watch=1`);

@@ -19,6 +19,11 @@ const RETRY_AFTER_SECONDS = 1;
 
 export type PipelineStep = "room" | "may they" | "verb";
 
+/** A place among the requests that are worked on at once. Left exactly once. */
+export interface Room {
+  leave(): void;
+}
+
 export class Pipeline {
   readonly #server: ServerContext;
   readonly #verbs: Verbs;
@@ -30,13 +35,13 @@ export class Pipeline {
     this.#metrics = metrics;
   }
 
-  /** Rejects with a StatusError, whatever went wrong. */
-  async run(request: ApiRequest): Promise<Outcome> {
+  /** Rejects with a StatusError, whatever went wrong. `taken`: the room that whoever calls has taken, which is theirs to leave. */
+  async run(request: ApiRequest, taken?: Room): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
     let step: PipelineStep = "room";
-    let room: { leave(): void } | undefined;
+    let room: Room | undefined;
     try {
-      room = this.#takeRoom(request);
+      if (taken === undefined) room = this.#takeRoom(request);
       step = "may they";
       this.#authorize(request);
       step = "verb";
@@ -55,7 +60,9 @@ export class Pipeline {
   /** Paths that lead nowhere are counted as one: their names come from outside, and there is no end of them. */
   #count(request: ApiRequest, code: number, startedMs: number): void {
     const { endpoints, clock } = this.#server;
-    const isKnown = endpoints.find(request.group, request.version, request.plural) !== undefined;
+    const endpoint = endpoints.find(request.group, request.version, request.plural);
+    const { subresource } = request;
+    const isKnown = endpoint !== undefined && (subresource === "" || Object.hasOwn(endpoint.resource.subresources, subresource));
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
     this.#metrics.request(counted, code, clock.monotonic() - startedMs);
   }
@@ -72,12 +79,12 @@ export class Pipeline {
   }
 
   /** Connections go on for as long as they like, and need no room. */
-  #takeRoom({ verb, connection, context }: ApiRequest): { leave(): void } | undefined {
+  #takeRoom({ verb, connection, context }: ApiRequest): Room | undefined {
     return connection === undefined ? this.takeRoom(verb, context.user) : undefined;
   }
 
   /** Also for what is no resource. Throws if there is none (429). */
-  takeRoom(verb: string, user: User): { leave(): void } {
+  takeRoom(verb: string, user: User): Room {
     const { config } = this.#server;
     const kind = verb === "get" || verb === "list" || verb === "watch" ? "readOnly" : "mutating";
     const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;

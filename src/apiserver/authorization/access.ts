@@ -19,8 +19,8 @@ export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
 }
 
 /** A namespace is in itself: who may read what is in it may be given to read it, too. */
-function namespaceOf({ group, plural, namespace, name }: ApiRequest): string {
-  return plural === "namespaces" && group === "" ? name : namespace;
+function namespaceOf({ plural, namespace, name }: ApiRequest): string {
+  return plural === "namespaces" && namespace === "" ? name : namespace;
 }
 
 /** A list or a watch of what has one name is about that one object: so may ask who may read only that. */

@@ -82,5 +82,6 @@ test("methods are verbs by what the path names", () => {
   assert.deepEqual(verbs(collection), ["list", undefined, "create", "update", "patch", "deletecollection", undefined, undefined]);
   assert.deepEqual(verbs(one), ["get", undefined, "create", "update", "patch", "delete", undefined, undefined]);
   assert.equal(verbOf("GET", collection, true), "watch");
-  assert.equal(verbOf("GET", parsePath("/api/v1/watch/pods") as ResourcePath, false), "watch");
+  const watched = ["/api/v1/watch/pods", "/api/v1/watch/namespaces/x/pods/y"].map((path) => parsePath(path) as ResourcePath);
+  for (const path of watched) assert.deepEqual(verbs(path), ["watch", ...Array<undefined>(7).fill(undefined)]);
 });

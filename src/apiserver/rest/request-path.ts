@@ -82,6 +82,8 @@ function isNamespaceSubresource(group: string, segments: readonly string[], star
 
 /** The verb of a method on a path; undefined if there is none. */
 export function verbOf(method: string, { name, isWatchPath }: ResourcePath, isWatch: boolean): Verb | undefined {
+  // Below /watch/ one can only watch.
+  if (isWatchPath && method !== "GET") return undefined;
   switch (method) {
     case "GET":
       if (isWatchPath) return "watch";

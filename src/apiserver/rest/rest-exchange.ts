@@ -12,7 +12,7 @@ import { impersonated } from "../authentication/impersonation.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
-import type { Pipeline } from "../pipeline.ts";
+import type { Pipeline, Room } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -110,8 +110,10 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
   const { server, pipeline, deadlines } = dependencies;
   const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
+  let room: Room | undefined;
   try {
-    // Who may not send it will be refused, and not a byte of theirs is taken in before.
+    // What is sent takes memory: there must be room for it first. Who may not send it will be refused, and not a byte of theirs is taken in.
+    room = pipeline.takeRoom(verb, user);
     const body = hasBody(verb) && refusalOf(server, asked) === undefined ? await bodyOf(request) : undefined;
     const api: ApiRequest = {
       verb,
@@ -125,7 +127,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       ...(body === undefined ? {} : { body }),
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
-    const outcome = await pipeline.run(api);
+    const outcome = await pipeline.run(api, room);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
     return present(dependencies, outcome, { encoder, warnings, request });
   } catch (error) {
@@ -133,6 +135,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
     if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
     return failure(dependencies, request, status, warnings);
   } finally {
+    room?.leave();
     deadline?.clear();
   }
 }

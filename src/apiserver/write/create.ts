@@ -90,8 +90,11 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     written = done.written;
     return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
-    await allocation.settle(written);
-    await charge?.settle(written);
+    try {
+      await allocation.settle(written);
+    } finally {
+      await charge?.settle(written);
+    }
   }
 }
 

@@ -135,8 +135,11 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
     written = done.written && !dryRun && !isReadyToGo(resource, object);
     return done;
   } finally {
-    await allocation.settle(written);
-    await charge?.settle(written);
+    try {
+      await allocation.settle(written);
+    } finally {
+      await charge?.settle(written);
+    }
   }
 }
 

@@ -12,10 +12,14 @@ import type { AccessAttributes, AccessDecision, AuthorizationModule, Authorizati
 import type { User } from "../../request.ts";
 import { joinedErrors } from "../joined-errors.ts";
 import { Policy } from "./policy.ts";
-import { UserAccess } from "./user-access.ts";
+import { AnswerBudget, UserAccess } from "./user-access.ts";
 
 /** Identities whose answers are kept, those asked about last. */
 const IDENTITIES_MAX = 1_000;
+/** Characters of a user's name and groups, beyond which an identity is not kept: reviews ask about any. */
+const IDENTITY_LENGTH_MAX = 8_192;
+/** Of all identities together, at most some 100 MB. Beyond it everything is forgotten, and what is asked again is worked out again. */
+const ANSWERS_MAX = 200_000;
 
 export const rbacAuthorizer: AuthorizationModuleFactory = ({ objects }) => {
   const policy = new Policy();
@@ -30,6 +34,7 @@ export class RbacAuthorizer implements AuthorizationModule {
   #byUser = new WeakMap<User, UserAccess>();
   /** For the others: two values that name the same user and groups are one identity. */
   readonly #byIdentity = new Lru<string, UserAccess>({ max: IDENTITIES_MAX });
+  #budget = new AnswerBudget(ANSWERS_MAX);
 
   constructor(policy: Policy, start: () => Promise<void>) {
     this.#policy = policy;
@@ -55,16 +60,23 @@ export class RbacAuthorizer implements AuthorizationModule {
   }
 
   #accessOf(user: User): UserAccess {
+    if (this.#budget.isSpent) this.#forget();
     const known = this.#byUser.get(user);
     if (known?.revision === this.#policy.revision) return known;
     const identity = JSON.stringify([user.name, user.groups]);
     let access = this.#byIdentity.get(identity);
     if (access?.revision !== this.#policy.revision) {
-      access = new UserAccess(this.#policy, user);
-      this.#byIdentity.set(identity, access);
+      access = new UserAccess(this.#policy, user, this.#budget);
+      if (identity.length <= IDENTITY_LENGTH_MAX) this.#byIdentity.set(identity, access);
     }
     this.#byUser.set(user, access);
     return access;
+  }
+
+  #forget(): void {
+    this.#byUser = new WeakMap();
+    this.#byIdentity.clear();
+    this.#budget = new AnswerBudget(ANSWERS_MAX);
   }
 }
 

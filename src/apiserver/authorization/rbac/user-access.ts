@@ -11,9 +11,28 @@ import { joinedErrors } from "../joined-errors.ts";
 import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
 
-/** Questions may be made up by whoever asks reviews. Beyond these all are forgotten and the next are worked out again. */
-const ANSWERS_MAX = 2_000;
-const NAMESPACES_MAX = 2_000;
+/** Questions may be made up by whoever asks, also in reviews. Longer ones than any real one are answered and not remembered. */
+const REMEMBERED_LENGTH_MAX = 512;
+
+/** What all users' answers together may take; one for all servers of a policy. */
+export class AnswerBudget {
+  #left: number;
+
+  /** `answers`: so many are remembered, of less than a kilobyte each. */
+  constructor(answers: number) {
+    this.#left = answers;
+  }
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  spend(): void {
+    this.#left--;
+  }
+}
+
+const NOTHING_LEFT = new AnswerBudget(0);
 
 /** Who may, of all whose names differ: rules about named objects, as far as they come before the one about all. */
 interface Answer {
@@ -28,13 +47,15 @@ export class UserAccess {
   readonly #policy: Policy;
   readonly #user: User;
   readonly #everywhere: ScopeAccess;
+  readonly #budget: AnswerBudget;
   readonly #namespaces = new Map<string, ScopeAccess>();
 
-  constructor(policy: Policy, user: User) {
+  constructor(policy: Policy, user: User, budget: AnswerBudget) {
     this.revision = policy.revision;
     this.#policy = policy;
     this.#user = user;
-    this.#everywhere = new ScopeAccess(policy.grants(user, ""), []);
+    this.#budget = budget;
+    this.#everywhere = new ScopeAccess({ grants: policy.grants(user, ""), before: [], budget });
   }
 
   authorizeResource(verb: string, resource: AccessedResource): AccessDecision {
@@ -54,12 +75,22 @@ export class UserAccess {
   #in(namespace: string): ScopeAccess {
     let scope = this.#namespaces.get(namespace);
     if (scope === undefined) {
-      scope = new ScopeAccess(this.#policy.grants(this.#user, namespace), this.#everywhere.errors);
-      if (this.#namespaces.size >= NAMESPACES_MAX) this.#namespaces.clear();
+      const grants = this.#policy.grants(this.#user, namespace);
+      const isKept = namespace.length <= REMEMBERED_LENGTH_MAX && !this.#budget.isSpent;
+      scope = new ScopeAccess({ grants, before: this.#everywhere.errors, budget: isKept ? this.#budget : NOTHING_LEFT });
+      if (!isKept) return scope;
+      this.#budget.spend();
       this.#namespaces.set(namespace, scope);
     }
     return scope;
   }
+}
+
+interface ScopeOptions {
+  readonly grants: readonly Grant[];
+  /** Errors of what was given everywhere, for what was given in a namespace. */
+  readonly before: readonly string[];
+  readonly budget: AnswerBudget;
 }
 
 /** What was given everywhere, or in one namespace. */
@@ -69,9 +100,10 @@ class ScopeAccess {
   /** What is said to who is not allowed. */
   readonly refusal: AccessDecision;
   readonly #rules: readonly { readonly rule: PolicyRule; readonly decision: AccessDecision }[];
-  readonly #answers = new AnswerTable();
+  readonly #answers: AnswerTable;
 
-  constructor(grants: readonly Grant[], before: readonly string[]) {
+  constructor({ grants, before, budget }: ScopeOptions) {
+    this.#answers = new AnswerTable(budget);
     this.errors = [...before, ...grants.flatMap((grant) => ("error" in grant ? [grant.error] : []))];
     this.refusal = this.errors.length === 0 ? NO_OPINION : { allowed: false, reason: `RBAC: ${joinedErrors(this.errors)}` };
     this.#rules = grants.flatMap((grant) => {
@@ -116,18 +148,20 @@ type Question = Pick<AccessedResource, "group" | "plural" | "subresource">;
  */
 class AnswerTable {
   readonly #answers = new Map<string, Map<string, Map<string, Map<string, Answer>>>>();
-  #size = 0;
+  readonly #budget: AnswerBudget;
+
+  constructor(budget: AnswerBudget) {
+    this.#budget = budget;
+  }
 
   get(verb: string, { group, plural, subresource }: Question): Answer | undefined {
     return this.#answers.get(verb)?.get(group)?.get(plural)?.get(subresource);
   }
 
   set(verb: string, { group, plural, subresource }: Question, answer: Answer): void {
-    if (this.#size >= ANSWERS_MAX) {
-      this.#answers.clear();
-      this.#size = 0;
-    }
+    const length = verb.length + group.length + plural.length + subresource.length;
+    if (length > REMEMBERED_LENGTH_MAX || this.#budget.isSpent) return;
+    this.#budget.spend();
     innerMap(innerMap(innerMap(this.#answers, verb), group), plural).set(subresource, answer);
-    this.#size++;
   }
 }
