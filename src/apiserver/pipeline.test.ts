@@ -179,3 +179,23 @@ test("a Pod that is evicted says why before it goes", async () => {
   assert.deepEqual([condition.status, condition.reason], ["True", "EvictionByEvictionAPI"]);
   assert.equal((await server.call("POST", `${PODS}/none/eviction`, { ...eviction, metadata: { name: "none" } })).code, 404);
 });
+
+test("what one may ask for is said by the path as it was asked for, with a slash at its end or without", async () => {
+  await using server = await startGuardedServer();
+  const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "r" } };
+  const rules = [{ verbs: ["get"], nonResourceURLs: ["/metrics", "/debug/pprof/"] }];
+  await server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", { ...role, rules });
+  await server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    metadata: { name: "b" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
+  });
+  const jane = server.as(JANE);
+  const codes = await Promise.all(
+    ["/metrics", "/metrics/", "/debug/pprof/", "/debug/pprof"].map(async (path) => (await jane.call("GET", path)).code),
+  );
+
+  // Nobody answers at the third, but one may ask.
+  assert.deepEqual(codes, [200, 403, 404, 403]);
+  assert.match((await jane.call("GET", "/metrics/")).body.message, /cannot get path "\/metrics\/"/);
+});

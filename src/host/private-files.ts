@@ -1,5 +1,5 @@
 /** Small files that hold secrets: written whole, readable by their owner only. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { makePrivateDirectory, writeFileWhole } from "./files.ts";
@@ -14,6 +14,19 @@ export async function writePrivateText(path: string, text: string): Promise<void
     })(),
   );
 }
+
+/** Takes from all others whatever rights they have to a file. Where that is not ours to decide, it stays as it is. */
+export async function keepPrivate(path: string): Promise<void> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & OTHERS) !== 0) await chmod(path, mode & ~OTHERS);
+  } catch {
+    // A directory that somebody else keeps, such as one that is mounted for reading.
+  }
+}
+
+/** Everybody but the owner. */
+const OTHERS = 0o077;
 
 export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;

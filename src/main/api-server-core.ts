@@ -14,6 +14,7 @@ import { startExpiry } from "../store/expiry.ts";
 import type { Store } from "../store/store.ts";
 import { startApiServerPart, type ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
+import { checkNamedFiles } from "./named-files.ts";
 import { openStore } from "./open-store.ts";
 import type { Pki } from "./pki/pki.ts";
 import type { StoreConfig } from "./store-config.ts";
@@ -34,6 +35,7 @@ export async function startStoreAndApiServer(
   { clock, log, ...context }: StartContext,
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
   await using starting = new Disposables();
+  await clock.external(checkNamedFiles(apiServer));
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
   startStoreLoops(store, { clock, log }, starting);

@@ -22,7 +22,7 @@ import { ServingTls } from "./serving-tls.ts";
 export interface ApiServerCore {
   readonly exchange: Exchange;
   /** Tells the cluster where it is reached. */
-  advertise?(self: { readonly address: string; readonly port: number }): Promise<void>;
+  advertise?(self: { readonly address: string; readonly port: number; readonly url?: string }): Promise<void>;
   /** Ends all streams; what runs comes to its end. A second call waits for the same. */
   close(): Promise<void>;
 }
@@ -66,11 +66,12 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
   starting.defer(() => closeBoth(http, core));
   const address = serving.advertiseAddress ?? reachableAddress();
-  // A machine that is on no network has nobody to tell.
-  if (address !== undefined) await core.advertise?.({ address, port: http.port });
   const url = `https://${urlHost(reachedAt(serving.bindAddress))}:${http.port}`;
+  // A machine that is on no network has nobody to tell; and who listens on one address is reached at that, whatever was advertised.
+  const reached = isUnspecified(serving.bindAddress) ? {} : { url };
+  if (address !== undefined) await core.advertise?.({ address, port: http.port, ...reached });
   const kubeconfigs = starting.use(await KubeconfigFiles.open(serving));
-  const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki }));
+  const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki, log }));
   await writeKubeconfigs();
   const onRenewed = async () => {
     http.useTls(certificates.tls);
@@ -129,8 +130,13 @@ function withAdvice(error: ListenError, { bindAddress, securePort }: ServingConf
 
 /** A server that listens on all addresses is reached from this machine at its own. */
 function reachedAt(bindAddress: string): string {
-  if (bindAddress === "0.0.0.0") return "127.0.0.1";
-  return bindAddress === "::" ? "::1" : bindAddress;
+  if (!isUnspecified(bindAddress)) return bindAddress;
+  return bindAddress === "::" ? "::1" : "127.0.0.1";
+}
+
+/** All addresses of this machine. */
+function isUnspecified(bindAddress: string): boolean {
+  return bindAddress === "0.0.0.0" || bindAddress === "::";
 }
 
 /** IPv6 addresses stand in brackets in URLs. */

@@ -67,7 +67,7 @@ class ConfigurationReader {
     const { apiVersion, kind, jwt, anonymous } = this.#object(document, "", ["apiVersion", "kind", "jwt", "anonymous"]);
     if (kind !== "AuthenticationConfiguration" || !API_VERSIONS.some((version) => version === apiVersion))
       this.problems.push(
-        `It must be an AuthenticationConfiguration of ${API_VERSIONS[0]}, and is a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`,
+        `It must be an AuthenticationConfiguration of ${API_VERSIONS[0]}, and is ${kind === undefined ? "nothing that says what it is" : `a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`}`,
       );
     const list = this.#list(jwt, "jwt");
     if (list.length > ISSUERS_MAX) this.#add(tooMany("jwt", list.length, ISSUERS_MAX));

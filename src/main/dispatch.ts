@@ -5,6 +5,7 @@
 import type { Command, CommandEntry, Environment, Io } from "./command.ts";
 import { commandHelp, groupOverview, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
+import { UnusableFiles } from "./unusable-files.ts";
 
 /** 0: done. 1: it did not work. 2: the command line is wrong, and nothing was started. */
 export type ExitCode = 0 | 1 | 2;
@@ -31,15 +32,24 @@ export async function dispatch(argv: readonly string[], entries: readonly Comman
   if (found === undefined) return refuseUnknown(words, entries, terminal);
   const command = await found.entry.load();
   const parsed = command.parse(words.slice(found.wordCount), terminal.environment);
-  if (!parsed.ok) return refuse(terminal, parsed.problems, `k8ts ${found.entry.name} --help explains the flags`);
-  return run(command, parsed.options, terminal, verbose);
+  const hint = `k8ts ${found.entry.name} --help explains the flags`;
+  if (!parsed.ok) return refuse(terminal, parsed.problems, hint);
+  return run({ command, options: parsed.options, hint }, terminal, verbose);
 }
 
-async function run(command: Command, options: unknown, terminal: Terminal, verbose: boolean): Promise<ExitCode> {
+interface Running {
+  readonly command: Command;
+  readonly options: unknown;
+  /** Where to look if what was typed cannot be. */
+  readonly hint: string;
+}
+
+async function run({ command, options, hint }: Running, terminal: Terminal, verbose: boolean): Promise<ExitCode> {
   try {
     await command.run(options, await terminal.openIo({ verbose }));
     return 0;
   } catch (error) {
+    if (error instanceof UnusableFiles) return refuse(terminal, error.problems, hint);
     terminal.note(describeError(error, verbose));
     return 1;
   }

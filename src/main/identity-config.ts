@@ -119,6 +119,8 @@ export const identityFlags = {
     type: "list",
     placeholder: "URL,...",
     doc: `Who issues the tokens of service accounts: the first is put into them, all are accepted. Default: ${DEFAULT_ISSUER}.`,
+    // As upstream: any word will do, but one with a colon must be an address.
+    expects: (issuer: string) => (issuer.includes(":") && !URL.canParse(issuer) ? "an address such as https://example.com" : undefined),
   },
   "service-account-key-file": {
     type: "list",
@@ -162,7 +164,7 @@ export const identityFlags = {
     placeholder: "URL",
     doc: "A provider of OpenID Connect whose tokens are accepted. Needs --oidc-client-id.",
     expects: (url: string) =>
-      url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url
+      url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url && !/[?#]/.test(url)
         ? undefined
         : "an address such as https://accounts.example.com",
   },
@@ -215,6 +217,10 @@ export function identityProblems(values: IdentityFlagValues): string[] {
   if ((issuer === undefined) !== (client === undefined)) problems.push("--oidc-issuer-url and --oidc-client-id are only of use together");
   if (values["authentication-config"] !== undefined && issuer !== undefined)
     problems.push("--authentication-config names the issuers of tokens, --oidc-issuer-url names one: give one of them");
+  const issuers = orDefault(values["service-account-issuer"], DEFAULT_IDENTITY_CONFIG.serviceAccount.issuers);
+  if (issuer !== undefined && issuers.includes(issuer))
+    problems.push("--oidc-issuer-url and --service-account-issuer must differ: whose token it is would not be known");
+  if (new Set(issuers).size < issuers.length) problems.push(`--service-account-issuer names something twice: ${issuers.join(",")}`);
   if (values["service-account-key-file"].length > 0 && values["service-account-signing-key-file"] === undefined)
     problems.push(
       "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",

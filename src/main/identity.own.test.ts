@@ -8,10 +8,10 @@ import { sharedPki, testAuthority } from "../testing/certificates.ts";
 import { makeTemporaryDirectory } from "../host/private-files.ts";
 import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "./identity-config.ts";
 import { silentLogger } from "../base/logger.ts";
-import { readClientAuthorities, readIdentity, type ClientAuthorities, type IdentityContext } from "./identity.ts";
+import { readClientAuthorities, readIdentity, type ClientAuthorityBundles, type IdentityContext } from "./identity.ts";
 import type { Pki } from "./pki/pki.ts";
 
-function contextOf(pki: Pki, clientAuthorities: ClientAuthorities): IdentityContext {
+function contextOf(pki: Pki, clientAuthorities: ClientAuthorityBundles): IdentityContext {
   return { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
 }
 
@@ -70,6 +70,28 @@ test("authorities and keys that are given are used, and the cluster's own client
   equal(serviceAccounts?.verifiers[0]?.keyId, serviceAccounts?.signerKeyId);
   deepEqual(serviceAccounts?.audiences, ["a"]);
   await rm(directory, { recursive: true });
+});
+
+test("who signs both clients and front proxies must be told apart by names", async () => {
+  await using directory = await makeTemporaryDirectory("k8ts-identity-");
+  const [shared, pki] = [testAuthority("shared"), await sharedPki()];
+  const file = join(directory.path, "ca.crt");
+  await writeFile(file, `one for all\n${shared.certificate}`);
+  const read = (allowedNames: readonly string[], clientCaFile: string) =>
+    readClientAuthorities(
+      {
+        ...DEFAULT_IDENTITY_CONFIG,
+        clientCaFile,
+        requestHeader: { ...DEFAULT_IDENTITY_CONFIG.requestHeader, clientCaFile: file, allowedNames },
+      },
+      pki,
+    );
+  const others = join(directory.path, "others.crt");
+  await writeFile(others, testAuthority("shared").certificate);
+
+  await rejects(read([], file), /overlapping certificates; --requestheader-allowed-names must be specified/);
+  equal((await read(["proxy"], file))["front-proxy"].includes(shared.certificate), true);
+  equal((await read([], others))["front-proxy"].includes(shared.certificate), true);
 });
 
 test("tokens of a file, and issuers of flags or of a file, are known; what is wrong with a file is said with its name and flag", async () => {

@@ -2,39 +2,51 @@
  * Who is who, from what was set (identity-config.ts) and from the cluster's own certificates and keys (pki). Files that were named are
  * read here, once at start; those with authorities again while the server runs, since they are where new ones are put before old ones end.
  */
+import { encodeBase64 } from "../api/machinery/codec/base64.ts";
+import { pemBlocks } from "../api/machinery/x509/pem.ts";
 import type { Identity, OpenIdIssuer } from "../apiserver/identity.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Verifier } from "../base/signing.ts";
 import { fetchHttpsDocument } from "../host/https-document.ts";
 import { keyIdOf, readJsonWebKey, verifierOfSigner } from "../host/keys.ts";
 import { readAuthenticationConfiguration, type AuthenticationConfiguration } from "./authentication-configuration.ts";
-import { issuerOfFlags, readStaticTokens } from "./authentication-files.ts";
+import { issuerOfFlags, readStaticTokens, type StaticTokens } from "./authentication-files.ts";
 import type { IdentityConfig, OidcConfig, ServiceAccountConfig } from "./identity-config.ts";
 import { readAuthorities, readGiven, readSigningKey, readVerifyingKeys, usable } from "./pki/given-files.ts";
 import type { Pki } from "./pki/pki.ts";
 
 /** By their names between the HTTP room, which finds out who signed a certificate, and the authenticators, which ask for one of them. */
-export interface ClientAuthorities {
+export interface ClientAuthorityBundles {
   /** PEM bundles. */
   readonly clients: string;
   readonly "front-proxy": string;
 }
 
 /** The cluster's own authority always signs clients, also if another was given: the kubeconfigs that are written hold what it signed. */
-export async function readClientAuthorities({ clientCaFile, requestHeader }: IdentityConfig, pki: Pki): Promise<ClientAuthorities> {
+export async function readClientAuthorities({ clientCaFile, requestHeader }: IdentityConfig, pki: Pki): Promise<ClientAuthorityBundles> {
   const given = clientCaFile === undefined ? "" : await readAuthorities(clientCaFile, "--client-ca-file");
-  return {
-    clients: `${pki.authority}${given}`,
-    "front-proxy":
-      requestHeader.clientCaFile === undefined
-        ? pki.frontProxyAuthority
-        : await readAuthorities(requestHeader.clientCaFile, "--requestheader-client-ca-file"),
-  };
+  const clients = `${pki.authority}${given}`;
+  const proxies =
+    requestHeader.clientCaFile === undefined
+      ? pki.frontProxyAuthority
+      : await readAuthorities(requestHeader.clientCaFile, "--requestheader-client-ca-file");
+  if (requestHeader.allowedNames.length === 0 && certificatesOf(clients).some((one) => certificatesOf(proxies).includes(one)))
+    throw new Error(SHARED_AUTHORITY);
+  return { clients, "front-proxy": proxies };
+}
+
+/** In upstream's words. Every client could say that it is anybody. */
+const SHARED_AUTHORITY =
+  "--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users";
+
+/** Whatever else stands in the file. */
+function certificatesOf(bundle: string): readonly string[] {
+  return Array.from(pemBlocks(new TextEncoder().encode(bundle)), ({ bytes }) => encodeBase64(bytes));
 }
 
 export interface IdentityContext {
   readonly pki: Pki;
-  readonly clientAuthorities: ClientAuthorities;
+  readonly clientAuthorities: ClientAuthorityBundles;
   /** What clients trust the server by, PEM. */
   readonly serverAuthority: string;
   readonly log: Logger;
@@ -48,11 +60,11 @@ export async function readIdentity(config: IdentityConfig, context: IdentityCont
   return {
     anonymous: described?.anonymous?.enabled ?? config.anonymousAuth,
     ...(described?.anonymous?.paths === undefined ? {} : { anonymousPaths: described.anonymous.paths }),
-    clientAuthority: "clients" satisfies keyof ClientAuthorities,
+    clientAuthority: "clients" satisfies keyof ClientAuthorityBundles,
     clientAuthorityCertificates: authorities.clients,
     serverAuthority,
     frontProxy: {
-      authority: "front-proxy" satisfies keyof ClientAuthorities,
+      authority: "front-proxy" satisfies keyof ClientAuthorityBundles,
       allowedNames: requestHeader.allowedNames,
       usernameHeaders: lowerCase(requestHeader.usernameHeaders),
       uidHeaders: lowerCase(requestHeader.uidHeaders),
@@ -68,10 +80,14 @@ export async function readIdentity(config: IdentityConfig, context: IdentityCont
   };
 }
 
-async function readTokens(path: string, log: Logger): Promise<NonNullable<Identity["staticTokens"]>> {
+export async function readStaticTokenFile(path: string): Promise<StaticTokens> {
   const flag = "--token-auth-file";
   const text = await readGiven(path, flag);
-  const { users, warnings } = usable(path, flag, () => readStaticTokens(text));
+  return usable(path, flag, () => readStaticTokens(text));
+}
+
+async function readTokens(path: string, log: Logger): Promise<StaticTokens["users"]> {
+  const { users, warnings } = await readStaticTokenFile(path);
   for (const warning of warnings) log.warn(`${path}: ${warning}`);
   return users;
 }
@@ -80,10 +96,17 @@ async function readIssuer(oidc: OidcConfig): Promise<OpenIdIssuer> {
   return issuerOfFlags(oidc, oidc.caFile === undefined ? undefined : await readAuthorities(oidc.caFile, "--oidc-ca-file"));
 }
 
-async function readDescription(path: string, { serviceAccount }: IdentityConfig): Promise<AuthenticationConfiguration> {
+export async function readDescription(
+  path: string,
+  { serviceAccount, anonymousAuth }: IdentityConfig,
+): Promise<AuthenticationConfiguration> {
   const flag = "--authentication-config";
   const text = await readGiven(path, flag);
-  return usable(path, flag, () => readAuthenticationConfiguration(new TextEncoder().encode(text), serviceAccount.issuers));
+  return usable(path, flag, () => {
+    const described = readAuthenticationConfiguration(new TextEncoder().encode(text), serviceAccount.issuers);
+    if (described.anonymous === undefined || anonymousAuth) return described;
+    throw new Error("it says who may be anonymous, and --anonymous-auth=false says it otherwise: leave one of them out");
+  });
 }
 
 function lowerCase(headers: readonly string[]): readonly string[] {

@@ -3,6 +3,7 @@
  * and, if certificates are kept, one for each part of the cluster, in `kubeconfigs` beside them. Written at every start, since the port
  * may be another, and whenever a certificate was made anew.
  */
+import type { Logger } from "../base/logger.ts";
 import { joinPath } from "../host/files.ts";
 import { absolutePath, makeTemporaryDirectory, writePrivateText, type TemporaryDirectory } from "../host/private-files.ts";
 import type { ServingConfig } from "./apiserver-config.ts";
@@ -12,6 +13,13 @@ import type { Pki } from "./pki/pki.ts";
 
 /** Inside the directory of the certificates. */
 const COMPONENTS_DIRECTORY = "kubeconfigs";
+
+interface Written {
+  readonly server: string;
+  readonly authority: string;
+  readonly pki: Pki;
+  readonly log: Logger;
+}
 
 export class KubeconfigFiles implements AsyncDisposable {
   /** The administrator's: an absolute path. */
@@ -35,16 +43,17 @@ export class KubeconfigFiles implements AsyncDisposable {
     this.#temporary = temporary;
   }
 
-  async write({ server, authority, pki }: { readonly server: string; readonly authority: string; readonly pki: Pki }): Promise<void> {
+  /** Where those of the cluster's parts cannot be written, as in a directory that others keep, the server does without them. */
+  async write({ server, authority, pki, log }: Written): Promise<void> {
     for (const [name, path] of this.#files) {
       const text = kubeconfigText({ server, authority, user: name, ...pki.pair(name) });
       try {
         await writePrivateText(path, text);
       } catch (error) {
         const flag = name === "admin" ? "--kubeconfig" : "--cert-dir";
-        throw new Error(`Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`, {
-          cause: error,
-        });
+        const problem = `Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`;
+        if (name === "admin") throw new Error(problem, { cause: error });
+        log.warn(problem);
       }
     }
   }

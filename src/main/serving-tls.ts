@@ -9,7 +9,7 @@ import type { HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
 import { machineName } from "../host/private-files.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
-import { readClientAuthorities, type ClientAuthorities } from "./identity.ts";
+import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
 import type { CertificateWithKey } from "./pki/certificates.ts";
 import { fixedPki } from "./pki/fixed-pki.ts";
 import { readServingFiles } from "./pki/given-files.ts";
@@ -24,7 +24,7 @@ export interface ServingTlsContext {
 
 interface Read {
   readonly given: CertificateWithKey | undefined;
-  readonly clientAuthorities: ClientAuthorities;
+  readonly clientAuthorities: ClientAuthorityBundles;
 }
 
 export class ServingTls {
@@ -50,7 +50,7 @@ export class ServingTls {
     return { certificate, key, clientAuthorities: { ...this.clientAuthorities } };
   }
 
-  get clientAuthorities(): ClientAuthorities {
+  get clientAuthorities(): ClientAuthorityBundles {
     return this.#read.clientAuthorities;
   }
 

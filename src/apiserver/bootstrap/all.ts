@@ -5,6 +5,7 @@ import { clusterInfoAccess } from "./cluster-info.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";
 import { flowControl } from "./flow-control.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
+import { legacyTokenTracking } from "./legacy-token-tracking.ts";
 import { namespaces } from "./namespaces.ts";
 import { policy } from "./policy/policy.ts";
 import { priorityClasses } from "./priority-classes.ts";
@@ -15,6 +16,7 @@ export const all: readonly BootstrapStep[] = [
   policy,
   clusterInfoAccess,
   extensionAuthentication,
+  legacyTokenTracking,
   flowControl,
   priorityClasses,
   serviceCidr,

@@ -69,14 +69,14 @@ function isGood(
 }
 
 /** A kubeconfig of one cluster without a name, and nobody's. */
-function kubeconfigOf({ address, port }: Advertised, authority: string): string {
+function kubeconfigOf({ address, port, url }: Advertised, authority: string): string {
   const host = parseIp(address)?.family === 6 ? `[${address}]` : address;
   const lines = [
     "apiVersion: v1",
     "clusters:",
     "- cluster:",
     `    certificate-authority-data: ${authority}`,
-    `    server: https://${host}:${port}`,
+    `    server: ${url ?? `https://${host}:${port}`}`,
     '  name: ""',
     "contexts: null",
     'current-context: ""',

@@ -18,7 +18,7 @@ const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
 const NAME = "default";
 
 /** Soon at first, and often enough to notice when the store is back. */
-const RETRY_DELAY = { minMs: 5, maxMs: 10_000 };
+const RETRY_DELAY = { minMs: 500, maxMs: 10_000 };
 
 export interface DefaultServiceAccountsOptions {
   readonly objects: Objects;

@@ -6,6 +6,8 @@ import { parseIp } from "../../api/machinery/ip-address.ts";
 export interface Advertised {
   readonly address: string;
   readonly port: number;
+  /** Where it is reached from outside of the cluster, such as https://192.0.2.10:6443; absent: at the address and port. */
+  readonly url?: string;
 }
 
 /** Who mirrors Endpoints to EndpointSlices leaves these alone: there is a slice. */

@@ -1,9 +1,10 @@
 /**
- * What upstream's controller manager keeps going and no cluster can do without: aggregated ClusterRoles have their rules, and every
- * namespace has a ServiceAccount for its pods. The API server does it itself, under the names and with the rights of upstream's
- * controllers, until there is a controller manager.
+ * What upstream's controller manager keeps going and no cluster can do without: aggregated ClusterRoles have their rules, every
+ * namespace has a ServiceAccount for its pods, and a quota shows how much of it is taken. The API server does it itself until there is
+ * a controller manager, under the names and with the rights of upstream's controllers where it makes requests.
  */
 import { controllerIdentity, type IdentityName } from "../../api/identities.ts";
+import { QuotaBooks } from "../admission/resource-quota/quota-books.ts";
 import { withAuthenticatedGroup } from "../authentication/chain.ts";
 import { inProcessTransport } from "../in-process.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -11,6 +12,7 @@ import type { ServerContext } from "../server-context.ts";
 import { AggregatedRoles } from "./aggregated-roles.ts";
 import { DefaultServiceAccounts } from "./default-service-accounts.ts";
 import { OwnRequests } from "./own-requests.ts";
+import { QuotaStatuses } from "./quota-statuses.ts";
 
 export interface ServerLoop {
   /** Resolves when it knows what is there; what is missing is made afterwards, and nobody waits for it. */
@@ -26,6 +28,7 @@ export function serverLoops(server: ServerContext, pipeline: Pipeline): readonly
   return [
     new AggregatedRoles({ server, requests: new OwnRequests(pipeline, aggregation) }),
     new DefaultServiceAccounts({ objects, transport, clock, log }),
+    new QuotaStatuses({ objects, books: new QuotaBooks(server), clock, log }),
   ];
 }
 

@@ -24,7 +24,10 @@ export interface ResourcePath {
 
 export interface DocumentPath {
   readonly is: "document";
+  /** Without a slash at its end. */
   readonly path: string;
+  /** As it was asked for: what one may ask for is said by such paths. */
+  readonly asked: string;
 }
 
 /** Subresources of a namespace itself, which look like resources in it. */
@@ -41,7 +44,7 @@ export function parsePath(encoded: string): RequestPath {
       : segments[0] === "apis"
         ? underVersion(segments[1] ?? "", segments, 2)
         : undefined;
-  return resource ?? { is: "document", path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path };
+  return resource ?? { is: "document", path: path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path, asked: path };
 }
 
 function decode(encoded: string): string {

@@ -24,7 +24,7 @@ const VERBS_WITH_SELECTORS = ["list", "watch", "deletecollection"];
 
 export function requestedAccess(request: ExchangeRequest, user: User): AccessAttributes {
   const path = parsePath(request.path);
-  if (path.is === "document") return { user, verb: request.method.toLowerCase(), path: path.path };
+  if (path.is === "document") return { user, verb: request.method.toLowerCase(), path: path.asked };
   const query = request.query === "" ? NO_PARAMETERS : new URLSearchParams(request.query);
   const verb = verbOf(request.method, path, query);
   return { user, verb, resource: resourceOf(path, verb, query), path: "" };

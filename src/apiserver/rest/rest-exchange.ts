@@ -80,13 +80,13 @@ async function answerDocument(
   { server, pipeline, documents }: RestDependencies,
   request: ExchangeRequest,
   user: User,
-  { path }: DocumentPath,
+  { path, asked }: DocumentPath,
 ): Promise<ExchangeAnswer> {
   const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
   const room = pipeline.takeRoom(verb, user);
   try {
-    const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path });
-    if (!allowed) throw pathRefusal(user, { verb, path, reason });
+    const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
+    if (!allowed) throw pathRefusal(user, { verb, path: asked, reason });
     return await documentAt({ server, documents }, request, { verb, path });
   } finally {
     room.leave();

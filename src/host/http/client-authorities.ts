@@ -1,6 +1,6 @@
 /**
  * Who has signed the certificate that a client showed in the handshake. OpenSSL checks it against all authorities together and does not
- * tell which one it was; here the chain is followed once more, by signatures, to the authority that it ends in, so that one authority's
+ * tell which one it was; here the chain is followed once more, by signatures, to the authorities that it ends in, so that one authority's
  * certificates are never taken for another's, also if both have the same name.
  */
 import { X509Certificate } from "node:crypto";
@@ -37,34 +37,37 @@ export class ClientAuthorities {
     this.#authorities = Object.entries(bundles).map(([name, bundle]) => ({ name, certificates: certificatesOf(bundle) }));
   }
 
-  /** The name of the one that signed it, directly or through others that the client has shown; undefined if none did, or if it is not good now. */
-  signerOf({ certificate, problem, nowMs }: ShownCertificate): string | undefined {
-    if (!isGoodFor(certificate, nowMs)) return undefined;
-    const direct = this.#issuerOf(certificate, nowMs);
-    if (direct !== undefined) return problem === undefined || DECIDED_HERE.includes(problem) ? direct : undefined;
-    return problem === undefined ? this.#signerThrough(certificate, nowMs) : undefined;
+  /**
+   * The names of those that signed it, directly or through others that the client has shown; none if it is not good now. Each is asked by
+   * itself: one certificate may be in the bundles of several.
+   */
+  signersOf(shown: ShownCertificate): readonly string[] {
+    if (!isGoodFor(shown.certificate, shown.nowMs)) return [];
+    return this.#authorities.filter((authority) => isSignedBy(shown, authority)).map(({ name }) => name);
   }
+}
 
-  #signerThrough(leaf: X509Certificate, nowMs: number): string | undefined {
-    const between = shownBetween(leaf);
-    let current = leaf;
-    for (let length = 1; length < CHAIN_MAX; length++) {
-      const next = between.find((one) => one.ca && isGoodFor(one, nowMs) && isIssuedBy(current, one));
-      if (next === undefined) return undefined;
-      const found = this.#issuerOf(next, nowMs);
-      if (found !== undefined) return found;
-      between.splice(between.indexOf(next), 1);
-      current = next;
-    }
-    return undefined;
-  }
+function isSignedBy({ certificate, problem, nowMs }: ShownCertificate, authority: Authority): boolean {
+  if (isDirectlySignedBy(certificate, authority, nowMs)) return problem === undefined || DECIDED_HERE.includes(problem);
+  return problem === undefined && isSignedThrough(certificate, authority, nowMs);
+}
 
-  /** A certificate that is itself among the trusted ones needs no signature. */
-  #issuerOf(certificate: X509Certificate, nowMs: number): string | undefined {
-    return this.#authorities.find(({ certificates }) =>
-      certificates.some((one) => isValid(one, nowMs) && (one.raw.equals(certificate.raw) || (one.ca && isIssuedBy(certificate, one)))),
-    )?.name;
+function isSignedThrough(leaf: X509Certificate, authority: Authority, nowMs: number): boolean {
+  const between = shownBetween(leaf);
+  let current = leaf;
+  for (let length = 1; length < CHAIN_MAX; length++) {
+    const next = between.find((one) => one.ca && isGoodFor(one, nowMs) && isIssuedBy(current, one));
+    if (next === undefined) return false;
+    if (isDirectlySignedBy(next, authority, nowMs)) return true;
+    between.splice(between.indexOf(next), 1);
+    current = next;
   }
+  return false;
+}
+
+/** A certificate that is itself among the trusted ones needs no signature. */
+function isDirectlySignedBy(certificate: X509Certificate, { certificates }: Authority, nowMs: number): boolean {
+  return certificates.some((one) => isValid(one, nowMs) && (one.raw.equals(certificate.raw) || (one.ca && isIssuedBy(certificate, one))));
 }
 
 function certificatesOf(bundle: string): readonly X509Certificate[] {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { silentLogger } from "../../base/logger.ts";
 import { testAuthority, testIntermediate, testServing } from "../../testing/certificates.ts";
+import { extension } from "../../api/machinery/x509/certificate-writer.ts";
 import type { HttpHandler, HttpPeerCertificate } from "./contract.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "./server.ts";
 
@@ -62,6 +63,9 @@ const [sameNameClients, sameNameProxies] = [testAuthority("same"), testAuthority
 const between = testIntermediate("between", clients);
 const second = testIntermediate("second", between);
 const serversOnly = testIntermediate("servers only", clients, { extendedKeyUsages: [SERVER_PURPOSE] });
+const [both, unknown] = [testAuthority("both"), { otherExtensions: [extension("1.2.3.4", Uint8Array.of(5, 0), { critical: true })] }];
+const betweenBoth = testIntermediate("between both", both);
+const strange = testIntermediate("strange", clients, unknown);
 const noAuthority = testIntermediate("no authority", clients, { isAuthority: false });
 
 /** With what the client sends besides its own. */
@@ -74,15 +78,15 @@ function validFor(fromMs: number, toMs: number) {
 }
 
 const BUNDLES = {
-  clients: `${clients.certificate}${sameNameClients.certificate}`,
-  proxies: `${proxies.certificate}${sameNameProxies.certificate}`,
+  clients: `${clients.certificate}${sameNameClients.certificate}${both.certificate}`,
+  proxies: `${proxies.certificate}${sameNameProxies.certificate}${both.certificate}`,
 };
 
-const ROWS: readonly { readonly shows: string; readonly shown: Pair; readonly authority?: string }[] = [
-  { shows: "a certificate of the clients' authority", shown: clients.sign("jane"), authority: "clients" },
-  { shows: "a certificate of the proxies' authority", shown: proxies.sign("proxy"), authority: "proxies" },
-  { shows: "one of clients, whose authority is called as that of proxies", shown: sameNameClients.sign("jane"), authority: "clients" },
-  { shows: "one of proxies, whose authority is called as that of clients", shown: sameNameProxies.sign("proxy"), authority: "proxies" },
+const ROWS: readonly { readonly shows: string; readonly shown: Pair; readonly authorities?: readonly string[] }[] = [
+  { shows: "a certificate of the clients' authority", shown: clients.sign("jane"), authorities: ["clients"] },
+  { shows: "a certificate of the proxies' authority", shown: proxies.sign("proxy"), authorities: ["proxies"] },
+  { shows: "one of clients, whose authority is called as that of proxies", shown: sameNameClients.sign("jane"), authorities: ["clients"] },
+  { shows: "one of proxies, whose authority is called as that of clients", shown: sameNameProxies.sign("proxy"), authorities: ["proxies"] },
   { shows: "one of an authority that only has the name of ours", shown: stranger.sign("jane") },
   { shows: "one of proxies that names the clients' authority as its signer", shown: proxies.signAs(clients, "jane") },
   { shows: "one of clients that names the proxies' authority as its signer", shown: clients.signAs(proxies, "proxy") },
@@ -90,24 +94,32 @@ const ROWS: readonly { readonly shows: string; readonly shown: Pair; readonly au
   { shows: "one that has expired", shown: clients.sign("jane", validFor(-2 * HOUR_MS, -HOUR_MS)) },
   { shows: "one that is not valid yet", shown: clients.sign("jane", validFor(HOUR_MS, 2 * HOUR_MS)) },
   { shows: "one that is for servers only", shown: clients.sign("jane", { extendedKeyUsages: [SERVER_PURPOSE] }) },
-  { shows: "one that is for anything", shown: clients.sign("jane", { extendedKeyUsages: [ANY_PURPOSE] }), authority: "clients" },
-  { shows: "one that does not say for what it is", shown: clients.sign("jane", { extendedKeyUsages: [] }), authority: "clients" },
-  { shows: "one signed through another, which it sends", shown: chain(between.sign("jane"), between), authority: "clients" },
-  { shows: "one signed through two others", shown: chain(second.sign("jane"), second, between), authority: "clients" },
+  { shows: "one that is for anything", shown: clients.sign("jane", { extendedKeyUsages: [ANY_PURPOSE] }), authorities: ["clients"] },
+  { shows: "one that does not say for what it is", shown: clients.sign("jane", { extendedKeyUsages: [] }), authorities: ["clients"] },
+  { shows: "one signed through another, which it sends", shown: chain(between.sign("jane"), between), authorities: ["clients"] },
+  { shows: "one signed through two others", shown: chain(second.sign("jane"), second, between), authorities: ["clients"] },
   { shows: "one signed through another, which it does not send", shown: between.sign("jane") },
   { shows: "one signed through another that may not sign for clients", shown: chain(serversOnly.sign("jane"), serversOnly) },
+  { shows: "one of an authority that signs both", shown: both.sign("jane"), authorities: ["clients", "proxies"] },
+  {
+    shows: "one signed through another by an authority that signs both",
+    shown: chain(betweenBoth.sign("jane"), betweenBoth),
+    authorities: ["clients", "proxies"],
+  },
+  { shows: "one that must be understood and is not", shown: clients.sign("jane", unknown) },
+  { shows: "one signed through another that must be understood and is not", shown: chain(strange.sign("jane"), strange) },
   { shows: "one signed by a certificate that may not sign", shown: chain(noAuthority.sign("jane"), noAuthority) },
 ];
 
-for (const { shows, shown, authority } of ROWS) {
-  test(`who shows ${shows} is ${authority === undefined ? "nobody's" : `of the ${authority}`}, on both protocols`, async () => {
+for (const { shows, shown, authorities = [] } of ROWS) {
+  test(`who shows ${shows} is ${authorities.length === 0 ? "nobody's" : `of the ${authorities.join(" and the ")}`}, on both protocols`, async () => {
     await using started = await start(BUNDLES);
 
     await askHttp1(started.server, shown);
     await askHttp2(started.server, shown);
 
     const [pem] = /-----BEGIN[^]*?-----END CERTIFICATE-----\n/.exec(shown.certificate) ?? [];
-    const expected = { pem, ...(authority === undefined ? {} : { authority }) };
+    const expected = { pem, authorities };
     deepEqual(started.seen, [expected, expected, expected]);
     equal(started.seen[1], started.seen[2], "found out once per connection");
   });
@@ -133,8 +145,8 @@ test("a client that comes again with what it kept of its last connection is know
   for (let times = 0; times < 2; times++) await askHttp1(started.server, shown, agent);
 
   deepEqual(
-    started.seen.map((one) => one?.authority),
-    ["clients", "clients"],
+    started.seen.map((one) => one?.authorities),
+    [["clients"], ["clients"]],
   );
 });
 
@@ -158,8 +170,8 @@ test("a new certificate is shown to new connections; open ones go on, and new au
   answer.resume();
   notEqual((asked.socket as TLSSocket).getPeerX509Certificate()?.toString(), before.getPeerX509Certificate()?.toString());
   deepEqual(
-    started.seen.map((one) => one?.authority),
-    ["clients", "clients", "others"],
+    started.seen.map((one) => one?.authorities),
+    [["clients"], ["clients"], ["others"]],
   );
   agent.destroy();
 });

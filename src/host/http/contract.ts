@@ -12,8 +12,8 @@ export interface HttpPeer {
 
 export interface HttpPeerCertificate {
   readonly pem: string;
-  /** The name of the authority that signed it; absent if none did, or if it is not for clients or not valid at this time. */
-  readonly authority?: string;
+  /** The names of the authorities that signed it; none if it is not for clients or not valid at this time. */
+  readonly authorities: readonly string[];
 }
 
 export interface HttpRequest {

@@ -41,7 +41,7 @@ export class Peers {
     if (certificate === undefined) return undefined;
     // Node's types promise an Error; it is the code of one.
     const problem = socket.authorized ? undefined : String(socket.authorizationError);
-    const authority = this.#authorities?.signerOf({ certificate, problem, nowMs: Date.now() });
-    return { pem: certificate.toString(), ...(authority === undefined ? {} : { authority }) };
+    const authorities = this.#authorities?.signersOf({ certificate, problem, nowMs: Date.now() }) ?? [];
+    return { pem: certificate.toString(), authorities };
   }
 }

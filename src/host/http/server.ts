@@ -45,7 +45,7 @@ export interface HttpsServerTls {
   readonly certificate: string;
   readonly key: string;
   /**
-   * Who signs client certificates: bundles by a name, which HttpPeerCertificate.authority gives back. Without, clients are not asked for
+   * Who signs client certificates: bundles by a name, which HttpPeerCertificate.authorities gives back. Without, clients are not asked for
    * one: it could not be trusted, and browsers would ask their user which one to send.
    */
   readonly clientAuthorities?: Readonly<Record<string, string>>;

@@ -1,7 +1,9 @@
-import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, rejects } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { get } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
@@ -11,6 +13,8 @@ import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { apiServer as command } from "./apiserver.ts";
+
+const LAUNCHER = join(import.meta.dirname, "..", "launcher.js");
 
 async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "k8ts-apiserver-"));
@@ -134,4 +138,28 @@ test("a data directory that cannot be made is told in one sentence that names it
     run(["--secure-port", "0", "--data-dir", "/proc/k8ts-none"], async () => {}),
     /^StoreError: .*\/proc\/k8ts-none/,
   );
+});
+
+test("all files that cannot be used are told at once, with exit code 2 and before anything is made", async () => {
+  await using directory = await temporaryDirectory();
+  const data = join(directory.path, "data");
+  const tokens = join(directory.path, "tokens");
+  await writeFile(tokens, "planted-elsewhere");
+  const flags = [
+    `--data-dir=${data}`,
+    "--client-ca-file=/nope",
+    `--token-auth-file=${tokens}`,
+    "--oidc-issuer-url=https://issuer.example.com",
+    "--oidc-client-id=me",
+    "--oidc-ca-file=/nope3",
+  ];
+
+  const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, "apiserver", ...flags], { encoding: "utf8" });
+
+  equal(status, 2);
+  match(stderr, /Cannot read \/nope: there is no such file; .*--client-ca-file/);
+  match(stderr, /Cannot use .*tokens: .*at least 3 columns.*--token-auth-file/);
+  match(stderr, /Cannot read \/nope3: .*--oidc-ca-file/);
+  doesNotMatch(stderr, /planted-elsewhere/);
+  equal(existsSync(data), false);
 });

@@ -39,6 +39,16 @@ test("files are readable by their owner only, and the next start uses them", asy
   deepEqual(allOf(await open(path)), allOf(first));
 });
 
+test("what others were given rights to is the owner's alone again after a start", async () => {
+  await using directory = await temporaryDirectory();
+  const first = await open(directory.path);
+  for (const path of [directory.path, join(directory.path, "ca.key"), join(directory.path, "sa.key")]) await chmod(path, 0o777);
+
+  deepEqual(allOf(await open(directory.path)), allOf(first));
+
+  for (const name of ["", "ca.key", "sa.key"]) equal((await stat(join(directory.path, name))).mode & 0o077, 0, name);
+});
+
 test("servers that start on an empty directory at the same time have the same certificates", async () => {
   await using directory = await temporaryDirectory();
   const names = ["a", "b", "c", "d"];

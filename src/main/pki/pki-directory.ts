@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { lockDirectory, type DirectoryLock, type LockAttempt } from "../../host/directory-lock.ts";
 import { joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
-import { writePrivateText } from "../../host/private-files.ts";
+import { keepPrivate, writePrivateText } from "../../host/private-files.ts";
 import { FILE_NAMES, PkiError, type PkiFiles } from "./complete.ts";
 import type { PkiPlace } from "./pki.ts";
 
@@ -22,6 +22,7 @@ export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
     isShared: true,
     async complete(missing) {
       const present = await clock.external(readFiles(directory));
+      await clock.external(keepFilesPrivate(directory, present));
       if (!isAnyMissing(present, missing)) return present;
       const lock = await lockOf(directory, clock);
       try {
@@ -93,6 +94,10 @@ async function removePartial(directory: string): Promise<void> {
 async function readFiles(directory: string): Promise<PkiFiles> {
   const texts = await Promise.all(FILE_NAMES.map(async (name) => [name, await readText(joinPath(directory, name))] as const));
   return Object.fromEntries(texts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
+}
+
+async function keepFilesPrivate(directory: string, present: PkiFiles): Promise<void> {
+  await Promise.all([directory, ...Object.keys(present).map((name) => joinPath(directory, name))].map(keepPrivate));
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -43,7 +43,7 @@ function withMarks<T extends Granted>(object: T, { labels, annotations }: Object
 }
 
 function withRules(found: AnyRole, wanted: AnyRole): AnyRole {
-  const missing = missingParts(found.rules ?? [], wanted.rules ?? []);
+  const { parts: missing } = missingParts(found.rules ?? [], wanted.rules ?? []);
   const completed = missing.length === 0 ? found : { ...found, rules: [...(found.rules ?? []), ...missing] };
   return completed.kind === "ClusterRole" ? withAggregation(completed, (wanted as ClusterRole).aggregationRule) : completed;
 }

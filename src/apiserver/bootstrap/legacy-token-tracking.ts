@@ -1,0 +1,19 @@
+/**
+ * The ConfigMap kube-system/kube-apiserver-legacy-service-account-token-tracking: since which day the server notes on Secrets that their
+ * tokens were used (authentication/service-account-token/last-use.ts), so that whoever cleans up knows what the lack of a note means.
+ * The first day stays.
+ */
+import { formatTime } from "../../api/machinery/time.ts";
+import type { BootstrapStep } from "./bootstrap.ts";
+
+const PLACE = { group: "", version: "v1", plural: "configmaps", namespace: "kube-system" };
+const NAME = "kube-apiserver-legacy-service-account-token-tracking";
+
+export const legacyTokenTracking: BootstrapStep = {
+  async make({ server: { clock, identity }, requests }) {
+    if (identity.serviceAccounts === undefined) return;
+    const [since = ""] = formatTime(clock.now()).split("T");
+    await requests.make(PLACE, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data: { since } } as never);
+  },
+  keeps: [{ ...PLACE, name: NAME }],
+};

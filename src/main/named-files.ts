@@ -1,0 +1,31 @@
+/**
+ * Looks at every file that flags name, before anything is started: what is wrong with any of them is told at once. They are read again
+ * by who uses them.
+ */
+import type { ApiServerOptions } from "./apiserver-config.ts";
+import { readDescription, readStaticTokenFile } from "./identity.ts";
+import { readAuthorities, readServingFiles, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
+import { UnusableFiles } from "./unusable-files.ts";
+
+/** Rejects with UnusableFiles. */
+export async function checkNamedFiles({ serving, identity }: ApiServerOptions): Promise<void> {
+  const { requestHeader, serviceAccount, oidc } = identity;
+  const looks: readonly Promise<unknown>[] = [
+    look(serving.certificateFiles, readServingFiles),
+    look(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
+    look(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
+    look(serviceAccount.signingKeyFile, readSigningKey),
+    ...serviceAccount.keyFiles.map((path) => readVerifyingKeys([path])),
+    look(identity.tokenAuthFile, readStaticTokenFile),
+    look(oidc?.caFile, (path) => readAuthorities(path, "--oidc-ca-file")),
+    look(identity.authenticationConfigFile, (path) => readDescription(path, identity)),
+  ];
+  const problems = (await Promise.allSettled(looks)).flatMap((result) =>
+    result.status === "rejected" ? [(result.reason as Error).message] : [],
+  );
+  if (problems.length > 0) throw new UnusableFiles(problems);
+}
+
+async function look<T>(named: T | undefined, read: (named: T) => Promise<unknown>): Promise<unknown> {
+  return named === undefined ? undefined : read(named);
+}

@@ -1,0 +1,10 @@
+/** Files that were named by flags and cannot be used: told all at once, like everything else that is wrong with what was typed. */
+export class UnusableFiles extends Error {
+  override readonly name = "UnusableFiles";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("; "));
+    this.problems = problems;
+  }
+}
