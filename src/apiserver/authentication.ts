@@ -71,6 +71,7 @@ export type TokenReviewAnswer =
   /** `error` as upstream says it in the review's status; "" if nobody knows the token. */
   | { readonly authenticated: false; readonly error: string };
 
-export const ANONYMOUS: User = { name: "system:anonymous", groups: ["system:unauthenticated"] };
-
 export const AUTHENTICATED_GROUP = "system:authenticated";
+export const UNAUTHENTICATED_GROUP = "system:unauthenticated";
+
+export const ANONYMOUS: User = { name: "system:anonymous", groups: [UNAUTHENTICATED_GROUP] };

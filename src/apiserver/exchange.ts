@@ -35,8 +35,8 @@ export interface Peer {
 
 export interface PeerCertificate {
   readonly pem: string;
-  /** Which of the authorities that the HTTP room was given has signed it, by the name it was given; absent: none of them. */
-  readonly authority?: string;
+  /** Which of the authorities that the HTTP room was given have signed it, by the names they were given. */
+  readonly authorities: readonly string[];
 }
 
 /** A client that asks for a WebSocket. Any answer but an UpgradedAnswer refuses it; a stream becomes one of messages to the client. */

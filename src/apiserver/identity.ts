@@ -11,7 +11,7 @@ export interface Identity {
   readonly anonymous: boolean;
   /** The only paths where that is so (AuthenticationConfiguration's anonymous.conditions); absent: all. */
   readonly anonymousPaths?: readonly string[];
-  /** Whether certificates that the authority of this name signed show a user (`PeerCertificate.authority`). Absent: none do. */
+  /** Whether certificates that the authority of this name signed show a user (`PeerCertificate.authorities`). Absent: none do. */
   readonly clientAuthority?: string;
   /** That authority as PEM, for extension API servers (ConfigMap kube-system/extension-apiserver-authentication). */
   readonly clientAuthorityCertificates?: string;
@@ -30,7 +30,7 @@ export interface Identity {
 
 /** A proxy that has found out who the user is, and says so in headers. It shows who itself is by a certificate. */
 export interface FrontProxy {
-  /** Who signs its certificate (`PeerCertificate.authority`). Never the authority of clients. */
+  /** Who signs its certificate (`PeerCertificate.authorities`). If the same also signs clients, `allowedNames` must tell them apart. */
   readonly authority: string;
   /** Common names; empty: any that the authority has signed. */
   readonly allowedNames: readonly string[];

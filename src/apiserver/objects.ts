@@ -72,6 +72,17 @@ export class Objects {
     return allOf<T>(storage, namespace);
   }
 
+  /**
+   * The revision since which nothing of the kind has changed anywhere; memory is then at least as new as every write that was answered
+   * before. undefined: nobody can tell.
+   */
+  async lastChange(kind: KindName): Promise<number | undefined> {
+    const { cache } = this.#storage(kind);
+    await cache.load();
+    const reached = await cache.freshRevision();
+    return reached === undefined || !cache.isLoaded ? undefined : cache.lastChange;
+  }
+
   /** Tells of all that is there, then resolves; and from then on of each change, as long as the server lives. */
   async follow(kind: KindName, follower: Follower): Promise<void> {
     const { cache } = this.#storage(kind);

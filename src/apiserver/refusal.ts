@@ -4,10 +4,6 @@ import { forbiddenError, StatusError } from "../api/machinery/status-error.ts";
 import type { AccessAttributes, AccessedResource } from "./authorization.ts";
 import type { ApiRequest, User } from "./request.ts";
 
-export function describeUser({ name }: User): string {
-  return quoteGo(name);
-}
-
 /** `verb` is what was refused, as authorizers name it. */
 export function refusal(request: ApiRequest, verb: string, reason: string): StatusError {
   return accessRefusal({ user: request.context.user, verb, resource: request, path: "" }, reason);
@@ -25,7 +21,7 @@ export function pathRefusal(
 export function accessRefusal(access: AccessAttributes, reason: string): StatusError {
   const { user, verb, resource, path } = access;
   const what = resource === undefined ? `path ${quoteGo(path)}` : describeResource(resource);
-  const why = harmless(`User ${describeUser(user)} cannot ${verb} ${what}`);
+  const why = harmless(`User ${quoteGo(user.name)} cannot ${verb} ${what}`);
   const sentence = reason === "" ? why : `${why}: ${reason}`;
   if (resource === undefined) return new StatusError("Forbidden", `forbidden: ${sentence}`, { details: {} });
   return forbiddenError(resource, resource.name, sentence);

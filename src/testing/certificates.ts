@@ -1,6 +1,6 @@
 /** Certificates for tests: authorities that sign whatever is asked of them, and one PKI that all servers of a test process share. */
 import { parsePemCertificates, type Certificate } from "../api/machinery/x509/certificate.ts";
-import { issuerOf, writeCertificate, type CertificateContent, type Issuer } from "../api/machinery/x509/certificate-writer.ts";
+import { extension, issuerOf, writeCertificate, type CertificateContent, type Issuer } from "../api/machinery/x509/certificate-writer.ts";
 import { PURPOSE } from "../api/machinery/x509/extensions.ts";
 import { pemText } from "../api/machinery/x509/pem.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
@@ -18,6 +18,9 @@ export interface TestAuthority extends CertificateWithKey {
   /** The same, but it bears all that names another authority as its signer. */
   signAs(other: TestAuthority, commonName: string): CertificateWithKey;
 }
+
+/** Of a certificate that nobody may take for good who does not know what this means. */
+export const UNKNOWN_CRITICAL_EXTENSION = extension("1.2.3.4", Uint8Array.of(5, 0), { critical: true });
 
 export function testAuthority(commonName: string): TestAuthority {
   const key = makeKey();

@@ -10,7 +10,7 @@ import { defaultIngressClass } from "./default-ingress-class/default-ingress-cla
 import { defaultStorageClass } from "./default-storage-class/default-storage-class.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds/default-toleration-seconds.ts";
 import { limitRanger } from "./limit-ranger/limit-ranger.ts";
-import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { namespaceLifecycle } from "./namespace-lifecycle/namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction/node-restriction.ts";
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize/persistent-volume-claim-resize.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
@@ -26,26 +26,28 @@ export interface ListedPlugin {
   readonly make: AdmissionPluginFactory;
   /** Asked unless somebody said otherwise. */
   readonly byDefault: boolean;
+  /** Whether it may change what is written, or, on the way, other objects. */
+  readonly changesObjects: boolean;
 }
 
 export const all: Readonly<Record<string, ListedPlugin>> = {
-  NamespaceLifecycle: { make: namespaceLifecycle, byDefault: true },
-  LimitRanger: { make: limitRanger, byDefault: true },
-  ServiceAccount: { make: serviceAccount, byDefault: true },
+  NamespaceLifecycle: { make: namespaceLifecycle, byDefault: true, changesObjects: false },
+  LimitRanger: { make: limitRanger, byDefault: true, changesObjects: true },
+  ServiceAccount: { make: serviceAccount, byDefault: true, changesObjects: true },
   // Off by default upstream, where clusters are older than it; every installer turns it on.
-  NodeRestriction: { make: nodeRestriction, byDefault: true },
-  TaintNodesByCondition: { make: taintNodesByCondition, byDefault: true },
-  PodSecurity: { make: podSecurity, byDefault: true },
-  Priority: { make: priority, byDefault: true },
-  DefaultTolerationSeconds: { make: defaultTolerationSeconds, byDefault: true },
-  DefaultStorageClass: { make: defaultStorageClass, byDefault: true },
-  StorageObjectInUseProtection: { make: storageObjectInUseProtection, byDefault: true },
-  PersistentVolumeClaimResize: { make: persistentVolumeClaimResize, byDefault: true },
-  RuntimeClass: { make: runtimeClass, byDefault: true },
-  CertificateApproval: { make: certificateApproval, byDefault: true },
-  CertificateSigning: { make: certificateSigning, byDefault: true },
-  CertificateSubjectRestriction: { make: certificateSubjectRestriction, byDefault: true },
-  DefaultIngressClass: { make: defaultIngressClass, byDefault: true },
-  PodTopologyLabels: { make: podTopologyLabels, byDefault: true },
-  ResourceQuota: { make: resourceQuota, byDefault: true },
+  NodeRestriction: { make: nodeRestriction, byDefault: true, changesObjects: false },
+  TaintNodesByCondition: { make: taintNodesByCondition, byDefault: true, changesObjects: true },
+  PodSecurity: { make: podSecurity, byDefault: true, changesObjects: false },
+  Priority: { make: priority, byDefault: true, changesObjects: true },
+  DefaultTolerationSeconds: { make: defaultTolerationSeconds, byDefault: true, changesObjects: true },
+  DefaultStorageClass: { make: defaultStorageClass, byDefault: true, changesObjects: true },
+  StorageObjectInUseProtection: { make: storageObjectInUseProtection, byDefault: true, changesObjects: true },
+  PersistentVolumeClaimResize: { make: persistentVolumeClaimResize, byDefault: true, changesObjects: false },
+  RuntimeClass: { make: runtimeClass, byDefault: true, changesObjects: true },
+  CertificateApproval: { make: certificateApproval, byDefault: true, changesObjects: false },
+  CertificateSigning: { make: certificateSigning, byDefault: true, changesObjects: false },
+  CertificateSubjectRestriction: { make: certificateSubjectRestriction, byDefault: true, changesObjects: false },
+  DefaultIngressClass: { make: defaultIngressClass, byDefault: true, changesObjects: true },
+  PodTopologyLabels: { make: podTopologyLabels, byDefault: true, changesObjects: true },
+  ResourceQuota: { make: resourceQuota, byDefault: true, changesObjects: true },
 };

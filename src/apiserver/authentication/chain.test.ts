@@ -29,7 +29,7 @@ const bearer = (authorization: string): Shown => ({ headers: { authorization } }
 const BOB = "bob: dev system:authenticated";
 const ALICE = "alice: ops system:authenticated";
 const NOBODY = "system:anonymous: system:unauthenticated";
-const alice = certificateOf({ commonName: "alice", organizations: ["ops"], authority: CLIENTS });
+const alice = certificateOf({ commonName: "alice", organizations: ["ops"], authorities: [CLIENTS] });
 const stranger = certificateOf({ commonName: "alice", organizations: ["ops"] });
 
 const rows: readonly [title: string, shown: Shown, who: string][] = [

@@ -17,6 +17,7 @@ import {
   type Soon,
   type TokenAuthenticator,
   type TokenReviewAnswer,
+  UNAUTHENTICATED_GROUP,
 } from "../authentication.ts";
 import type { ExchangeRequest, Peer } from "../exchange.ts";
 import type { User } from "../request.ts";
@@ -156,8 +157,6 @@ export class AuthenticationChain implements Authenticator {
     return known;
   }
 }
-
-const [UNAUTHENTICATED_GROUP = ""] = ANONYMOUS.groups;
 
 /** Whoever has shown who they are is in one more group, unless what showed it has said that it is nobody. */
 export function withAuthenticatedGroup(user: User): User {

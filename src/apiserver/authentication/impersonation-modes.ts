@@ -5,11 +5,13 @@
  * account with groups of one's choice, and members of system:masters.
  */
 import { describeFieldError } from "../../api/machinery/field-error.ts";
-import { validateDnsLabel, validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
+import { validateDnsSubdomain, validateDomainPrefixedPath } from "../../api/machinery/names.ts";
 import type { StatusError } from "../../api/machinery/status-error.ts";
 import type { AccessAttributes, AccessedResource } from "../authorization.ts";
+import { MASTERS } from "../authorization/chain.ts";
 import { accessRefusal } from "../refusal.ts";
 import type { User } from "../request.ts";
+import { isOnNode, serviceAccountOf } from "../service-account-identity.ts";
 import type { WantedUser } from "./impersonation-headers.ts";
 
 export interface ImpersonationMode {
@@ -26,7 +28,7 @@ export type Ask = (verb: string, resource: AccessedResource) => StatusError | un
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: "associated-node",
-    appliesTo: (wanted, requestor) => hasOnlyName(wanted) && isOnNode(requestor, nodeNameOf(wanted.name)),
+    appliesTo: (wanted, requestor) => hasOnlyName(wanted) && isOnNode(requestor, nodeNameOf(wanted.name) ?? ""),
   },
   { name: "arbitrary-node", appliesTo: (wanted) => hasOnlyName(wanted) && nodeNameOf(wanted.name) !== undefined },
   { name: "serviceaccount", appliesTo: (wanted) => hasOnlyName(wanted) && serviceAccountOf(wanted.name) !== undefined },
@@ -38,8 +40,6 @@ export const impersonationModes: readonly ImpersonationMode[] = [
 ];
 
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
-const NODE_NAME = "authentication.kubernetes.io/node-name";
-const MASTERS = "system:masters";
 
 /** From this many on it is first asked for all of them at once. */
 const MANY = 4;
@@ -141,20 +141,4 @@ function nodeNameOf(user: string): string | undefined {
   if (!user.startsWith(NODE_PREFIX)) return undefined;
   const name = user.slice(NODE_PREFIX.length);
   return validateDnsSubdomain(name).length === 0 ? name : undefined;
-}
-
-const ACCOUNT_PREFIX = "system:serviceaccount:";
-
-function serviceAccountOf(user: string): { readonly namespace: string; readonly name: string } | undefined {
-  if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
-  const [namespace = "", name = "", ...more] = user.slice(ACCOUNT_PREFIX.length).split(":");
-  if (more.length > 0 || validateDnsLabel(namespace).length > 0 || validateDnsSubdomain(name).length > 0) return undefined;
-  return { namespace, name };
-}
-
-/** Whether it is a service account whose token was made for a pod on that node. */
-function isOnNode({ name, extra = {} }: User, nodeName: string | undefined): boolean {
-  if (nodeName === undefined || serviceAccountOf(name) === undefined || !Object.hasOwn(extra, NODE_NAME)) return false;
-  const nodes = extra[NODE_NAME] ?? [];
-  return nodes.length === 1 && nodes[0] === nodeName;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, notEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { isStatusError } from "../../api/machinery/status-error.ts";
 import type { AccessAttributes, Authorizer } from "../authorization.ts";
@@ -315,4 +315,17 @@ test("what could not be found out on the way stands in the refusal", () => {
   const failing: Authorizer = { ...allowing(), authorize: () => ({ allowed: false, reason: "why", evaluationError: "broken" }) };
 
   equal(refusalOf(failing, { "impersonate-user": "bob" }).endsWith(": broken: why"), true);
+});
+
+test("users of whom much is said push others out of memory before there are many of them", () => {
+  const authorizer = allowing("*");
+  const bob = () => become(authorizer, { "impersonate-user": "bob" });
+  const before = bob();
+  equal(bob(), before);
+
+  for (let index = 0; index < 100; index++)
+    become(authorizer, { "impersonate-user": `${index}`, "impersonate-group": "g".repeat(100_000) });
+
+  deepEqual(bob(), before);
+  notEqual(bob(), before);
 });

@@ -5,7 +5,7 @@
  */
 import { Lru } from "../../base/lru.ts";
 import type { StatusError } from "../../api/machinery/status-error.ts";
-import { ANONYMOUS, AUTHENTICATED_GROUP } from "../authentication.ts";
+import { ANONYMOUS, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP } from "../authentication.ts";
 import type { AccessAttributes, AccessDecision, AccessedResource, Authorizer } from "../authorization.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import { accessRefusal } from "../refusal.ts";
@@ -37,11 +37,14 @@ function impersonationOf(authorizer: Authorizer): Impersonation {
 const REQUESTORS_MAX = 10_000;
 /** Users that are the same object again when they are impersonated again, so that what was decided for them is found. */
 const USERS_MAX = 1_000;
+/** Characters of all that is remembered of either: names and groups may be long. */
+const REMEMBERED_LENGTH_MAX = 4 * 1024 * 1024;
+const BY_LENGTH = { maxWeight: REMEMBERED_LENGTH_MAX, weigh: (_: unknown, key: string) => key.length };
 
 class Impersonation {
   readonly #authorizer: Authorizer;
-  readonly #lastModes = new Lru<string, ImpersonationMode>({ max: REQUESTORS_MAX });
-  readonly #users = new Lru<string, User>({ max: USERS_MAX });
+  readonly #lastModes = new Lru<string, ImpersonationMode>({ max: REQUESTORS_MAX, ...BY_LENGTH });
+  readonly #users = new Lru<string, User>({ max: USERS_MAX, ...BY_LENGTH });
   readonly #nodeAgents = new WeakMap<User, User>();
 
   constructor(authorizer: Authorizer) {
@@ -104,8 +107,6 @@ class Impersonation {
     return user;
   }
 }
-
-const [UNAUTHENTICATED_GROUP = ""] = ANONYMOUS.groups;
 
 /** Everybody is either somebody or nobody. */
 function withStanding(name: string, groups: readonly string[]): readonly string[] {

@@ -6,10 +6,11 @@
  */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
-import type { Json, JsonObject } from "../../api/machinery/object.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
 import type { SignatureAlgorithm, Signer, Verifier } from "../../base/signing.ts";
 import { AuthenticationError } from "../authentication.ts";
 import { decodeBase64Url, encodeBase64Url } from "./base64-url.ts";
+import { isObject } from "./claim-types.ts";
 
 /** Real ones have one or two thousand characters, and no header of a request holds more than this; longer ones are not even looked at. */
 export const TOKEN_LENGTH_MAX = 256 * 1024;
@@ -86,8 +87,4 @@ function readPart(text: string): { readonly value: JsonObject; readonly repeated
     if (isJsonSyntaxError(error)) return undefined;
     throw error;
   }
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -47,6 +47,8 @@ function subjectOrError({ pem }: PeerCertificate): PeerSubject | AuthenticationE
   try {
     const [certificate] = block === undefined ? [] : parseCertificates(block.bytes);
     if (block === undefined || certificate === undefined) return new AuthenticationError("x509: malformed certificate");
+    // Those between were looked at in the handshake. There, one complaint about this one may hide another.
+    if (certificate.unhandledCriticalExtensions.length > 0) return new AuthenticationError("x509: unhandled critical extension");
     return isForClients(certificate)
       ? subjectOf(certificate, block.bytes)
       : new AuthenticationError("x509: certificate specifies an incompatible key usage");

@@ -14,6 +14,7 @@ import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../admission-config.ts";
+import { all as plugins } from "../admission/all.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
 import type { Authenticator } from "../authentication.ts";
 import { withAuthenticatedGroup } from "../authentication/chain.ts";
@@ -29,19 +30,7 @@ export const TEST_IDENTITY: Identity = { anonymous: true, bootstrapTokens: true,
 /** Without the plugins that change objects, so that a test sees what it sent; tests of a plugin ask for it with DEFAULT_ADMISSION_CONFIG. */
 export const QUIET_ADMISSION: AdmissionConfig = {
   ...DEFAULT_ADMISSION_CONFIG,
-  disabledPlugins: [
-    "ServiceAccount",
-    "DefaultTolerationSeconds",
-    "TaintNodesByCondition",
-    "Priority",
-    "LimitRanger",
-    "ResourceQuota",
-    "RuntimeClass",
-    "StorageObjectInUseProtection",
-    "DefaultStorageClass",
-    "DefaultIngressClass",
-    "PodTopologyLabels",
-  ],
+  disabledPlugins: Object.entries(plugins).flatMap(([name, { changesObjects }]) => (changesObjects ? [name] : [])),
 };
 
 const LOOPBACK = { address: "127.0.0.1", isLoopback: true };

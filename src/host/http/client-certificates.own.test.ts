@@ -6,8 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { silentLogger } from "../../base/logger.ts";
-import { testAuthority, testIntermediate, testServing } from "../../testing/certificates.ts";
-import { extension } from "../../api/machinery/x509/certificate-writer.ts";
+import { testAuthority, testIntermediate, testServing, UNKNOWN_CRITICAL_EXTENSION } from "../../testing/certificates.ts";
 import type { HttpHandler, HttpPeerCertificate } from "./contract.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "./server.ts";
 
@@ -63,7 +62,7 @@ const [sameNameClients, sameNameProxies] = [testAuthority("same"), testAuthority
 const between = testIntermediate("between", clients);
 const second = testIntermediate("second", between);
 const serversOnly = testIntermediate("servers only", clients, { extendedKeyUsages: [SERVER_PURPOSE] });
-const [both, unknown] = [testAuthority("both"), { otherExtensions: [extension("1.2.3.4", Uint8Array.of(5, 0), { critical: true })] }];
+const [both, unknown] = [testAuthority("both"), { otherExtensions: [UNKNOWN_CRITICAL_EXTENSION] }];
 const betweenBoth = testIntermediate("between both", both);
 const strange = testIntermediate("strange", clients, unknown);
 const noAuthority = testIntermediate("no authority", clients, { isAuthority: false });

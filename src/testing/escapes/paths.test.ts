@@ -150,6 +150,7 @@ describe("CVE-2019-11247: what is of the whole cluster is not reached by the pat
   for (const sends of [
     ["GET", "/api/v1/namespaces/own/nodes/n1"],
     ["GET", "/api/v1/namespaces/own/nodes"],
+    ["GET", "/api/v1/namespaces/own/namespaces/victim"],
     ["PATCH", "/api/v1/namespaces/own/nodes/n1", { metadata: { labels: { a: "b" } } }],
     ["GET", `${RBAC}/namespaces/own/clusterroles/cluster-admin`],
     ["POST", `${RBAC}/namespaces/own/clusterroles`, ROLE],
@@ -164,7 +165,6 @@ describe("CVE-2019-11247: what is of the whole cluster is not reached by the pat
   for (const sends of [
     ["GET", "/api/v1/secrets/treasure"],
     ["GET", "/api/v1/namespaces/victim"],
-    ["GET", "/api/v1/namespaces/own/namespaces/victim"],
     ["POST", "/api/v1/configmaps", { metadata: { name: "x", namespace: "own" } }],
     ["POST", `${RBAC}/rolebindings`, { metadata: { name: "x", namespace: "own" } }],
   ] as const) {

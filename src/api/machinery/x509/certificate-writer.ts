@@ -39,6 +39,8 @@ export interface CertificateContent {
   readonly keyUsages: readonly KeyUsage[];
   /** Object identifiers, as those of PURPOSE; empty: all. */
   readonly extendedKeyUsages?: readonly string[];
+  /** DER of extensions besides those that follow from the rest. */
+  readonly otherExtensions?: readonly Uint8Array[];
 }
 
 /** Who signs. */
@@ -105,7 +107,7 @@ function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
 }
 
 function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Array): readonly Uint8Array[] {
-  const { publicKey, isAuthority = false, keyUsages, extendedKeyUsages = [] } = content;
+  const { publicKey, isAuthority = false, keyUsages, extendedKeyUsages = [], otherExtensions = [] } = content;
   const names = namesOf(content.alternativeNames ?? {});
   return [
     extension(EXTENSION.basicConstraints, sequence(...(isAuthority ? [boolean(true)] : [])), { critical: true }),
@@ -116,10 +118,11 @@ function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Arr
     extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifierOf(publicKey))),
     extension(EXTENSION.authorityKeyIdentifier, sequence(implicit(0, issuerKeyIdentifier))),
     ...(names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names))]),
+    ...otherExtensions,
   ];
 }
 
-function extension(identifier: string, value: Uint8Array, { critical = false }: { readonly critical?: boolean } = {}): Uint8Array {
+export function extension(identifier: string, value: Uint8Array, { critical = false }: { readonly critical?: boolean } = {}): Uint8Array {
   return sequence(objectIdentifier(identifier), ...(critical ? [boolean(true)] : []), octetString(value));
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { checkCertificates } from "./certificate.ts";
+import { checkCertificates, parseCertificates } from "./certificate.ts";
 import { TAG } from "./der.ts";
 import { X509Error } from "./error.ts";
 import { pemBlocks } from "./pem.ts";
@@ -173,6 +173,29 @@ const EXTENSIONS: readonly [id: string, value: Content, message: string, critica
   ["1.3.6.1.5.5.7.1.1", sequence(sequence()), "x509: invalid authority info access"],
   ["1.3.6.1.5.5.7.1.1", sequence(), "x509: authority info access incorrectly marked critical", CRITICAL],
 ];
+
+const DIRECTORY_NAME = element(0xa4, sequence());
+
+const UNDERSTOOD: readonly [what: string, id: string, value: Content, understood: boolean][] = [
+  ["nobody knows", "1.2.3.4", element(TAG.octetString), false],
+  ["of the usual ones nobody knows", "2.5.29.99", sequence(), false],
+  ["says nothing that is known of names", "2.5.29.17", sequence(DIRECTORY_NAME), false],
+  ["says a name", "2.5.29.17", sequence(text(0x82, "a.example")), true],
+  ["constrains unknown names", "2.5.29.30", sequence(element(0xa0, sequence(DIRECTORY_NAME))), false],
+  ["constrains domains", "2.5.29.30", sequence(element(0xa0, sequence(text(0x82, "a.example")))), true],
+  ["says what it is for", "2.5.29.37", sequence(identifier("1.2")), true],
+  ["says policies", "2.5.29.32", sequence(), true],
+];
+
+for (const [what, id, value, understood] of UNDERSTOOD) {
+  test(`an extension that ${what} ${understood ? "is" : "is not"} understood, which matters if it is critical`, () => {
+    const [critical] = parseCertificates(withExtension(id, value, CRITICAL));
+    const [other] = parseCertificates(withExtension(id, value));
+
+    assert.deepEqual(critical?.unhandledCriticalExtensions, understood ? [] : [id]);
+    assert.deepEqual(other?.unhandledCriticalExtensions, []);
+  });
+}
 
 for (const [id, value, message, critical = []] of EXTENSIONS) {
   test(`a broken extension ${id} is refused: ${message}`, () => {

@@ -30,6 +30,8 @@ export interface Certificate extends AlternativeNames, Validity {
   /** By which others say that it has signed them. */
   readonly subjectKeyIdentifier?: Uint8Array;
   readonly authorityKeyIdentifier?: Uint8Array;
+  /** Object identifiers of what it says must be understood, and is not: whoever asks whether it is good must say no. */
+  readonly unhandledCriticalExtensions: readonly string[];
   readonly signatureAlgorithm: AlgorithmIdentifier;
   readonly signature: Uint8Array;
   /** What was signed. */
@@ -146,9 +148,12 @@ function readKey(info: DerReader): PublicKey | undefined {
 }
 
 type Extensions = AlternativeNames &
-  Pick<Certificate, "isAuthority" | "keyUsages" | "extendedKeyUsages" | "subjectKeyIdentifier" | "authorityKeyIdentifier">;
+  Pick<
+    Certificate,
+    "isAuthority" | "keyUsages" | "extendedKeyUsages" | "subjectKeyIdentifier" | "authorityKeyIdentifier" | "unhandledCriticalExtensions"
+  >;
 
-const NO_EXTENSIONS: Extensions = { ...NO_ALTERNATIVE_NAMES, isAuthority: false };
+const NO_EXTENSIONS: Extensions = { ...NO_ALTERNATIVE_NAMES, isAuthority: false, unhandledCriticalExtensions: [] };
 
 /** What came with later versions: identifiers of issuer and subject that nobody uses, and extensions. */
 function readTail(content: DerReader, version: number): Extensions {
@@ -164,16 +169,23 @@ function readTail(content: DerReader, version: number): Extensions {
     found.set(id, extension);
   }
   let extensions = NO_EXTENSIONS;
-  for (const [id, { value, critical }] of found) extensions = { ...extensions, ...readKnown(id, value, critical) };
-  return extensions;
+  const unhandledCriticalExtensions: string[] = [];
+  for (const [id, { value, critical }] of found) {
+    const known = readKnown(id, value, critical);
+    if (known === undefined && critical) unhandledCriticalExtensions.push(id);
+    extensions = { ...extensions, ...known };
+  }
+  return { ...extensions, unhandledCriticalExtensions };
 }
 
-/** The members that an extension gives; of those that are of no use here only the form is looked at. */
-function readKnown(id: string, bytes: Uint8Array, critical: boolean): Partial<Extensions> {
+/** The members that an extension gives; of those that are of no use here only the form is looked at. Undefined: it is not understood. */
+function readKnown(id: string, bytes: Uint8Array, critical: boolean): Partial<Extensions> | undefined {
   const value = new DerReader(bytes);
   switch (id) {
-    case SUBJECT_ALTERNATIVE_NAME:
-      return readAlternativeNames(bytes);
+    case SUBJECT_ALTERNATIVE_NAME: {
+      const names = readAlternativeNames(bytes);
+      return Object.values(names).some(({ length }) => length > 0) ? names : undefined;
+    }
     case EXTENSION.basicConstraints:
       return { isAuthority: readers.isAuthority(value) };
     case EXTENSION.keyUsage:
@@ -187,8 +199,7 @@ function readKnown(id: string, bytes: Uint8Array, critical: boolean): Partial<Ex
       return authorityKeyIdentifier === undefined ? {} : { authorityKeyIdentifier };
     }
     default:
-      checkExtension(id, value, { critical });
-      return {};
+      return checkExtension(id, value, { critical }) ? {} : undefined;
   }
 }
 

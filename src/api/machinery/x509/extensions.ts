@@ -49,7 +49,8 @@ export const readers = {
   authorityKeyIdentifier: readAuthorityKeyIdentifier,
 } as const;
 
-type Check = (value: DerReader, options: ExtensionOptions) => void;
+/** `false`: there is something in it that Go does not know, either. */
+type Check = (value: DerReader, options: ExtensionOptions) => unknown;
 
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["2.5.29.30", checkNameConstraints],
@@ -61,9 +62,10 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["1.3.6.1.5.5.7.1.1", checkInformationAccess],
 ]);
 
-/** Of other extensions nothing is known, and nothing asked. */
-export function checkExtension(id: string, value: DerReader, options: ExtensionOptions): void {
-  CHECKS.get(id)?.(value, options);
+/** Whether all of it was understood. Of other extensions nothing is known. */
+export function checkExtension(id: string, value: DerReader, options: ExtensionOptions): boolean {
+  const check = CHECKS.get(id);
+  return check !== undefined && check(value, options) !== false;
 }
 
 function readInt64(reader: DerReader, tag?: number): bigint | undefined {
@@ -156,7 +158,7 @@ function checkInformationAccess(value: DerReader, { critical }: ExtensionOptions
   }
 }
 
-function checkNameConstraints(value: DerReader): void {
+function checkNameConstraints(value: DerReader): boolean {
   const complain = () => refuse("x509: invalid NameConstraints extension");
   const reader = value.inside(TAG.sequence) ?? complain();
   if (!value.isEmpty) complain();
@@ -164,18 +166,22 @@ function checkNameConstraints(value: DerReader): void {
   for (const tag of [explicitTag(0), explicitTag(1)]) if (reader.isNext(tag)) lists.push(reader.content(tag) ?? complain());
   if (!reader.isEmpty) complain();
   if (lists.every(({ length }) => length === 0)) refuse("x509: empty name constraints extension");
+  let isUnderstood = true;
   for (const list of lists) {
     for (const trees = new DerReader(list); !trees.isEmpty;) {
       const { tag, content } = trees.inside(TAG.sequence)?.any() ?? complain();
       checkConstraint(tag, content);
+      isUnderstood &&= CONSTRAINED.includes(tag);
     }
   }
+  return isUnderstood;
 }
 
 const EMAIL = implicitTag(1);
 const DNS = implicitTag(2);
 const URI = implicitTag(6);
 const IP = implicitTag(7);
+const CONSTRAINED: readonly number[] = [EMAIL, DNS, URI, IP];
 
 function checkConstraint(tag: number, content: Uint8Array): void {
   if (tag === IP) return checkIpConstraint(content);

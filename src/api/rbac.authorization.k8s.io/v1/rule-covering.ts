@@ -2,17 +2,18 @@
  * Whether somebody who has some rules has everything that other rules give: nobody may give away more than they have. What is missing
  * is told in upstream's words, which kubectl shows.
  *
- * The other rules are taken apart into single verbs on single resources, and each must be covered by one rule of what is had.
+ * The other rules are taken apart into single verbs on single resources, and each must be covered by one rule of what is had
+ * (held-rules.ts).
  */
 import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../machinery/codec/go-text.ts";
-import { hasOrAll, pathCovers } from "./rule-matching.ts";
+import { HeldRules, type PathPart, type ResourcePart } from "./held-rules.ts";
 
 /** What is missing is looked for no further than this: nobody reads on, and who lacks these is refused anyway. */
-const MISSING_MAX = 10_000;
+const MISSING_MAX = 5_000;
 
-/** A role of a megabyte can speak of a milliard of single things. Of more than these, which is a second's work, nothing counts as had. */
-const PARTS_MAX = 1_000_000;
+/** Nor is more of it told: each part repeats names that may be long. */
+const MISSING_CHARACTERS_MAX = 250_000;
 
 /** Lists of at most one each: one verb on one resource, perhaps of one name, or on one path. */
 type RulePart = PolicyRule;
@@ -20,69 +21,72 @@ type RulePart = PolicyRule;
 /** As it was sent, before it was found to have verbs. */
 type WantedRule = Partial<PolicyRule>;
 
-/** What of `wanted` is not in `held`; empty if everything is. */
-export function missingParts(held: readonly PolicyRule[], wanted: readonly WantedRule[]): readonly RulePart[] {
-  const missing: RulePart[] = [];
-  let seen = 0;
+export interface Missing {
+  /** Empty if nothing is, or if nothing was found before it was too much to compare. */
+  readonly parts: readonly RulePart[];
+  /** There was too much to compare: of what comes after these parts, nothing is known. */
+  readonly isUnfinished: boolean;
+}
+
+/** What of `wanted` is not in `held`. */
+export function missingParts(held: readonly PolicyRule[], wanted: readonly WantedRule[]): Missing {
+  const rules = new HeldRules(held);
+  const parts: RulePart[] = [];
+  let characters = 0;
+  const covered = new Set<string>();
   for (const rule of wanted) {
-    for (const { part, covered } of partsOf(rule, held)) {
-      seen++;
-      if (!covered || seen > PARTS_MAX) missing.push(part);
-      if (missing.length >= MISSING_MAX || seen > PARTS_MAX) return missing;
+    const known = JSON.stringify(rule);
+    if (covered.has(known)) continue;
+    const before = parts.length;
+    for (const part of missingOf(rule, rules)) {
+      parts.push(part);
+      characters += charactersOf(part);
+      if (parts.length >= MISSING_MAX || characters >= MISSING_CHARACTERS_MAX) return { parts, isUnfinished: false };
     }
+    if (rules.isSpent) return { parts, isUnfinished: true };
+    // What is missing twice is told twice, as upstream does.
+    if (parts.length === before) covered.add(known);
   }
-  return missing;
+  return { parts, isUnfinished: false };
 }
 
-interface CheckedPart {
-  readonly part: RulePart;
-  readonly covered: boolean;
+function* missingOf(rule: WantedRule, held: HeldRules): Iterable<RulePart> {
+  for (const asked of resourceParts(rule)) {
+    const isCovered = held.coversResource(asked);
+    if (held.isSpent) return;
+    if (isCovered) continue;
+    const { group, resource, verb, name } = asked;
+    yield { apiGroups: [group], resources: [resource], verbs: [verb], ...(name === undefined ? {} : { resourceNames: [name] }) };
+  }
+  for (const asked of pathParts(rule)) {
+    const isCovered = held.coversPath(asked);
+    if (held.isSpent) return;
+    if (!isCovered) yield { nonResourceURLs: [asked.path], verbs: [asked.verb] };
+  }
 }
 
-function* partsOf(rule: WantedRule, held: readonly PolicyRule[]): Iterable<CheckedPart> {
-  yield* resourceParts(rule, held);
-  yield* pathParts(rule, held);
-}
-
-/** With each step into a rule fewer of those that are had can cover it, so they are narrowed on the way. */
-function* resourceParts(rule: WantedRule, held: readonly PolicyRule[]): Iterable<CheckedPart> {
-  const { apiGroups = [], resources = [], verbs = [] } = rule;
-  for (const group of apiGroups) {
-    const ofGroup = held.filter((owner) => hasOrAll(owner.apiGroups, group));
+/** The same twice in one list is the same; where lists are multiplied with each other it would count a thousandfold. */
+function* resourceParts(rule: WantedRule): Iterable<ResourcePart> {
+  const [resources, verbs, given] = [new Set(rule.resources), new Set(rule.verbs), new Set(rule.resourceNames)];
+  const names = given.size === 0 ? [undefined] : given;
+  for (const group of new Set(rule.apiGroups)) {
     for (const resource of resources) {
-      const ofResource = ofGroup.filter((owner) => coversResource(owner.resources, resource));
       for (const verb of verbs) {
-        const ofVerb = ofResource.filter((owner) => hasOrAll(owner.verbs, verb));
-        yield* namedParts({ apiGroups: [group], resources: [resource], verbs: [verb] }, rule.resourceNames ?? [], ofVerb);
+        for (const name of names) yield { group, resource, verb, name };
       }
     }
   }
 }
 
-/** Rules about named objects cover only those, rules without names cover all. */
-function* namedParts(part: RulePart, names: readonly string[], held: readonly PolicyRule[]): Iterable<CheckedPart> {
-  const coversAll = held.some(({ resourceNames = [] }) => resourceNames.length === 0);
-  if (names.length === 0) yield { part, covered: coversAll };
-  for (const name of names) {
-    const covered = coversAll || held.some(({ resourceNames = [] }) => resourceNames.includes(name));
-    yield { part: { ...part, resourceNames: [name] }, covered };
-  }
+function* pathParts(rule: WantedRule): Iterable<PathPart> {
+  const verbs = new Set(rule.verbs);
+  for (const path of new Set(rule.nonResourceURLs)) for (const verb of verbs) yield { path, verb };
 }
 
-function* pathParts({ nonResourceURLs = [], verbs = [] }: WantedRule, held: readonly PolicyRule[]): Iterable<CheckedPart> {
-  for (const path of nonResourceURLs) {
-    const ofPath = held.filter(({ nonResourceURLs: patterns = [] }) => patterns.some((pattern) => pathCovers(pattern, path)));
-    for (const verb of verbs) {
-      yield { part: { nonResourceURLs: [path], verbs: [verb] }, covered: ofPath.some((owner) => hasOrAll(owner.verbs, verb)) };
-    }
-  }
-}
-
-/** A resource of a rule is with its subresource. */
-function coversResource(resources: readonly string[] = [], resource: string): boolean {
-  if (hasOrAll(resources, resource)) return true;
-  const slash = resource.indexOf("/");
-  return slash >= 0 && resources.includes(`*${resource.slice(slash)}`);
+function charactersOf(part: RulePart): number {
+  let characters = 0;
+  for (const [text] of Object.values(part)) characters += text?.length ?? 0;
+  return characters;
 }
 
 /** One line for each resource with all its verbs, and for each verb on a path; sorted. */

@@ -1,7 +1,7 @@
 /**
  * Whether one rule of a role allows one request. Rules only ever allow: what no rule allows is not allowed.
  * A name of a rule is one whole name; a path of a rule may end in a star. Any other star stands for itself.
- * Not here: whose rules they are (apiserver/authorization/rbac), whether rules cover other rules (rule-covering.ts).
+ * Not here: whose rules they are (apiserver/authorization/rbac), whether rules cover other rules (rule-covering.ts, held-rules.ts).
  */
 import type { PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
 import { withoutTrailing } from "../../../base/text.ts";
@@ -35,12 +35,12 @@ export function ruleAllowsPath({ verbs, nonResourceURLs = [] }: PolicyRule, { ve
   return nonResourceURLs.some((pattern) => pathCovers(pattern, path)) && hasOrAll(verbs, verb);
 }
 
-/** Of two patterns, too: whether the first means all that the second means. As upstream, any number of stars at the end is one. */
-export function pathCovers(pattern: string, path: string): boolean {
+/** As upstream, any number of stars at the end is one. */
+function pathCovers(pattern: string, path: string): boolean {
   return pattern === path || (pattern.endsWith(EVERY) && path.startsWith(withoutTrailing(pattern, EVERY)));
 }
 
-export function hasOrAll(set: readonly string[] | undefined, member: string): boolean {
+function hasOrAll(set: readonly string[] | undefined, member: string): boolean {
   return set !== undefined && (set.includes(EVERY) || set.includes(member));
 }
 

@@ -8,10 +8,10 @@ import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";
 import { X509Error } from "../../../api/machinery/x509/error.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import { MASTERS } from "../../authorization/chain.ts";
 import { isCertificateRequest } from "../../signer-access.ts";
 
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
-const MASTERS = "system:masters";
 
 export function certificateSubjectRestriction(): AdmissionPlugin {
   return {

@@ -1,10 +1,10 @@
 /** How the plugin says no, and that something is not there: upstream's words. */
-import { forbiddenError, notFound, type StatusError } from "../../../api/machinery/status-error.ts";
+import { notFound, type StatusError } from "../../../api/machinery/status-error.ts";
 import type { AdmissionRequest } from "../../admission.ts";
+import { refused } from "../../admission-request.ts";
 
-export function refuse({ endpoint, name, object }: AdmissionRequest, why: string): never {
-  const { name: own, generateName } = object?.metadata ?? {};
-  throw forbiddenError(endpoint.name, name || own || generateName || "Unknown", why);
+export function refuse(request: AdmissionRequest, why: string): never {
+  throw refused(request, why);
 }
 
 export interface MissingObject {

@@ -4,16 +4,18 @@
  * What is counted must not miss what others have charged and not written yet. A charge that is one commit with its object cannot be
  * missed: it changes the quota, and the count is written only if nobody did. A charge that comes before its object can; so whoever counts
  * also writes the namespace's mark, and whoever charges in advance commits its object on the condition that the mark is as it was before.
+ *
+ * Who is refused again and again costs no more than being told so: what was counted is remembered until something changes.
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 import type { Pod, ResourceQuota } from "../../../api/generated/core/v1.ts";
 import type { DeviceClass, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { areSameLists, listOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";
-import { justNow, type QuotaSurroundings } from "../../../api/core/v1/resource-quota/evaluator.ts";
-import { evaluatorsOf, needsDeviceClasses, usageOfAll } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import { justNow, type QuotaEvaluator, type QuotaSurroundings } from "../../../api/core/v1/resource-quota/evaluator.ts";
+import { evaluatorsOf, needsDeviceClasses, usageOfAll, type ObjectsOfKind } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import { trackUpdate } from "../../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
@@ -46,7 +48,21 @@ const NO_MARK: Mark = 0;
 /** Others that may be first, one after the other, before a charge is left as it is: the next count puts it right. */
 const RECOUNT_ATTEMPTS_MAX = 16;
 
+/** All objects of a kind in a namespace, and since when they are all. */
+interface CountedKind extends ObjectsOfKind {
+  /** Of the kind; undefined: nobody can tell. */
+  readonly lastChange: number | undefined;
+}
+
+/** What was counted, and what holds as long as it is true. */
+interface Count {
+  readonly used: Amounts;
+  readonly lastChanges: readonly (readonly [kind: KindName, revision: number])[];
+}
+
 export class QuotaBooks {
+  /** By the quota as it is: one that is changed or gone is forgotten by itself. */
+  #counts = new WeakMap<ResourceQuota, Count>();
   readonly #endpoints: Endpoints;
   readonly #objects: Objects;
   readonly #store: Store;
@@ -65,6 +81,8 @@ export class QuotaBooks {
     this.#store = store;
     this.#clock = clock;
     this.#random = random;
+    // What nobody served was not counted, and what is served anew has a history of its own.
+    endpoints.onChange(() => (this.#counts = new WeakMap()));
   }
 
   /** At least as new as every write that was answered. */
@@ -86,11 +104,29 @@ export class QuotaBooks {
 
   /** How much is taken of a quota that was read after the mark. */
   async count(quota: ResourceQuota): Promise<Amounts> {
+    // Those of now: if what is served changes meanwhile, what is counted here is not remembered.
+    const counts = this.#counts;
+    const known = counts.get(quota);
+    if (known !== undefined && (await this.#isStillSo(known))) return known.used;
     const { namespace = "" } = quota.metadata;
     const surroundings = needsDeviceClasses(quota) ? await this.surroundings(namespace) : justNow(this.#clock.now());
     const served = evaluatorsOf(quota, surroundings).filter((evaluator) => this.#isStored(evaluator));
-    const kinds = served.map(async (evaluator) => ({ evaluator, objects: await this.#objects.listExact(evaluator, namespace) }));
-    return usageOfAll(quota, await Promise.all(kinds), surroundings);
+    const kinds = await Promise.all(
+      served.map(async (evaluator): Promise<CountedKind> => {
+        // Asked first, so that nothing can be missed between them; and then memory is new enough.
+        const lastChange = await this.#objects.lastChange(evaluator);
+        return { evaluator, lastChange, objects: await this.#objects.list(evaluator, namespace) };
+      }),
+    );
+    const used = usageOfAll(quota, kinds, surroundings);
+    const lastChanges = kinds.flatMap(({ evaluator, lastChange }) => (lastChange === undefined ? [] : [[evaluator, lastChange] as const]));
+    if (lastChanges.length === kinds.length && !changesByItself(quota, kinds, surroundings.nowMs)) counts.set(quota, { used, lastChanges });
+    return used;
+  }
+
+  async #isStillSo({ lastChanges }: Count): Promise<boolean> {
+    const now = await Promise.all(lastChanges.map(([kind]) => this.#objects.lastChange(kind)));
+    return lastChanges.every(([, revision], index) => now[index] === revision);
   }
 
   /** What claims of devices are judged by. */
@@ -118,17 +154,17 @@ export class QuotaBooks {
     return written ? next.revision : undefined;
   }
 
-  /** Counts anew and writes it down. */
-  async recount(name: ObjectName): Promise<void> {
+  /** Counts anew and writes it down. False: others were always first. */
+  async recount(name: ObjectName): Promise<boolean> {
     for (let attempt = 1; attempt <= RECOUNT_ATTEMPTS_MAX; attempt++) {
       const mark = await this.readMark(name.namespace);
       const stored = await this.read(name);
-      if (stored === undefined) return;
-      const quota = quotaOf(stored);
-      const used = await this.count(quota);
-      if (areSameLists(quota.status?.used, listOf(used))) return;
-      if ((await this.write(stored, used, [this.markEntry(name.namespace, mark)])) !== undefined) return;
+      if (stored === undefined) return true;
+      const used = await this.count(quotaOf(stored));
+      if (isWrittenDown(stored, used)) return true;
+      if ((await this.write(stored, used, [this.markEntry(name.namespace, mark)])) !== undefined) return true;
     }
+    return false;
   }
 
   #next(stored: StoredObject, used: Amounts): StoredObject {
@@ -164,6 +200,27 @@ export class QuotaBooks {
 
 export function quotaOf(stored: StoredObject): ResourceQuota {
   return stored.object as unknown as ResourceQuota;
+}
+
+/** Whether the status says this already. */
+export function isWrittenDown(stored: StoredObject, used: Amounts): boolean {
+  const { spec, status } = quotaOf(stored);
+  return areSameLists(spec?.hard, status?.hard) && areSameLists(status?.used, listOf(used));
+}
+
+/** Whether what is taken can become another amount while nothing of these kinds is written. */
+function changesByItself(quota: ResourceQuota, kinds: readonly ObjectsOfKind[], nowMs: number): boolean {
+  // What devices count as depends on other kinds.
+  return (
+    needsDeviceClasses(quota) || kinds.some(({ evaluator, objects }) => objects.some((object) => willCountLess(evaluator, object, nowMs)))
+  );
+}
+
+/** What is going, and counts until its time is over. */
+function willCountLess(evaluator: QuotaEvaluator, object: KubeObject, nowMs: number): boolean {
+  if (object.metadata.deletionTimestamp === undefined) return false;
+  const [now, later] = [nowMs, Infinity].map((atMs) => listOf(evaluator.usageOf(object, justNow(atMs))));
+  return !areSameLists(now, later);
 }
 
 function nameOf({ object: { metadata } }: StoredObject): ObjectName {

@@ -3,8 +3,8 @@
  * server can come between them. Of several quotas all but one are charged in advance, since a commit changes one object of a kind.
  * Within one server the writes of a namespace take turns, so that servers compete and not all their clients.
  *
- * Who deletes gives nothing back here. Nobody is refused by a status that may be old: what is there is counted first.
- * Not here: keeping the status up to date while nobody writes (the quota controller).
+ * Who deletes gives nothing back here. Nobody is refused by a status that may be old: what is there is counted first, and then shown.
+ * Not here: keeping the status up to date while nobody writes (bootstrap/quota-statuses.ts, the quota controller).
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import { addAmounts, amountsOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";
@@ -17,7 +17,7 @@ import type { ByNamespace } from "../../by-namespace.ts";
 import type { StoredObject } from "../../storage/stored-object.ts";
 import { TurnQueue } from "../../turn-queue.ts";
 import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
-import { quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
+import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
 
 /** Others that may be first with a quota that is charged in advance, before the client is told to try again. */
 const ATTEMPTS_MAX = 16;
@@ -28,13 +28,15 @@ export interface QuotaCall {
   readonly write: QuotaWrite;
 }
 
-/** A quota of which something is to be taken, and can be. */
+/** A quota of which something is to be taken. */
 interface Account {
   readonly stored: StoredObject;
   /** With what the write takes. */
   readonly used: Amounts;
-  /** The status did not tell: it was counted, and the mark goes with what is written. */
-  readonly isCounted: boolean;
+  /** Without it, if the status did not tell and it was counted: then the mark goes with what is written. */
+  readonly counted?: Amounts;
+  /** Why it does not allow that. */
+  readonly refusal?: string;
 }
 
 /** One try at charging all quotas that a write takes something from. */
@@ -105,6 +107,9 @@ export class QuotaGate {
     for (const quota of quotas) {
       const account = await this.#find(quota.metadata.name, charging);
       if (account !== undefined) found.push(account);
+      if (account?.refusal === undefined) continue;
+      await this.#show(found, charging);
+      throw refused(request, account.refusal);
     }
     if (request.dryRun) return { settle: end };
     const [together, ahead] = isOf(request, QUOTAS) ? [[], found] : [found.slice(0, 1), found.slice(1)];
@@ -120,7 +125,7 @@ export class QuotaGate {
     };
   }
 
-  /** The quota as it is now with what the write takes; refused if it does not allow that. undefined: nothing is taken from it any more. */
+  /** The quota as it is now with what the write takes. undefined: nothing is taken from it any more. */
   async #find(name: string, charging: Charging): Promise<Account | undefined> {
     const { request, question } = charging;
     const { namespace } = request;
@@ -131,17 +136,34 @@ export class QuotaGate {
     const names = question.evaluator.namesAmong(hardNames(quota), question.surroundings);
     const kept = isCounted(quota, names) ? amountsOf(quota.status?.used) : undefined;
     if (kept !== undefined && whyNot(request, quota, { used: kept, requested }) === undefined) {
-      return { stored, used: addAmounts(kept, requested), isCounted: false };
+      return { stored, used: addAmounts(kept, requested) };
     }
     if (charging.mark === undefined) {
       charging.mark = await this.#books.readMark(namespace);
       // It must be read after the mark: before, somebody could have charged it in advance who marks after us.
       return this.#find(name, charging);
     }
-    const used = await this.#books.count(quota);
-    const why = whyNot(request, quota, { used, requested });
-    if (why !== undefined) throw refused(request, why);
-    return { stored, used: addAmounts(used, requested), isCounted: true };
+    const counted = await this.#books.count(quota);
+    const refusal = whyNot(request, quota, { used: counted, requested });
+    return { stored, used: addAmounts(counted, requested), counted, ...(refusal === undefined ? {} : { refusal }) };
+  }
+
+  /** Writes down what was counted for a write that is refused. Whether that succeeds makes no difference to anybody's request. */
+  async #show(accounts: readonly Account[], charging: Charging): Promise<void> {
+    const { namespace, dryRun } = charging.request;
+    if (dryRun) return;
+    for (const { stored, counted } of accounts) {
+      if (counted === undefined || isWrittenDown(stored, counted)) continue;
+      try {
+        const isShown = await this.#chargeOne({ stored, used: counted, counted }, charging);
+        // Somebody else was first, and what is known here is no longer so.
+        if (!isShown) return;
+      } catch (error) {
+        const quota = `${namespace}/${stored.object.metadata.name}`;
+        this.#dependencies.log.warn("Cannot show how much of a quota is taken", { quota, error });
+        return;
+      }
+    }
   }
 
   /** False: somebody else was first. What was charged then, or may have been, is owed. */
@@ -157,8 +179,9 @@ export class QuotaGate {
     }
   }
 
-  async #chargeOne({ stored, used, isCounted: wasCounted }: Account, charging: Charging): Promise<boolean> {
+  async #chargeOne({ stored, used, counted }: Account, charging: Charging): Promise<boolean> {
     const { namespace } = charging.request;
+    const wasCounted = counted !== undefined;
     const marks = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
     const revision = await this.#books.write(stored, used, marks);
     if (revision !== undefined && wasCounted) charging.mark = revision;

@@ -117,6 +117,63 @@ test("a dry run is refused like a write, and writes no status", async () => {
   assert.equal((await server.call("GET", `${QUOTAS}/q`)).body.metadata.resourceVersion, resourceVersion);
 });
 
+function statusOf(server: StartedServer, name = "q"): Promise<unknown> {
+  return server.call("GET", `${QUOTAS}/${name}`).then(({ body }) => body.status);
+}
+
+test("who is refused by a quota that is new or was changed makes it show what is taken, and no one more does", async () => {
+  await using server = await start();
+  for (const name of ["a", "b"]) await create(server, "pods", aPod(name));
+  await addQuota(server, "q", { pods: "1" });
+  assert.deepEqual(await statusOf(server), {});
+
+  assert.equal((await create(server, "pods", aPod("c"), "?dryRun=All")).code, 403);
+  assert.deepEqual(await statusOf(server), {});
+  assert.equal((await create(server, "pods", aPod("c"))).code, 403);
+  assert.deepEqual(await statusOf(server), { hard: { pods: "1" }, used: { pods: "2" } });
+
+  await server.call("PATCH", `${QUOTAS}/q`, { spec: { hard: { pods: "2" } } }, MERGE);
+  assert.equal((await create(server, "pods", aPod("c"))).code, 403);
+  assert.deepEqual(await statusOf(server), { hard: { pods: "2" }, used: { pods: "2" } });
+
+  const version = async () => (await server.call("GET", `${QUOTAS}/q`)).body.metadata.resourceVersion;
+  const before = await version();
+  assert.equal((await create(server, "pods", aPod("c"))).code, 403);
+  assert.equal(await version(), before);
+});
+
+test("if one of several quotas refuses, all that were counted show what is taken", async () => {
+  await using server = await start();
+  for (const name of ["a", "b"]) await create(server, "pods", aPod(name));
+  await addQuota(server, "q", { pods: "9" });
+  await addQuota(server, "r", { pods: "1" });
+
+  refusedFor(
+    await create(server, "pods", aPod("c")),
+    'pods "c" is forbidden: exceeded quota: r, requested: pods=1, used: pods=2, limited: pods=1',
+  );
+
+  assert.deepEqual(await statusOf(server, "q"), { hard: { pods: "9" }, used: { pods: "2" } });
+  assert.deepEqual(await statusOf(server, "r"), { hard: { pods: "1" }, used: { pods: "2" } });
+});
+
+test("that a quota cannot show what is taken changes nothing for who is refused", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  let isBroken = false;
+  const store = wrappedStore(memory, {
+    commit: (...all) => (isBroken ? Promise.reject(new StoreError("Unavailable", "Nobody answers")) : memory.commit(...all)),
+  });
+  await using server = await start({ store, clock });
+  await addQuota(server, "q", { pods: "0" });
+  isBroken = true;
+
+  refusedFor(
+    await create(server, "pods", aPod("a")),
+    'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
+  );
+});
+
 test("an update takes what it wants more than before", async () => {
   await using server = await withQuota({ services: "1", "services.nodeports": "2", "requests.storage": "3Gi" });
   const service = { metadata: { name: "s" }, spec: { ports: [{ port: 80 }] } };
@@ -284,7 +341,17 @@ for (const quotas of [1, 2]) {
   });
 }
 
-test("what is charged in advance and then counted by another server as not there is not written", async () => {
+interface TwoServers extends AsyncDisposable {
+  readonly clock: VirtualClock;
+  /** Its Pods are charged for, and not written before `release`. */
+  readonly one: StartedServer;
+  readonly two: StartedServer;
+  /** Resolves when a Pod of `one` waits. */
+  untilHeld(): Promise<void>;
+  release(): void;
+}
+
+async function startTwo(): Promise<TwoServers> {
   const clock = virtualClock();
   const memory = memoryStore(clock);
   const capabilities = { ...memory.capabilities, shared: true };
@@ -301,22 +368,54 @@ test("what is charged in advance and then counted by another server as not there
       return memory.commit(operations, options);
     },
   });
-  await using one = await start({ store: slow, clock });
-  await using two = await start({ store: wrappedStore(memory, { capabilities, close: () => Promise.resolve() }), clock });
+  const one = await start({ store: slow, clock });
+  const two = await start({ store: wrappedStore(memory, { capabilities, close: () => Promise.resolve() }), clock });
+  return {
+    clock,
+    one,
+    two,
+    untilHeld: () => clock.advanceUntil(() => isHeld, { withinMs: 500 }),
+    release,
+    async [Symbol.asyncDispose]() {
+      for (const server of [one, two]) await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("what is charged in advance and then counted by another server as not there is not written", async () => {
+  await using servers = await startTwo();
+  const { clock, one, two } = servers;
   // Each Pod is charged with a quota of its own, and in advance to the one that is for both.
   await addQuota(one, "a", { pods: "9" }, { scopes: ["BestEffort"] });
   await addQuota(one, "b", { pods: "9" }, { scopes: ["NotBestEffort"] });
   await addQuota(one, "r", { pods: "1" });
 
   const first = create(one, "pods", aPod("first"));
-  await clock.advanceUntil(() => isHeld, { withinMs: 500 });
+  await servers.untilHeld();
   assert.deepEqual(await used(two, "r"), { pods: "1" });
   const second = await inTime(clock, create(two, "pods", aPod("second", { cpu: "1" })));
-  release();
+  servers.release();
 
   assert.equal(second.code, 201);
   refusedFor(await inTime(clock, first), 'pods "first" is forbidden: exceeded quota: r, requested: pods=1, used: pods=1, limited: pods=1');
   assert.deepEqual([await used(two, "b"), await used(two, "r")], [{ pods: "1" }, { pods: "1" }]);
+});
+
+test("what is charged in advance is charged again if another server counted it as not there for somebody who is refused", async () => {
+  await using servers = await startTwo();
+  const { clock, one, two } = servers;
+  await addQuota(one, "a", { pods: "9" }, { scopes: ["BestEffort"] });
+  await addQuota(one, "r", { pods: "1" });
+  await addQuota(one, "z", { pods: "0" }, { scopes: ["NotBestEffort"] });
+
+  const first = create(one, "pods", aPod("first"));
+  await servers.untilHeld();
+  const second = await inTime(clock, create(two, "pods", aPod("second", { cpu: "1" })));
+  assert.deepEqual([second.code, await used(two, "r")], [403, { pods: "0" }]);
+  servers.release();
+
+  assert.equal((await inTime(clock, first)).code, 201);
+  assert.deepEqual(await used(two, "r"), { pods: "1" });
 });
 
 test("what a server charged in advance before it died is found out before anybody is refused", async () => {

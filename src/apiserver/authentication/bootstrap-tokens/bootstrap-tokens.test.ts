@@ -2,8 +2,12 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import type { Secret } from "../../../api/generated/core/v1.ts";
+import { createLogger, type LogLine } from "../../../base/logger.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import type { Objects } from "../../objects.ts";
 import { startGuardedServer } from "../../testing/server.ts";
-import { judge } from "./bootstrap-tokens.ts";
+import { contextOf } from "../testing/shown.ts";
+import { bootstrapTokens, judge } from "./bootstrap-tokens.ts";
 
 const NOW_MS = Date.UTC(2026, 0);
 const SHOWN = { id: "abcdef", secretPart: "0123456789abcdef", nowMs: NOW_MS };
@@ -74,6 +78,21 @@ for (const [title, secret, about] of wrong) {
     equal(JSON.stringify(found).includes("0123456789"), false);
   });
 }
+
+test("who guesses does not fill the log", async () => {
+  const lines: LogLine[] = [];
+  const clock = virtualClock();
+  const log = createLogger({ sink: (line) => lines.push(line), clock, level: "debug" });
+  const objects = { get: () => Promise.resolve(secretOf(GOOD)) } as unknown as Objects;
+  const authenticator = bootstrapTokens({ ...contextOf({ bootstrapTokens: true }, { clock, objects }), log });
+
+  equal(await authenticator?.authenticateToken("abcdef.ffffffffffffffff", []), undefined);
+
+  deepEqual(
+    lines.map(({ level }) => level),
+    ["debug"],
+  );
+});
 
 test("a token is good from when its Secret is there until it is gone or over", async () => {
   const staticTokens = new Map([["admin", { name: "admin", groups: ["system:masters"] }]]);

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { PURPOSE } from "../../../api/machinery/x509/extensions.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { AuthenticationError } from "../../authentication.ts";
+import { extension } from "../../../api/machinery/x509/certificate-writer.ts";
 import type { PeerCertificate } from "../../exchange.ts";
 import type { User } from "../../request.ts";
 import { certificateOf, contextOf, requestShowing } from "../testing/shown.ts";
@@ -23,7 +24,9 @@ function authenticatorAt(nowMs: number) {
 }
 
 test("CN is the name, each O a group, and the certificate's hash says which credential it was", () => {
-  const user = authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", organizations: ["a", "b", "a"], authority: CLIENTS }));
+  const user = authenticatorAt(IN_2026).userOf(
+    certificateOf({ commonName: "ann", organizations: ["a", "b", "a"], authorities: [CLIENTS] }),
+  );
 
   deepEqual([user?.name, user?.groups, user?.uid], ["ann", ["a", "b", "a"], undefined]);
   equal(user?.extra?.["authentication.kubernetes.io/credential-id"]?.[0]?.replace(/[0-9a-f]{64}$/, "…"), "X509SHA256=…");
@@ -33,15 +36,21 @@ test("who shows no certificate is nobody that this one knows", () => {
   equal(authenticatorAt(IN_2026).userOf(), undefined);
 });
 
+const UNKNOWN = extension("1.2.3.4", Uint8Array.of(5, 0), { critical: true });
+
 const bad: readonly [title: string, certificate: PeerCertificate][] = [
   ["that no authority signed", certificateOf({ commonName: "ann" })],
-  ["that another authority signed", certificateOf({ commonName: "ann", authority: "front-proxy" })],
-  ["that names nobody", certificateOf({ organizations: ["system:masters"], authority: CLIENTS })],
-  ["that has ended", certificateOf({ commonName: "ann", authority: CLIENTS, toMs: IN_2026 - 1_000 })],
-  ["that has not begun", certificateOf({ commonName: "ann", authority: CLIENTS, fromMs: IN_2026 + 1_000 })],
-  ["that is for servers", certificateOf({ commonName: "ann", authority: CLIENTS, purposes: [PURPOSE.server] })],
-  ["that is none", { pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", authority: CLIENTS }],
-  ["that is not there", { pem: "", authority: CLIENTS }],
+  ["that another authority signed", certificateOf({ commonName: "ann", authorities: ["front-proxy"] })],
+  ["that names nobody", certificateOf({ organizations: ["system:masters"], authorities: [CLIENTS] })],
+  ["that has ended", certificateOf({ commonName: "ann", authorities: [CLIENTS], toMs: IN_2026 - 1_000 })],
+  ["that has not begun", certificateOf({ commonName: "ann", authorities: [CLIENTS], fromMs: IN_2026 + 1_000 })],
+  ["that is for servers", certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [PURPOSE.server] })],
+  [
+    "that must be understood and is not",
+    certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [PURPOSE.any], otherExtensions: [UNKNOWN] }),
+  ],
+  ["that is none", { pem: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", authorities: [CLIENTS] }],
+  ["that is not there", { pem: "", authorities: [CLIENTS] }],
 ];
 
 for (const [title, certificate] of bad) {
@@ -54,7 +63,7 @@ for (const [title, certificate] of bad) {
 
 test("a connection that outlives its certificate is refused from then on", async () => {
   const { clock, userOf } = authenticatorAt(IN_2026);
-  const certificate = certificateOf({ commonName: "ann", authority: CLIENTS, toMs: IN_2026 + 60_000 });
+  const certificate = certificateOf({ commonName: "ann", authorities: [CLIENTS], toMs: IN_2026 + 60_000 });
 
   const first = userOf(certificate);
   await clock.advance(60_000);
@@ -65,7 +74,7 @@ test("a connection that outlives its certificate is refused from then on", async
 });
 
 test("a certificate that says for nothing what it is for is for clients, too", () => {
-  equal(authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", authority: CLIENTS, purposes: [] }))?.name, "ann");
+  equal(authenticatorAt(IN_2026).userOf(certificateOf({ commonName: "ann", authorities: [CLIENTS], purposes: [] }))?.name, "ann");
 });
 
 /** Of openssl: CN=withuid, O=g, and Kubernetes' own attribute; good from the end of 2026 on. */
@@ -104,7 +113,7 @@ TAY=
 test("a certificate may say the user's UID, once", () => {
   const { userOf } = authenticatorAt(Date.UTC(2027, 0));
 
-  deepEqual(userOf({ pem: WITH_UID, authority: CLIENTS }), {
+  deepEqual(userOf({ pem: WITH_UID, authorities: [CLIENTS] }), {
     name: "withuid",
     uid: "uid-1",
     groups: ["g"],
@@ -112,5 +121,5 @@ test("a certificate may say the user's UID, once", () => {
       "authentication.kubernetes.io/credential-id": ["X509SHA256=549cbb936a64e4bbf9786f6d19ee5f40b87465fc36fe29b518ec63a4741a5ede"],
     },
   });
-  throws(() => userOf({ pem: WITH_TWO_UIDS, authority: CLIENTS }), { message: "expected 1 UID, but found multiple: [uid-1 uid-2]" });
+  throws(() => userOf({ pem: WITH_TWO_UIDS, authorities: [CLIENTS] }), { message: "expected 1 UID, but found multiple: [uid-1 uid-2]" });
 });

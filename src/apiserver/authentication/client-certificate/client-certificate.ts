@@ -15,7 +15,8 @@ export const clientCertificates: RequestAuthenticatorFactory = ({ identity: { cl
     name: "client certificate",
     authenticate({ peer: { certificate } }) {
       if (certificate === undefined) return undefined;
-      if (certificate.authority !== clientAuthority) throw new AuthenticationError("x509: certificate signed by unknown authority");
+      if (!certificate.authorities.includes(clientAuthority))
+        throw new AuthenticationError("x509: certificate signed by unknown authority");
       const subject = validSubject(certificate, clock.now());
       if (subject.commonName === "") throw new AuthenticationError("x509: the certificate names no user");
       let user = users.get(certificate);

@@ -1,4 +1,4 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, notEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { AuthenticationError } from "../../authentication.ts";
 import type { FrontProxy } from "../../identity.ts";
@@ -23,7 +23,7 @@ function authenticatorOf(frontProxy: FrontProxy = FRONT_PROXY) {
 }
 
 function proxy(options: CertificateOptions = {}) {
-  return certificateOf({ commonName: "front-proxy-client", authority: "front-proxy", ...options });
+  return certificateOf({ commonName: "front-proxy-client", authorities: ["front-proxy"], ...options });
 }
 
 const users: readonly [title: string, headers: NonNullable<Shown["headers"]>, user: User | undefined][] = [
@@ -68,11 +68,11 @@ const CLAIM = { "x-remote-user": "bob", "x-remote-group": "system:masters" };
 
 test("headers mean nothing without a certificate, and from a client with one, whatever its name", () => {
   equal(authenticatorOf()({ headers: CLAIM }), undefined);
-  equal(authenticatorOf()({ certificate: proxy({ authority: "clients" }), headers: CLAIM }), undefined);
+  equal(authenticatorOf()({ certificate: proxy({ authorities: ["clients"] }), headers: CLAIM }), undefined);
 });
 
 const impostors: readonly [title: string, certificate: ReturnType<typeof proxy>][] = [
-  ["a certificate of another authority", proxy({ authority: "others" })],
+  ["a certificate of another authority", proxy({ authorities: ["others"] })],
   ["a certificate that no authority signed", certificateOf({ commonName: "front-proxy-client" })],
   ["a certificate of the proxies' authority with another name", proxy({ commonName: "other" })],
   ["a certificate of the proxies' authority without a name", proxy({ commonName: "" })],
@@ -89,8 +89,16 @@ test("without allowed names every certificate of the proxies' authority is a pro
   const authenticate = authenticatorOf({ ...FRONT_PROXY, allowedNames: [] });
 
   equal(authenticate({ certificate: proxy({ commonName: "other" }), headers: CLAIM })?.name, "bob");
-  throws(() => authenticate({ certificate: proxy({ authority: "others" }), headers: CLAIM }), AuthenticationError);
-  equal(authenticate({ certificate: proxy({ authority: "clients" }), headers: CLAIM }), undefined);
+  throws(() => authenticate({ certificate: proxy({ authorities: ["others"] }), headers: CLAIM }), AuthenticationError);
+  equal(authenticate({ certificate: proxy({ authorities: ["clients"] }), headers: CLAIM }), undefined);
+});
+
+test("of an authority that signs proxies and clients, a certificate with an allowed name is a proxy's, and any other no more than a client's", () => {
+  const authenticate = authenticatorOf();
+  const authorities = ["clients", "front-proxy"];
+
+  equal(authenticate({ certificate: proxy({ authorities }), headers: CLAIM })?.name, "bob");
+  throws(() => authenticate({ certificate: proxy({ authorities, commonName: "ann" }), headers: CLAIM }), AuthenticationError);
 });
 
 test("the same user is the same object when it comes again", () => {
@@ -98,4 +106,15 @@ test("the same user is the same object when it comes again", () => {
   const show = () => authenticate({ certificate: proxy(), headers: CLAIM });
 
   equal(show(), show());
+});
+
+test("users of whom much is said push others out of memory before there are many of them", () => {
+  const authenticate = authenticatorOf();
+  const show = (headers: NonNullable<Shown["headers"]>) => authenticate({ certificate: proxy(), headers });
+  const before = show(CLAIM);
+
+  for (let index = 0; index < 100; index++) show({ "x-remote-user": `${index}`, "x-remote-group": "g".repeat(100_000) });
+
+  deepEqual(show(CLAIM), before);
+  notEqual(show(CLAIM), before);
 });

@@ -12,17 +12,22 @@ import { validSubject } from "../peer-certificate.ts";
 
 /** Users that are the same object again when they come again, so that what was decided for them is found. */
 const USERS_MAX = 10_000;
+/** Characters of all that was said of them: what is said may be long. */
+const USERS_LENGTH_MAX = 8 * 1024 * 1024;
 
 export const frontProxyHeaders: RequestAuthenticatorFactory = ({ identity: { frontProxy, clientAuthority }, clock }) => {
   if (frontProxy === undefined) return undefined;
-  const users = new Lru<string, User>({ max: USERS_MAX });
+  const users = new Lru<string, User>({ max: USERS_MAX, maxWeight: USERS_LENGTH_MAX, weigh: (_, key) => key.length });
   return {
     name: "front proxy",
     authenticate(request) {
       const { certificate } = request.peer;
-      // Who knows certificates of clients is asked next.
-      if (certificate === undefined || (clientAuthority !== undefined && certificate.authority === clientAuthority)) return undefined;
-      if (certificate.authority !== frontProxy.authority) throw new AuthenticationError("x509: certificate signed by unknown authority");
+      if (certificate === undefined) return undefined;
+      if (!certificate.authorities.includes(frontProxy.authority)) {
+        // Who knows certificates of clients is asked next.
+        if (clientAuthority !== undefined && certificate.authorities.includes(clientAuthority)) return undefined;
+        throw new AuthenticationError("x509: certificate signed by unknown authority");
+      }
       const { commonName } = validSubject(certificate, clock.now());
       if (frontProxy.allowedNames.length > 0 && !frontProxy.allowedNames.includes(commonName))
         throw new AuthenticationError(`x509: subject with cn=${commonName} is not in the allowed list`);

@@ -9,6 +9,7 @@ import { formatTime } from "../../../api/machinery/time.ts";
 import { AuthenticationError } from "../../authentication.ts";
 import type { OpenIdIssuer } from "../../identity.ts";
 import type { User } from "../../request.ts";
+import { isObject, wrongType } from "../claim-types.ts";
 
 /** Clocks differ: a token may be from a little later than now. Upstream's number. */
 const NOT_BEFORE_LEEWAY_MS = 60_000;
@@ -109,10 +110,6 @@ function isTexts(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function list(texts: readonly string[]): string {
   return `[${texts.map(quoteGo).join(" ")}]`;
 }
@@ -123,10 +120,4 @@ const LAST_SHOWN_MS = Date.UTC(9999, 11, 31);
 function goTime(timeMs: number): string {
   const shown = Number.isFinite(timeMs) ? Math.min(timeMs, LAST_SHOWN_MS) : -62_135_596_800_000;
   return formatTime(shown).replace("T", " ").replace("Z", " +0000 UTC");
-}
-
-/** As Go's reader of JSON says it. */
-function wrongType(value: Json, expected: string): string {
-  const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value === "bigint" ? "number" : typeof value;
-  return `json: cannot unmarshal ${found} into Go value of type ${expected}`;
 }

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { AuthenticationError } from "../../authentication.ts";
+import { isObject, wrongType } from "../claim-types.ts";
 
 /** Clocks of two machines may differ this much. Upstream's. */
 export const LEEWAY_MS = 60_000;
@@ -44,15 +45,15 @@ export function checkTimes({ expiresAtMs, notBeforeMs, issuedAtMs }: CommonClaim
 /** "" if there is none. */
 export function textClaim(claim: Json | undefined): string {
   if (claim === undefined || claim === null) return "";
-  if (typeof claim !== "string") throw wrongType(claim, "string");
+  if (typeof claim !== "string") throw new AuthenticationError(wrongType(claim, "string"));
   return claim;
 }
 
 /** `goType`: how upstream calls what it should be. */
 export function objectClaim(claim: Json | undefined, goType: string): JsonObject | undefined {
   if (claim === undefined || claim === null) return undefined;
-  if (typeof claim !== "object" || Array.isArray(claim)) throw wrongType(claim, goType);
-  return claim as JsonObject;
+  if (!isObject(claim)) throw new AuthenticationError(wrongType(claim, goType));
+  return claim;
 }
 
 function momentClaim(claim: Json | undefined): number | undefined {
@@ -68,14 +69,4 @@ function audiencesClaim(claim: Json | undefined): readonly string[] {
   if (!audiences.every((audience) => typeof audience === "string"))
     throw new AuthenticationError("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience");
   return audiences;
-}
-
-function wrongType(claim: Exclude<Json, null>, goType: string): AuthenticationError {
-  return new AuthenticationError(`json: cannot unmarshal ${goNameOf(claim)} into Go value of type ${goType}`);
-}
-
-function goNameOf(claim: Exclude<Json, null>): string {
-  if (Array.isArray(claim)) return "array";
-  if (typeof claim === "boolean") return "bool";
-  return typeof claim === "bigint" ? "number" : typeof claim;
 }

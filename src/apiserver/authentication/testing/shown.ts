@@ -54,7 +54,9 @@ export interface CertificateOptions {
   /** Default: clients. */
   readonly purposes?: readonly string[];
   /** Who signed it, as the HTTP room found out. */
-  readonly authority?: string;
+  readonly authorities?: readonly string[];
+  /** DER, besides what every certificate has. */
+  readonly otherExtensions?: readonly Uint8Array[];
 }
 
 const { signer } = p256Key(7n);
@@ -77,11 +79,12 @@ export function certificateOf(options: CertificateOptions): PeerCertificate {
       serialNumber: Uint8Array.of(1),
       keyUsages: ["digitalSignature"],
       extendedKeyUsages: purposes,
+      otherExtensions: options.otherExtensions ?? [],
     },
     selfIssuer(subject, signer),
   );
   const pem = `-----BEGIN CERTIFICATE-----\n${encodeBase64(der)}\n-----END CERTIFICATE-----\n`;
-  return { pem, ...(options.authority === undefined ? {} : { authority: options.authority }) };
+  return { pem, authorities: options.authorities ?? [] };
 }
 
 /** The same bytes as they come through HTTP: one character each. */

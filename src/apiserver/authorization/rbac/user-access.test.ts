@@ -17,7 +17,9 @@ test("questions longer than any real one are answered and not remembered", () =>
   let spent = 0;
   budget.spend = () => void spent++;
 
-  const answers = [about(long), about("pods", long), about(long, long)].map((resource) => access.authorizeResource("get", resource).allowed);
+  const answers = [about(long), about("pods", long), about(long, long)].map(
+    (resource) => access.authorizeResource("get", resource).allowed,
+  );
 
   deepEqual(answers, [false, false, false]);
   // Of the second the answer for everywhere, which has no namespace in it; of the first the namespace that is short.

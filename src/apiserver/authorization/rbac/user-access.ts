@@ -4,7 +4,7 @@
  * has one answer for all namespaces, and a component's thousandth request is two looks into a table.
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import { ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
+import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
 import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../authorization.ts";
 import type { User } from "../../request.ts";
 import { joinedErrors } from "../joined-errors.ts";
@@ -36,7 +36,7 @@ const NOTHING_LEFT = new AnswerBudget(0);
 
 /** Who may, of all whose names differ: rules about named objects, as far as they come before the one about all. */
 interface Answer {
-  readonly named: readonly { readonly names: readonly string[]; readonly decision: AccessDecision }[];
+  readonly named: readonly { readonly rule: PolicyRule; readonly decision: AccessDecision }[];
   /** Absent: no rule is about all. */
   readonly all?: AccessDecision;
 }
@@ -121,7 +121,7 @@ class ScopeAccess {
       this.#answers.set(verb, resource, answer);
     }
     if (answer.named.length === 0) return answer.all;
-    return answer.named.find(({ names }) => names.includes(resource.name))?.decision ?? answer.all;
+    return answer.named.find(({ rule }) => ruleAllowsName(rule, resource.name))?.decision ?? answer.all;
   }
 
   decidePath(verb: string, path: string): AccessDecision | undefined {
@@ -129,12 +129,12 @@ class ScopeAccess {
   }
 
   #answer(verb: string, { group, plural, subresource }: AccessedResource): Answer {
-    const named: { names: readonly string[]; decision: AccessDecision }[] = [];
+    const named: { rule: PolicyRule; decision: AccessDecision }[] = [];
     for (const { rule, decision } of this.#rules) {
       if (!ruleAllowsResource(rule, { verb, group, plural, subresource })) continue;
       const { resourceNames: names = [] } = rule;
       if (names.length === 0) return { named, all: decision };
-      named.push({ names, decision });
+      named.push({ rule, decision });
     }
     return { named };
   }

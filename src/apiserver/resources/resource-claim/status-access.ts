@@ -10,19 +10,16 @@ import type {
   ResourceClaimStatus,
 } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
-import { validateDnsSubdomain } from "../../../api/machinery/names.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AccessedResource, Authorizer } from "../../authorization.ts";
 import type { CheckedWrite } from "../../extension.ts";
 import { accessRefusal } from "../../refusal.ts";
-import type { ApiRequest, User } from "../../request.ts";
+import type { ApiRequest } from "../../request.ts";
+import { isOnNode } from "../../service-account-identity.ts";
 
 /** Before the verb: for who runs on the node of the claim, and for who may come from anywhere. */
 const ASSOCIATED_NODE = "associated-node:";
 const ARBITRARY_NODE = "arbitrary-node:";
-
-/** Tokens of service accounts that are bound to a pod or a node say where that is. */
-const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 
 export function* validateStatusAccess(authorizer: Authorizer, { object, previous, request }: CheckedWrite): Iterable<FieldError> {
   const { status = {} } = object as unknown as ResourceClaim;
@@ -101,10 +98,4 @@ function nodeOf(allocation: AllocationResult | undefined): string {
   const isAlone = otherTerms.length === 0 && otherFields.length === 0 && (term?.matchExpressions ?? []).length === 0;
   const [node = "", ...otherNodes] = field?.values ?? [];
   return isAlone && field?.key === "metadata.name" && field.operator === "In" && otherNodes.length === 0 ? node : "";
-}
-
-function isOnNode({ name, extra = {} }: User, node: string): boolean {
-  const [own, ...others] = (Object.hasOwn(extra, NODE_NAME_EXTRA) ? extra[NODE_NAME_EXTRA] : undefined) ?? [];
-  if (node === "" || others.length > 0 || own !== node || validateDnsSubdomain(own).length > 0) return false;
-  return /^system:serviceaccount:[^:]+:[^:]+$/.test(name);
 }

@@ -43,10 +43,11 @@ export function mayBind(authorizer: Authorizer, { context, namespace }: ApiReque
 export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted: readonly PolicyRule[]): string | undefined {
   const { user } = request.context;
   const { resourceRules, nonResourceRules, evaluationError = "" } = authorizer.rulesFor(user, request.namespace);
-  const missing = missingParts([...resourceRules, ...nonResourceRules], wanted);
-  if (missing.length === 0) return undefined;
+  const { parts, isUnfinished } = missingParts([...resourceRules, ...nonResourceRules], wanted);
+  if (parts.length === 0 && !isUnfinished) return undefined;
   const who = `user ${quoteGo(user.name)} (groups=${quoteAll(user.groups)})`;
-  const lines = describeParts(missing).join("\n");
+  if (parts.length === 0) return `${who} is attempting to grant too many RBAC permissions to compare with those currently held`;
+  const lines = describeParts(parts).join("\n");
   const errors = evaluationError === "" ? "" : `; resolution errors: [${evaluationError.replaceAll(MISSING_ROLE, `${request.plural}.$1`)}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${lines}${errors}`;
 }

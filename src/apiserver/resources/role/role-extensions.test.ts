@@ -92,6 +92,25 @@ test("what is had in one namespace can be given away there only", async () => {
   assert.equal((await call("POST", CLUSTER_ROLES, role("mine", [readPods]))).code, 403);
 });
 
+test("a role or binding that gives too much to compare with what is had is refused, and the same many times is once", async () => {
+  await using server = await startGuardedServer();
+  await give(server, "jane", rbacWrites, may("get", "*", "*"));
+  const { call } = server.as(JANE);
+  const many = (letter: string) => Array.from({ length: 1_000 }, (_, index) => `${letter}${index}`);
+  const wide = { verbs: ["get"], apiGroups: many("g"), resources: many("r") };
+  const same = { verbs: ["get"], apiGroups: Array<string>(1_000).fill(""), resources: Array<string>(1_000).fill("pods") };
+  await make(server, ROLES, role("wide", [wide]));
+
+  const written = await call("POST", ROLES, role("mine", [wide]));
+  const bound = await call("POST", ROLE_BINDINGS, binding("mine", "Role", "wide", "joe"));
+
+  for (const { code, body } of [written, bound]) {
+    assert.equal(code, 403);
+    assert.match(body.message, /is attempting to grant too many RBAC permissions to compare with those currently held$/);
+  }
+  assert.equal((await call("POST", ROLES, role("same", [same]))).code, 201);
+});
+
 test("who may escalate one role may put anything into that one, by its name", async () => {
   await using server = await startGuardedServer();
   const writeRoles = may("create,update", "rbac.authorization.k8s.io", "clusterroles");

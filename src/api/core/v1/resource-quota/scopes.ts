@@ -3,7 +3,7 @@ import type { ResourceQuota, ScopedResourceSelectorRequirement } from "../../../
 import type { KubeObject } from "../../../machinery/object.ts";
 import type { QuotaEvaluator } from "./evaluator.ts";
 
-export function scopesOf({ spec = {} }: ResourceQuota): readonly ScopedResourceSelectorRequirement[] {
+function scopesOf({ spec = {} }: ResourceQuota): readonly ScopedResourceSelectorRequirement[] {
   const plain = (spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: "Exists" }) as const);
   return [...plain, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer } from "../testing/server.ts";
+import { startServer } from "../../testing/server.ts";
 
 const POD = { containers: [{ name: "c", image: "i" }] };
 

@@ -2,9 +2,9 @@
  * Nothing is created in a namespace that does not exist or is going, and the namespaces that every cluster has are not deleted.
  * As upstream's plugin of this name. Exact where this process owns the store; on a shared one the cache may be a moment behind, as upstream.
  */
-import type { KubeObject } from "../../api/machinery/object.ts";
-import { forbiddenError, notFound, StatusError } from "../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../admission.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
 
 const IMMORTAL = ["default", "kube-system", "kube-public"];
 

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seededRandom } from "../../../base/random.ts";
+import type { VirtualClock } from "../../../base/virtual-clock.ts";
+import { listOf } from "../../../api/core/v1/resource-quota/amounts.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { Change, Store } from "../../../store/store.ts";
+import { memoryStore } from "../../../testing/memory-store.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
+import { Objects, type KindName } from "../../objects.ts";
+import { startServer, type StartedServer } from "../../testing/server.ts";
+import { wrappedStore } from "../../testing/wrapped-store.ts";
+import { quotaOf, QuotaBooks } from "./quota-books.ts";
+
+const NAMESPACE = "/api/v1/namespaces/ns";
+const QUOTA = { namespace: "ns", name: "q" };
+
+/** How often all objects of a namespace were looked at. */
+class CountingObjects extends Objects {
+  lists = 0;
+
+  override list<T>(kind: KindName, namespace: string): Promise<readonly T[]> {
+    this.lists += 1;
+    return super.list<T>(kind, namespace);
+  }
+}
+
+interface Run extends AsyncDisposable {
+  readonly server: StartedServer;
+  readonly books: QuotaBooks;
+  /** What is counted now, and how many namespaces full of objects were looked at for it. */
+  count(): Promise<readonly [used: object, lists: number]>;
+}
+
+async function started(hard: JsonObject, options: { readonly clock?: VirtualClock; readonly store?: Store } = {}): Promise<Run> {
+  const server = await startServer(options);
+  await server.call("POST", "/api/v1/namespaces", { metadata: { name: "ns" } });
+  await server.call("POST", `${NAMESPACE}/resourcequotas`, { metadata: { name: "q" }, spec: { hard } });
+  const { endpoints } = server.server;
+  const objects = new CountingObjects(endpoints);
+  const { store, clock } = server;
+  const books = new QuotaBooks({ endpoints, objects, store, clock, random: seededRandom(1) });
+  return {
+    server,
+    books,
+    async count() {
+      const before = objects.lists;
+      const stored = await books.read(QUOTA);
+      assert.ok(stored);
+      return [listOf(await books.count(quotaOf(stored))), objects.lists - before];
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function make(server: StartedServer, plural: string, name: string, more: JsonObject = {}): Promise<unknown> {
+  return server.call("POST", `${NAMESPACE}/${plural}`, { metadata: { name }, ...more });
+}
+
+const POD = { spec: { containers: [{ name: "c", image: "i" }] } };
+
+test("what was counted is not counted again until something that it counts, or the quota, has changed", async () => {
+  await using run = await started({ configmaps: "9", secrets: "9" });
+  const { server } = run;
+  await make(server, "configmaps", "a");
+
+  assert.deepEqual(await run.count(), [{ configmaps: "1", secrets: "0" }, 2]);
+  assert.deepEqual(await run.count(), [{ configmaps: "1", secrets: "0" }, 0]);
+  await make(server, "pods", "unrelated", POD);
+  assert.deepEqual(await run.count(), [{ configmaps: "1", secrets: "0" }, 0]);
+
+  await make(server, "secrets", "b");
+  assert.deepEqual(await run.count(), [{ configmaps: "1", secrets: "1" }, 2]);
+  await server.call("DELETE", `${NAMESPACE}/configmaps/a`);
+  assert.deepEqual(await run.count(), [{ configmaps: "0", secrets: "1" }, 2]);
+
+  const spec = { hard: { secrets: null } };
+  await server.call("PATCH", `${NAMESPACE}/resourcequotas/q`, { spec }, { "content-type": "application/merge-patch+json" });
+  assert.deepEqual(await run.count(), [{ configmaps: "0" }, 1]);
+});
+
+test("a Pod that is going stops counting when its time is over, though nothing is written", async () => {
+  await using run = await started({ pods: "9" });
+  const { server } = run;
+  await make(server, "pods", "a", { metadata: { name: "a", finalizers: ["example.com/stay"] }, ...POD });
+  await server.call(
+    "PATCH",
+    `${NAMESPACE}/pods/a/status`,
+    { status: { phase: "Running" } },
+    { "content-type": "application/merge-patch+json" },
+  );
+  await server.call("DELETE", `${NAMESPACE}/pods/a?gracePeriodSeconds=30`);
+
+  assert.deepEqual(await run.count(), [{ pods: "1" }, 1]);
+  await server.clock.advance(120_000);
+  assert.deepEqual(await run.count(), [{ pods: "0" }, 1]);
+  // From then on it stays so.
+  assert.deepEqual(await run.count(), [{ pods: "0" }, 0]);
+});
+
+test("a kind that begins to be served is counted", async () => {
+  await using run = await started({ "count/configmaps": "9" });
+  const { endpoints } = run.server.server;
+  assert.deepEqual(await run.count(), [{ "count/configmaps": "0" }, 1]);
+  assert.deepEqual(await run.count(), [{ "count/configmaps": "0" }, 0]);
+
+  const { resource } = endpoints.stored("", "configmaps") ?? assert.fail();
+  endpoints.remove(resource);
+  assert.deepEqual(await run.count(), [{}, 0]);
+  endpoints.add(resource);
+  await make(run.server, "configmaps", "a");
+  assert.deepEqual(await run.count(), [{ "count/configmaps": "1" }, 1]);
+});
+
+/** Whoever shares a store waits for it, so time must go on. */
+async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
+  let isDone = false;
+  const finished = work.finally(() => (isDone = true));
+  await clock.advanceUntil(() => isDone, { withinMs: 60_000 });
+  return finished;
+}
+
+/** Tells what happened only to those who ask. */
+function lateStore(store: Store): Store {
+  return wrappedStore(store, {
+    capabilities: { ...store.capabilities, shared: true },
+    close: () => Promise.resolve(),
+    watch(prefix, options, listener) {
+      const late: Change[] = [];
+      return store.watch(prefix, options, {
+        ...listener,
+        changes: (changes) => void late.push(...changes),
+        progress(revision) {
+          if (late.length > 0) void listener.changes(late.splice(0));
+          listener.progress?.(revision);
+        },
+      });
+    },
+  });
+}
+
+test("on a store that others write to, what they wrote is counted though memory has not heard of it", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  await using run = await inTime(clock, started({ configmaps: "9" }, { clock, store: lateStore(memory) }));
+  await using other = await startServer({ clock, store: wrappedStore(memory, { close: () => Promise.resolve() }) });
+  await inTime(clock, run.count());
+  assert.deepEqual(await inTime(clock, run.count()), [{ configmaps: "0" }, 0]);
+
+  await make(other, "configmaps", "a");
+
+  assert.deepEqual(await inTime(clock, run.count()), [{ configmaps: "1" }, 1]);
+});
+
+test("counting anew writes what a quota limits now, also if nothing more or less is taken", async () => {
+  await using run = await started({ configmaps: "9" });
+  const status = async () => (await run.server.call("GET", `${NAMESPACE}/resourcequotas/q`)).body.status;
+  assert.equal(await run.books.recount(QUOTA), true);
+  assert.deepEqual(await status(), { hard: { configmaps: "9" }, used: { configmaps: "0" } });
+
+  const spec = { hard: { configmaps: "8" } };
+  await run.server.call("PATCH", `${NAMESPACE}/resourcequotas/q`, { spec }, { "content-type": "application/merge-patch+json" });
+  assert.equal(await run.books.recount(QUOTA), true);
+
+  assert.deepEqual(await status(), { hard: { configmaps: "8" }, used: { configmaps: "0" } });
+});

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { PolicyRule } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
+import { Objects } from "../objects.ts";
+import { startGuardedServer, type StartedServer } from "../testing/server.ts";
+import { AuthorizationChain } from "./chain.ts";
+import { CLUSTER_ROLES, ROLES } from "./testing/bootstrap-roles.ts";
+import { questionOf, type Question } from "./testing/question.ts";
+import { readRights, rightsOf, thingsOf, VERBS } from "./testing/rights.ts";
+
+const GROUP = "rbac.authorization.k8s.io";
+const RBAC = `/apis/${GROUP}/v1`;
+
+interface GivenRole {
+  readonly kind: "ClusterRole" | "Role";
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly PolicyRule[];
+}
+
+let server: StartedServer;
+let authorizer: AuthorizationChain;
+let roles: readonly GivenRole[];
+/** Everything that is asked about, by the words of the table. */
+let things: ReadonlyMap<string, Question>;
+
+before(async () => {
+  // Roles that are put together from others are so by a loop.
+  server = await startGuardedServer({ config: { runsLoops: true } });
+  await server.clock.settle();
+  roles = [...(await found("ClusterRole")), ...(await found("Role"))];
+  for (const role of roles) await give(role);
+  things = new Map(thingsOf(server.server.endpoints.all(), rules()).map((thing) => [thing, questionOf(`get ${thing}`)]));
+  // The server's own, a second time: as many questions as there are here would take half a minute as reviews.
+  authorizer = new AuthorizationChain(DEFAULT_API_SERVER_CONFIG.authorizationModes, {
+    objects: new Objects(server.server.endpoints),
+    clock: server.clock,
+    log: silentLogger,
+  });
+  await authorizer.start();
+});
+
+after(() => server[Symbol.asyncDispose]());
+
+async function found(kind: GivenRole["kind"]): Promise<readonly GivenRole[]> {
+  const { items } = (await server.call("GET", `${RBAC}/${kind.toLowerCase()}s`)).body;
+  // Those in a list do not say what they are.
+  return items.map((role: Omit<GivenRole, "kind">) => ({ ...role, kind }));
+}
+
+/** As the table names it. */
+function titleOf({ metadata: { name, namespace } }: GivenRole): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** Gives the role to somebody who has no other. */
+async function give(role: GivenRole): Promise<void> {
+  const { name, namespace } = role.metadata;
+  const plural = namespace === undefined ? "clusterrolebindings" : `namespaces/${namespace}/rolebindings`;
+  const { code, text } = await server.call("POST", `${RBAC}/${plural}`, {
+    metadata: { name: `of-holder:${name}` },
+    roleRef: { apiGroup: GROUP, kind: role.kind, name },
+    subjects: [{ apiGroup: GROUP, kind: "User", name: holderOf(titleOf(role)) }],
+  });
+  assert.equal(code, 201, text);
+}
+
+function holderOf(title: string): string {
+  return `holder of ${title}`;
+}
+
+function rules(): readonly PolicyRule[] {
+  return roles.flatMap((role) => role.rules ?? []);
+}
+
+/** Of whoever has the role and belongs to no group, in a namespace ("": in all). */
+function rightsIn(namespace: string, title: string): readonly string[] {
+  const user = { name: holderOf(title), groups: [] };
+  return rightsOf([...things.keys()], ({ verb, thing }) => {
+    const { path = "", group = "", plural = "", subresource = "", name = "" } = things.get(thing) ?? {};
+    const resource = { group, version: "v1", plural, subresource, namespace, name };
+    return authorizer.authorize({ user, verb, path, ...(path === "" ? { resource } : {}) }).allowed;
+  });
+}
+
+for (const [title, expected] of Object.entries(CLUSTER_ROLES)) {
+  test(`whoever has the role ${title} may what the table says, and nothing else`, () => {
+    assert.deepEqual(rightsIn("", title), readRights(expected));
+  });
+}
+
+for (const [title, expected] of Object.entries(ROLES)) {
+  test(`whoever has the role ${title} may what the table says in its namespace, and nothing elsewhere`, () => {
+    const [namespace = ""] = title.split("/");
+
+    assert.deepEqual(rightsIn(namespace, title), readRights(expected));
+    assert.deepEqual(rightsIn("default", title), []);
+  });
+}
+
+test("every role that a new cluster has is in the table", () => {
+  assert.deepEqual(roles.map(titleOf).toSorted(), [...Object.keys(CLUSTER_ROLES), ...Object.keys(ROLES)].toSorted());
+});
+
+test("every verb that a role names is asked about", () => {
+  const verbs = new Set(rules().flatMap((rule) => rule.verbs));
+
+  assert.deepEqual(
+    [...verbs].filter((verb) => verb !== "*" && !VERBS.includes(verb)),
+    [],
+  );
+});
