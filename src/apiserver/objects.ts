@@ -5,7 +5,8 @@
  */
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Endpoints } from "./endpoints.ts";
-import type { ObjectName } from "./storage/object-key.ts";
+import { namespacePrefix, type ObjectName } from "./storage/object-key.ts";
+import { translated } from "./storage/store-failure.ts";
 import type { ResourceStorage } from "./storage/resource-storage.ts";
 import type { ObjectChange } from "./storage/watch-index.ts";
 import type { CacheListener } from "./storage/object-cache.ts";
@@ -68,8 +69,10 @@ export class Objects {
   async listExact<T = KubeObject>(kind: KindName, namespace: string): Promise<readonly T[]> {
     const storage = this.#storage(kind);
     await storage.cache.load();
-    await storage.cache.freshRevision();
-    return allOf<T>(storage, namespace);
+    if ((await storage.cache.freshRevision()) !== undefined) return allOf<T>(storage, namespace);
+    // A store that cannot say how far memory has come is asked itself.
+    const { entries } = await translated(() => storage.store.list(namespacePrefix(storage.prefix, namespace), { countRemaining: false }));
+    return entries.map((entry) => storage.fromEntry(entry).object as T);
   }
 
   /**
