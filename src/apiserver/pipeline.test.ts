@@ -64,7 +64,9 @@ test("more requests at once than there is room for get 429 and when to come back
   await using server = await withHeldStore({ maxMutatingRequestsInFlight: 2, authorizationModes: ["AlwaysAllow"] });
   const jane = server.as(JANE);
   server.hold();
-  const first = [1, 2].map((index) => jane.call("POST", MAPS, { metadata: { name: `n${index}` } }));
+  const first = [jane, server.as({ name: "joe", groups: [] })].map((user, index) =>
+    user.call("POST", MAPS, { metadata: { name: `n${index}` } }),
+  );
   await server.clock.settle();
 
   const third = await jane.call("POST", MAPS, { metadata: { name: "n3" } });
@@ -82,18 +84,22 @@ test("more requests at once than there is room for get 429 and when to come back
   assert.equal((await jane.call("POST", MAPS, { metadata: { name: "n3" } })).code, 201);
 });
 
-test("there must be room before what is sent is taken in", async () => {
-  await using server = await withHeldStore({ maxMutatingRequestsInFlight: 1, authorizationModes: ["AlwaysAllow"] });
-  const jane = server.as(JANE);
-  server.hold();
-  const first = jane.call("POST", MAPS, { metadata: { name: "a" } });
+test("of bodies that come slowly nobody has more than half of the room, and those who work are not held up", async () => {
+  await using server = await startServer({ config: { maxMutatingRequestsInFlight: 4, authorizationModes: ["AlwaysAllow"] } });
+  const [jane, joe] = [server.as(JANE), server.as({ name: "joe", groups: [] })];
+  let arrive = (_bytes: Uint8Array) => {};
+  const late = new Promise<Uint8Array>((resolve) => (arrive = resolve));
+  const slow = [1, 2].map(() => jane.call("POST", MAPS, late));
   await server.clock.settle();
 
-  // It would be refused for its form if it were read.
-  const second = await jane.call("POST", MAPS, "{");
-  server.release();
+  const third = await jane.call("POST", MAPS, { metadata: { name: "c" } });
+  const other = await joe.call("POST", MAPS, { metadata: { name: "d" } });
+  arrive(new TextEncoder().encode("{"));
 
-  assert.deepEqual([second.code, (await first).code], [429, 201]);
+  assert.deepEqual([third.code, third.headers["retry-after"], other.code], [429, "1", 201]);
+  for (const answer of slow) assert.equal((await answer).code, 400);
+  assert.match((await server.call("GET", "/metrics")).text, /apiserver_request_total\{code="429".*resource="configmaps"/);
+  assert.equal((await jane.call("POST", MAPS, { metadata: { name: "c" } })).code, 201);
 });
 
 test("who asks for what is not there does not make a figure of each", async () => {

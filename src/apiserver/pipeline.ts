@@ -1,5 +1,5 @@
 /**
- * The road of every request, over HTTP or from this process, as named steps: room (are too many under way?), may they, then the verb,
+ * The road of every request, over HTTP or from this process, as named steps: may they, the body, room (are too many under way?), the verb,
  * which calls admission and the registry on its own way down. "Who" comes before: a transport says who its user is.
  * Later parts of the server fill these seams; none goes around them.
  */
@@ -7,45 +7,44 @@ import { onAbort } from "../base/abort.ts";
 import { isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
 import { mustBeAllowed } from "./authorization/access.ts";
 import { MASTERS } from "./authorization/chain.ts";
+import { BodyRoom, RETRY_AFTER_SECONDS, type Room } from "./body-room.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
-import type { ApiRequest, User } from "./request.ts";
+import type { ApiRequest, RequestBody, User } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Verbs } from "./verbs/verbs.ts";
 
-/** When a client that was refused for lack of room may come back. */
-const RETRY_AFTER_SECONDS = 1;
+export type PipelineStep = "may they" | "body" | "room" | "verb";
 
-export type PipelineStep = "room" | "may they" | "verb";
-
-/** A place among the requests that are worked on at once. Left exactly once. */
-export interface Room {
-  leave(): void;
-}
+const READING = ["get", "head", "list", "watch"];
 
 export class Pipeline {
   readonly #server: ServerContext;
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
+  readonly #bodies: BodyRoom;
 
   constructor(server: ServerContext, verbs: Verbs, metrics: Metrics) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
+    this.#bodies = new BodyRoom(server.config.maxMutatingRequestsInFlight);
   }
 
-  /** Rejects with a StatusError, whatever went wrong. `taken`: the room that whoever calls has taken, which is theirs to leave. */
-  async run(request: ApiRequest, taken?: Room): Promise<Outcome> {
+  /** Rejects with a StatusError, whatever went wrong. `receive`: takes in what is sent, once it is known that it may be. */
+  async run(request: ApiRequest, receive?: () => Promise<RequestBody>): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
-    let step: PipelineStep = "room";
+    let step: PipelineStep = "may they";
     let room: Room | undefined;
     try {
-      if (taken === undefined) room = this.#takeRoom(request);
-      step = "may they";
       this.#authorize(request);
+      step = "body";
+      const received = receive === undefined ? request : { ...request, body: await this.#receive(request, receive) };
+      step = "room";
+      room = this.#takeRoom(request);
       step = "verb";
-      const outcome = await orAborted(request.context.signal, this.#verbs.handle(request));
+      const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
@@ -54,6 +53,24 @@ export class Pipeline {
       throw status;
     } finally {
       room?.leave();
+    }
+  }
+
+  async #receive({ context }: ApiRequest, receive: () => Promise<RequestBody>): Promise<RequestBody> {
+    const room = this.#orRejected(() => this.#bodies.take(context.user));
+    try {
+      return await receive();
+    } finally {
+      room.leave();
+    }
+  }
+
+  #orRejected<T>(take: () => T): T {
+    try {
+      return take();
+    } catch (error) {
+      this.#metrics.rejected++;
+      throw error;
     }
   }
 
@@ -86,7 +103,7 @@ export class Pipeline {
   /** Also for what is no resource. Throws if there is none (429). */
   takeRoom(verb: string, user: User): Room {
     const { config } = this.#server;
-    const kind = verb === "get" || verb === "list" || verb === "watch" ? "readOnly" : "mutating";
+    const kind = READING.includes(verb) ? "readOnly" : "mutating";
     const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;
     const { inFlight } = this.#metrics;
     // Whoever may do everything may be the one who comes to mend what fills the room.

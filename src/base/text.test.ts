@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { withoutLeading, withoutTrailing } from "./text.ts";
+import { ownText, withoutLeading, withoutTrailing } from "./text.ts";
 
 test("what stands at an end is taken away, and nothing else", () => {
   fc.assert(
@@ -18,4 +18,9 @@ test("a text of nothing but such characters becomes empty, however long it is", 
   assert.equal(withoutTrailing(text, "/"), "");
   assert.equal(withoutTrailing(`${text}a`, "/"), `${text}a`);
   assert.equal(withoutLeading(text, "/"), "");
+});
+
+test("a text of its own is the same text, whatever is in it", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => ownText(text) === text));
+  assert.equal(ownText("\ud800 is half a character"), "\ud800 is half a character");
 });

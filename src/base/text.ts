@@ -1,5 +1,16 @@
 /** Work on texts whose length somebody else decides: in time that grows with the length, which an expression such as /0+$/ does not. */
 
+/**
+ * The same text, which keeps no other alive. What is cut out of a long text may be only a view of it: whoever remembers the short one
+ * would remember the long one, too.
+ */
+export function ownText(text: string): string {
+  return text.length < VIEW_LENGTH_MIN ? text : (JSON.parse(JSON.stringify(text)) as string);
+}
+
+/** Shorter ones are always copied. */
+const VIEW_LENGTH_MIN = 13;
+
 /** The text without those of `characters` that stand at its end. */
 export function withoutTrailing(text: string, characters: string): string {
   let end = text.length;

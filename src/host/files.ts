@@ -140,3 +140,13 @@ export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uin
 export function readFilePieces(path: string): AsyncIterable<Uint8Array> {
   return createReadStream(path, { highWaterMark: 1 << 20 });
 }
+
+/** Whether something is there that is neither a file nor a directory. */
+export async function isPipe(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    return !found.isFile() && !found.isDirectory();
+  } catch {
+    return false;
+  }
+}

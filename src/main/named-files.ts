@@ -2,6 +2,7 @@
  * Looks at every file that flags name, before anything is started: what is wrong with any of them is told at once. They are read again
  * by who uses them.
  */
+import { isPipe } from "../host/files.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { readDescription, readStaticTokenFile } from "./identity.ts";
 import { readAuthorities, readServingFiles, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
@@ -15,7 +16,7 @@ export async function checkNamedFiles({ serving, identity }: ApiServerOptions): 
     look(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
     look(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
     look(serviceAccount.signingKeyFile, readSigningKey),
-    ...serviceAccount.keyFiles.map((path) => readVerifyingKeys([path])),
+    ...serviceAccount.keyFiles.map((named) => look(named, (path) => readVerifyingKeys([path]))),
     look(identity.tokenAuthFile, readStaticTokenFile),
     look(oidc?.caFile, (path) => readAuthorities(path, "--oidc-ca-file")),
     look(identity.authenticationConfigFile, (path) => readDescription(path, identity)),
@@ -26,6 +27,12 @@ export async function checkNamedFiles({ serving, identity }: ApiServerOptions): 
   if (problems.length > 0) throw new UnusableFiles(problems);
 }
 
-async function look<T>(named: T | undefined, read: (named: T) => Promise<unknown>): Promise<unknown> {
-  return named === undefined ? undefined : read(named);
+/** What comes through a pipe can be read only once, and is left to who uses it. */
+async function look<T extends Named>(named: T | undefined, read: (named: T) => Promise<unknown>): Promise<unknown> {
+  if (named === undefined) return undefined;
+  const paths = typeof named === "string" ? [named] : Object.values(named);
+  const isPiped = (await Promise.all(paths.map(isPipe))).includes(true);
+  return isPiped ? undefined : read(named);
 }
+
+type Named = string | Readonly<Record<"certificate" | "key", string>>;

@@ -12,7 +12,7 @@ import { impersonated } from "../authentication/impersonation.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
-import type { Pipeline, Room } from "../pipeline.ts";
+import type { Pipeline } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -82,12 +82,12 @@ async function answerDocument(
   user: User,
   { path, asked }: DocumentPath,
 ): Promise<ExchangeAnswer> {
-  const verb = request.method === "HEAD" ? "get" : request.method.toLowerCase();
+  const verb = request.method.toLowerCase();
   const room = pipeline.takeRoom(verb, user);
   try {
     const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
     if (!allowed) throw pathRefusal(user, { verb, path: asked, reason });
-    return await documentAt({ server, documents }, request, { verb, path });
+    return await documentAt({ server, documents }, request, path);
   } finally {
     room.leave();
   }
@@ -96,12 +96,12 @@ async function answerDocument(
 async function documentAt(
   { server, documents }: Pick<RestDependencies, "server" | "documents">,
   request: ExchangeRequest,
-  { verb, path }: { readonly verb: string; readonly path: string },
+  path: string,
 ): Promise<ExchangeAnswer> {
   const document = documents.find((candidate) => candidate.answers(path));
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
-  if (verb !== "get") throw methodNotAllowed();
+  if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
   return document.answer(request, path);
 }
 
@@ -110,11 +110,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
   const { server, pipeline, deadlines } = dependencies;
   const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
-  let room: Room | undefined;
   try {
-    // What is sent takes memory: there must be room for it first. Who may not send it will be refused, and not a byte of theirs is taken in.
-    room = pipeline.takeRoom(verb, user);
-    const body = hasBody(verb) && refusalOf(server, asked) === undefined ? await bodyOf(request) : undefined;
     const api: ApiRequest = {
       verb,
       group: path.group,
@@ -124,10 +120,9 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       namespace: path.namespace,
       name: path.name,
       options: query.options,
-      ...(body === undefined ? {} : { body }),
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
-    const outcome = await pipeline.run(api, room);
+    const outcome = await pipeline.run(api, hasBody(verb) ? () => bodyOf(request) : undefined);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
     return present(dependencies, outcome, { encoder, warnings, request });
   } catch (error) {
@@ -135,7 +130,6 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
     if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
     return failure(dependencies, request, status, warnings);
   } finally {
-    room?.leave();
     deadline?.clear();
   }
 }

@@ -35,6 +35,9 @@ export const QUIET_ADMISSION: AdmissionConfig = {
 
 const LOOPBACK = { address: "127.0.0.1", isLoopback: true };
 
+/** A promise is a body that comes late. */
+export type SentBody = JsonObject | readonly unknown[] | string | Uint8Array | Promise<Uint8Array>;
+
 export interface CallAnswer {
   readonly code: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -57,7 +60,7 @@ export interface StartedServer<C extends Clock = VirtualClock> extends AsyncDisp
   call(
     method: string,
     path: string,
-    body?: JsonObject | readonly unknown[] | string | Uint8Array,
+    body?: SentBody,
     headers?: SentHeaders,
     /** Aborted by the client, or by the server when it gives up. */
     controller?: AbortController,
@@ -167,7 +170,7 @@ export function startGuardedServer(options: Partial<ApiServerOptions> & { readon
 function requestOf(
   method: string,
   target: string,
-  body: JsonObject | readonly unknown[] | string | Uint8Array | undefined,
+  body: SentBody | undefined,
   headers: SentHeaders,
   controller: AbortController,
 ): ExchangeRequest {
@@ -180,14 +183,14 @@ function requestOf(
     header: (name) => (all[name] === undefined ? undefined : [all[name]].flat().join(", ")),
     headerValues: (name) => [all[name] ?? []].flat(),
     headerNames: () => Object.keys(all),
-    body: () => Promise.resolve(bytesOf(body)),
+    body: () => (body instanceof Promise ? body : Promise.resolve(bytesOf(body))),
     signal: controller.signal,
     cancel: (reason) => controller.abort(reason),
     peer: LOOPBACK,
   };
 }
 
-function bytesOf(body: JsonObject | readonly unknown[] | string | Uint8Array | undefined): Uint8Array {
+function bytesOf(body: Exclude<SentBody, Promise<unknown>> | undefined): Uint8Array {
   if (body === undefined) return new Uint8Array();
   if (body instanceof Uint8Array) return body;
   return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));

@@ -7,6 +7,7 @@ import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.i
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
 import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../authorization.ts";
 import type { User } from "../../request.ts";
+import { ownText } from "../../../base/text.ts";
 import { joinedErrors } from "../joined-errors.ts";
 import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
@@ -47,15 +48,19 @@ export class UserAccess {
   readonly #policy: Policy;
   readonly #user: User;
   readonly #everywhere: ScopeAccess;
+  /** Of all namespaces in which nothing more was given. */
+  readonly #withoutGrants: ScopeAccess;
   readonly #budget: AnswerBudget;
   readonly #namespaces = new Map<string, ScopeAccess>();
 
   constructor(policy: Policy, user: User, budget: AnswerBudget) {
     this.revision = policy.revision;
     this.#policy = policy;
-    this.#user = user;
+    // A review may tell of a user what nobody asks for, and as much as it likes.
+    this.#user = { name: user.name, groups: user.groups };
     this.#budget = budget;
     this.#everywhere = new ScopeAccess({ grants: policy.grants(user, ""), before: [], budget });
+    this.#withoutGrants = new ScopeAccess({ grants: [], before: this.#everywhere.errors, budget: NOTHING_LEFT });
   }
 
   authorizeResource(verb: string, resource: AccessedResource): AccessDecision {
@@ -76,11 +81,13 @@ export class UserAccess {
     let scope = this.#namespaces.get(namespace);
     if (scope === undefined) {
       const grants = this.#policy.grants(this.#user, namespace);
+      // Nearly all namespaces, and all that somebody makes up.
+      if (grants.length === 0) return this.#withoutGrants;
       const isKept = namespace.length <= REMEMBERED_LENGTH_MAX && !this.#budget.isSpent;
       scope = new ScopeAccess({ grants, before: this.#everywhere.errors, budget: isKept ? this.#budget : NOTHING_LEFT });
       if (!isKept) return scope;
       this.#budget.spend();
-      this.#namespaces.set(namespace, scope);
+      this.#namespaces.set(ownText(namespace), scope);
     }
     return scope;
   }
@@ -162,6 +169,6 @@ class AnswerTable {
     const length = verb.length + group.length + plural.length + subresource.length;
     if (length > REMEMBERED_LENGTH_MAX || this.#budget.isSpent) return;
     this.#budget.spend();
-    innerMap(innerMap(innerMap(this.#answers, verb), group), plural).set(subresource, answer);
+    innerMap(innerMap(innerMap(this.#answers, ownText(verb)), ownText(group)), ownText(plural)).set(ownText(subresource), answer);
   }
 }

@@ -28,7 +28,14 @@ export function ignoredSentence(field: string, { text, isPart }: UnderstoodSelec
   return `spec.resourceAttributes.${field} ${text === "" ? "ignored" : "partially ignored"} due to parse error`;
 }
 
+/** More than a request can carry in its query; reading them would hold up everybody else. */
+const SELECTOR_LENGTH_MAX = 65_536;
+const REQUIREMENTS_MAX = 1_000;
+
+const NOT_UNDERSTOOD: UnderstoodSelector = { text: "", isPart: true };
+
 export function understoodFields({ rawSelector = "", requirements = [] }: FieldSelectorAttributes = {}): UnderstoodSelector {
+  if (rawSelector.length > SELECTOR_LENGTH_MAX || requirements.length > REQUIREMENTS_MAX) return NOT_UNDERSTOOD;
   if (requirements.length === 0) return understood(() => parseFieldSelector(rawSelector).toString());
   const known = requirements.flatMap(fieldRequirementOf);
   return { text: new FieldSelector(known).toString(), isPart: known.length < requirements.length };
@@ -42,6 +49,7 @@ function fieldRequirementOf({ key, operator, values = [] }: FieldSelectorRequire
 }
 
 export function understoodLabels({ rawSelector = "", requirements = [] }: LabelSelectorAttributes = {}): UnderstoodSelector {
+  if (rawSelector.length > SELECTOR_LENGTH_MAX || requirements.length > REQUIREMENTS_MAX) return NOT_UNDERSTOOD;
   if (requirements.length === 0) return understood(() => parseLabelSelector(rawSelector).toString());
   const known = requirements.flatMap(labelRequirementOf);
   return { text: new LabelSelector(known).toString(), isPart: known.length < requirements.length };
@@ -62,7 +70,7 @@ function understood(read: () => string): UnderstoodSelector {
   try {
     return { text: read(), isPart: false };
   } catch (error) {
-    if (error instanceof SelectorError) return { text: "", isPart: true };
+    if (error instanceof SelectorError) return NOT_UNDERSTOOD;
     throw error;
   }
 }
