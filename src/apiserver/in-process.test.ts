@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { controllerIdentity, KUBE_PROXY, KUBE_SCHEDULER, nodeIdentity, type IdentityName } from "../api/identities.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { TransportEvent } from "../api/machinery/transport.ts";
 import { isReason } from "../api/machinery/status-error.ts";
-import { startServer } from "./testing/server.ts";
+import { startGuardedServer, startServer } from "./testing/server.ts";
 import { widget, widgetResource, widgetSchemas, WIDGETS } from "./testing/widget.ts";
 
 const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: "default" } as const;
@@ -137,3 +138,26 @@ test("a kind that is added is served at once, and gone when it is taken away: it
   server.server.endpoints.add(widgetResource(), widgetSchemas);
   assert.equal((await get()).is, "object", "what was stored is still there");
 });
+
+const PARTS: readonly [who: IdentityName, verb: "list" | "create", plural: string, group: string, namespace: string, allowed: boolean][] = [
+  [KUBE_SCHEDULER, "list", "pods", "", "", true],
+  [KUBE_SCHEDULER, "list", "secrets", "", "", false],
+  [KUBE_PROXY, "list", "services", "", "", true],
+  [KUBE_PROXY, "list", "pods", "", "", false],
+  [controllerIdentity("deployment-controller"), "list", "replicasets", "apps", "", true],
+  [controllerIdentity("deployment-controller"), "create", "secrets", "", "default", false],
+  [controllerIdentity("no-such-controller"), "list", "pods", "", "", false],
+  [nodeIdentity("n1"), "list", "secrets", "", "", false],
+];
+
+for (const [user, verb, plural, group, namespace, allowed] of PARTS) {
+  test(`${user.name} in this process ${allowed ? "may" : "may not"} ${verb} ${plural}`, async () => {
+    await using server = await startGuardedServer();
+    const transport = server.server.transport({ user, userAgent: "part" });
+    const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
+    const asked = transport.request({ verb, group, version: "v1", plural, namespace, ...(verb === "create" ? { object } : {}) });
+
+    if (allowed) assert.equal((await asked).is, "list");
+    else await assert.rejects(asked, (error) => isReason(error, "Forbidden"));
+  });
+}
