@@ -26,6 +26,11 @@ import { serve } from "../serve.ts";
 const NAMESPACE = "default";
 const LOADER = "loader";
 
+const PODS = { group: "", version: "v1", plural: "pods", namespace: NAMESPACE };
+
+/** Set by `start`. */
+let transport: Transport | undefined;
+
 /** More than the load, so that nobody is turned away. */
 const ROOM = 10_000;
 
@@ -48,9 +53,21 @@ const tasks = {
     });
     const { certificate, key } = pki.pair("apiserver");
     const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
-    const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
+    transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
     await makeAccount(transport);
     return { port: http.port, credentials: gate ? { token: await bind(transport, bindings) } : {} };
+  },
+
+  /** The pods as admission has made them. */
+  async pods(_input: null): Promise<readonly JsonObject[]> {
+    const answer = await transport?.request({ verb: "list", ...PODS });
+    if (answer?.is !== "list") throw new Error("Cannot list the pods: the answer is no list");
+    return answer.items.map(({ metadata: { name, labels = {} }, ...rest }) => ({ ...rest, metadata: { name, labels } }));
+  },
+
+  /** Makes the same, so that both servers work on objects of the same size. */
+  async adopt(pods: readonly JsonObject[]): Promise<void> {
+    for (const object of pods) await transport?.request({ verb: "create", ...PODS, object });
   },
 
   async cpuMs(_input: null): Promise<number> {

@@ -36,7 +36,8 @@ export const gate: Benchmark = {
       const closed = children.use(startChild<GateTasks>(import.meta.url, "gate-child", context.signal));
       const without: Subject = { child: open, server: await open.call("start", { gate: false, bindings: 0 }) };
       const withGate: Subject = { child: closed, server: await closed.call("start", { gate: true, bindings }) };
-      for (const { server } of [without, withGate]) await load.call("prepare", { ...server, count: TARGETS });
+      await load.call("prepare", { ...withGate.server, count: TARGETS });
+      await open.call("adopt", await closed.call("pods", null));
       for (const request of REQUESTS) yield await shareOf({ load, without, withGate, request, bindings }, context);
     }
   },
