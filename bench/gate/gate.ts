@@ -34,8 +34,10 @@ export const gate: Benchmark = {
       const load = children.use(startChild<LoadTasks>(import.meta.url, "../apiserver/load-child", context.signal));
       const open = children.use(startChild<GateTasks>(import.meta.url, "gate-child", context.signal));
       const closed = children.use(startChild<GateTasks>(import.meta.url, "gate-child", context.signal));
-      const without: Subject = { child: open, server: await open.call("start", { gate: false, bindings: 0 }) };
       const withGate: Subject = { child: closed, server: await closed.call("start", { gate: true, bindings }) };
+      const { port } = await open.call("start", { gate: false, bindings: 0 });
+      // It is sent the same requests, with the token that it does not look at.
+      const without: Subject = { child: open, server: { port, credentials: withGate.server.credentials } };
       await load.call("prepare", { ...withGate.server, count: TARGETS });
       await open.call("adopt", await closed.call("pods", null));
       for (const request of REQUESTS) yield await shareOf({ load, without, withGate, request, bindings }, context);
