@@ -5,20 +5,16 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { perKeyExponential } from "../../base/rate-limiter.ts";
-import { WorkQueue } from "../../base/work-queue.ts";
 import type { Namespace } from "../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Objects } from "../objects.ts";
+import { LoopQueue } from "./loop-queue.ts";
 
 const NAMESPACES = { group: "", plural: "namespaces" };
 const SERVICE_ACCOUNTS = { group: "", plural: "serviceaccounts" };
 const NAME = "default";
-
-/** Soon at first, and often enough to notice when the store is back. */
-const RETRY_DELAY = { minMs: 500, maxMs: 10_000 };
 
 export interface DefaultServiceAccountsOptions {
   readonly objects: Objects;
@@ -31,14 +27,14 @@ export interface DefaultServiceAccountsOptions {
 export class DefaultServiceAccounts {
   readonly #options: DefaultServiceAccountsOptions;
   /** Names of namespaces that may lack theirs. */
-  readonly #queue: WorkQueue<string>;
+  readonly #queue: LoopQueue;
   /** Those there are. */
   readonly #namespaces = new Set<string>();
-  readonly #closed = new AbortController();
 
   constructor(options: DefaultServiceAccountsOptions) {
     this.#options = options;
-    this.#queue = new WorkQueue({ clock: options.clock, rateLimiter: perKeyExponential(RETRY_DELAY) });
+    const failure = "The default service account of a namespace could not be made";
+    this.#queue = new LoopQueue({ ...options, failure, work: (namespace) => this.#makeIn(namespace).then(() => true) });
   }
 
   /** Resolves when it knows what is there; what is missing is made right after. */
@@ -59,30 +55,11 @@ export class DefaultServiceAccounts {
       gone: ({ metadata }) => this.#namespaces.delete(metadata.name),
       reset: () => this.#namespaces.clear(),
     });
-    void this.#work();
+    this.#queue.start();
   }
 
-  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
   close(): void {
-    this.#closed.abort();
-    this.#queue.shutDown();
-  }
-
-  /** One after the other: there is no hurry that would be worth a request of somebody else. */
-  async #work(): Promise<void> {
-    for (;;) {
-      const namespace = await this.#queue.take();
-      if (namespace === undefined || this.#closed.signal.aborted) return;
-      try {
-        await this.#makeIn(namespace);
-        this.#queue.forget(namespace);
-      } catch (error) {
-        this.#options.log.warn("The default service account could not be made; it is tried again", { namespace, error });
-        this.#queue.addRateLimited(namespace);
-      } finally {
-        this.#queue.done(namespace);
-      }
-    }
+    this.#queue.close();
   }
 
   async #makeIn(namespace: string): Promise<void> {

@@ -3,6 +3,7 @@
  * tokens were used (authentication/service-account-token/last-use.ts), so that whoever cleans up knows what the lack of a note means.
  * The first day stays.
  */
+import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { BootstrapStep } from "./bootstrap.ts";
 
@@ -13,7 +14,8 @@ export const legacyTokenTracking: BootstrapStep = {
   async make({ server: { clock, identity }, requests }) {
     if (identity.serviceAccounts === undefined) return;
     const [since = ""] = formatTime(clock.now()).split("T");
-    await requests.make(PLACE, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data: { since } } as never);
+    const map: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data: { since } };
+    await requests.make(PLACE, map);
   },
   keeps: [{ ...PLACE, name: NAME }],
 };

@@ -7,16 +7,12 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { perKeyExponential } from "../../base/rate-limiter.ts";
-import { WorkQueue } from "../../base/work-queue.ts";
 import type { ResourceQuota } from "../../api/generated/core/v1.ts";
 import { areSameLists } from "../../api/core/v1/resource-quota/amounts.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { QUOTAS, type QuotaBooks } from "../admission/resource-quota/quota-books.ts";
 import type { Objects } from "../objects.ts";
-
-/** Soon at first, and often enough to notice when the store is back. */
-const RETRY_DELAY = { minMs: 5, maxMs: 10_000 };
+import { LoopQueue } from "./loop-queue.ts";
 
 export interface QuotaStatusesOptions {
   readonly objects: Objects;
@@ -28,12 +24,12 @@ export interface QuotaStatusesOptions {
 export class QuotaStatuses {
   readonly #options: QuotaStatusesOptions;
   /** "<namespace>/<name>" of quotas whose status may be about something else than what they say now. */
-  readonly #queue: WorkQueue<string>;
-  readonly #closed = new AbortController();
+  readonly #queue: LoopQueue;
 
   constructor(options: QuotaStatusesOptions) {
     this.#options = options;
-    this.#queue = new WorkQueue({ clock: options.clock, rateLimiter: perKeyExponential(RETRY_DELAY) });
+    const failure = "How much of a quota is taken could not be written";
+    this.#queue = new LoopQueue({ ...options, failure, work: (quota) => this.#count(quota) });
   }
 
   /** Resolves when it knows what is there; what is missing is written right after. */
@@ -45,31 +41,17 @@ export class QuotaStatuses {
       gone() {},
       reset() {},
     });
-    void this.#work();
+    this.#queue.start();
   }
 
-  /** Nothing begins any more. What runs may wait for a store that is gone, so nobody waits for it. */
   close(): void {
-    this.#closed.abort();
-    this.#queue.shutDown();
+    this.#queue.close();
   }
 
-  /** One after the other: whoever writes meanwhile comes first, and finds out by itself what is taken. */
-  async #work(): Promise<void> {
-    for (;;) {
-      const quota = await this.#queue.take();
-      if (quota === undefined || this.#closed.signal.aborted) return;
-      const [namespace = "", name = ""] = quota.split("/");
-      try {
-        if (await this.#options.books.recount({ namespace, name })) this.#queue.forget(quota);
-        else this.#queue.addRateLimited(quota);
-      } catch (error) {
-        this.#options.log.warn("How much of a quota is taken could not be written; it is tried again", { quota, error });
-        this.#queue.addRateLimited(quota);
-      } finally {
-        this.#queue.done(quota);
-      }
-    }
+  /** False: others wrote it each time, and it is not known whether it is right now. */
+  #count(quota: string): Promise<boolean> {
+    const [namespace = "", name = ""] = quota.split("/");
+    return this.#options.books.recount({ namespace, name });
   }
 }
 
