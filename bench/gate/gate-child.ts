@@ -1,6 +1,7 @@
 /**
- * An API server on a store in memory, behind TLS, with the gate that every cluster has (service account tokens, RBAC with many bindings,
- * all plugins of admission) or without any: everybody is one user who may do everything, and nobody is asked before a write.
+ * Two API servers in one process, each on a store in memory and behind TLS: one with the gate that every cluster has (service account
+ * tokens, RBAC with many bindings, all plugins of admission), one without any, where everybody is one user who may do everything and
+ * nobody is asked before a write. In one process, since two would differ by more than the gate costs: in what V8 has compiled, and when.
  */
 import { all as resources } from "../../src/api/all.ts";
 import { ADMINISTRATOR } from "../../src/api/identities.ts";
@@ -28,46 +29,39 @@ const LOADER = "loader";
 
 const PODS = { group: "", version: "v1", plural: "pods", namespace: NAMESPACE };
 
-/** Set by `start`. */
-let transport: Transport | undefined;
-
 /** More than the load, so that nobody is turned away. */
 const ROOM = 10_000;
 
+let servers: { readonly withGate: Server; readonly without: Server } | undefined;
+
+interface Server {
+  readonly port: number;
+  readonly transport: Transport;
+}
+
+export interface GateServers {
+  readonly withGate: StartedServer;
+  readonly without: StartedServer;
+}
+
 const tasks = {
-  async start({ gate, bindings }: { readonly gate: boolean; readonly bindings: number }): Promise<StartedServer> {
-    const pki = await sharedPki();
-    const clientAuthorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
-    const context = { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
-    const identity = await readIdentity(DEFAULT_IDENTITY_CONFIG, context);
-    const core = await startApiServer({
-      store: openMemoryStore({ clock: realClock }),
-      resources,
-      schemas,
-      clock: realClock,
-      random: realRandom(),
-      log: silentLogger,
-      loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
-      identity,
-      ...(gate ? gated() : ungated()),
-    });
-    const { certificate, key } = pki.pair("apiserver");
-    const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
-    transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
-    await makeAccount(transport);
-    return { port: http.port, credentials: gate ? { token: await bind(transport, bindings) } : {} };
+  async start({ bindings }: { readonly bindings: number }): Promise<GateServers> {
+    const [withGate, without] = [await startServer(gated()), await startServer(ungated())];
+    servers = { withGate, without };
+    // Both are sent the same requests, with the token that one of them does not look at.
+    const credentials = { token: await bind(withGate.transport, bindings) };
+    return { withGate: { port: withGate.port, credentials }, without: { port: without.port, credentials } };
   },
 
-  /** The pods as admission has made them. */
-  async pods(_input: null): Promise<readonly JsonObject[]> {
-    const answer = await transport?.request({ verb: "list", ...PODS });
-    if (answer?.is !== "list") throw new Error("Cannot list the pods: the answer is no list");
-    return answer.items.map(({ metadata: { name, labels = {} }, ...rest }) => ({ ...rest, metadata: { name, labels } }));
-  },
-
-  /** Makes the same, so that both servers work on objects of the same size. */
-  async adopt(pods: readonly JsonObject[]): Promise<void> {
-    for (const object of pods) await transport?.request({ verb: "create", ...PODS, object });
+  /** Gives the server without a gate the pods of the other, as admission has made them, so that both work on objects of the same size. */
+  async copyPods(_input: null): Promise<void> {
+    if (servers === undefined) throw new Error("Cannot copy pods: there are no servers yet");
+    const answer = await servers.withGate.transport.request({ verb: "list", ...PODS });
+    if (answer.is !== "list") throw new Error("Cannot list the pods: the answer is no list");
+    for (const { metadata, ...rest } of answer.items) {
+      const { name, labels = {} } = metadata;
+      await servers.without.transport.request({ verb: "create", ...PODS, object: { ...rest, metadata: { name, labels } } });
+    }
   },
 
   async cpuMs(_input: null): Promise<number> {
@@ -75,6 +69,28 @@ const tasks = {
     return (user + system) / 1_000;
   },
 };
+
+async function startServer(options: GateOptions): Promise<Server> {
+  const pki = await sharedPki();
+  const clientAuthorities = await readClientAuthorities(DEFAULT_IDENTITY_CONFIG, pki);
+  const context = { pki, clientAuthorities, serverAuthority: pki.authority, log: silentLogger };
+  const core = await startApiServer({
+    store: openMemoryStore({ clock: realClock }),
+    resources,
+    schemas,
+    clock: realClock,
+    random: realRandom(),
+    log: silentLogger,
+    loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
+    identity: await readIdentity(DEFAULT_IDENTITY_CONFIG, context),
+    ...options,
+  });
+  const { certificate, key } = pki.pair("apiserver");
+  const http = await startHttpApi({ exchange: core.exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
+  const transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
+  await makeAccount(transport);
+  return { port: http.port, transport };
+}
 
 type GateOptions = Pick<ApiServerOptions, "config" | "authenticator">;
 
