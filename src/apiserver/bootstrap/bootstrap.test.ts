@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StoreError } from "../../store/store-error.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
-import { wrappedStore } from "../testing/wrapped-store.ts";
+import { breakableStore, wrappedStore } from "../testing/wrapped-store.ts";
 
 const MERGE = { "content-type": "application/merge-patch+json" };
 const FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1";
@@ -96,23 +95,17 @@ for (const path of [
 
 test("while nothing can be written nothing is made again, and afterwards it is", async () => {
   const clock = virtualClock();
-  const memory = memoryStore(clock);
-  let isBroken = false;
-  const store = wrappedStore(memory, {
-    commit: (operations, ...more) =>
-      isBroken && operations[0]?.type === "put"
-        ? Promise.reject(new StoreError("Unavailable", "Nobody answers"))
-        : memory.commit(operations, ...more),
-  });
+  const state = { isBroken: false };
+  const store = breakableStore(memoryStore(clock), state);
   await using server = await startServer({ store, clock });
   const path = `${FLOW}/flowschemas/exempt`;
   const code = async () => (await server.call("GET", path)).code;
 
-  isBroken = true;
+  state.isBroken = true;
   assert.equal((await server.call("DELETE", path)).code, 200);
   await clock.advance(9_000);
   assert.equal(await code(), 404);
-  isBroken = false;
+  state.isBroken = false;
   await clock.advance(1_000);
   assert.equal(await code(), 200);
 });

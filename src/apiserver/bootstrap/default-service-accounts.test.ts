@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
-import { StoreError } from "../../store/store-error.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { ApiServerOptions } from "../api-server.ts";
 import { Objects } from "../objects.ts";
 import { startGuardedServer, type StartedServer } from "../testing/server.ts";
-import { wrappedStore } from "../testing/wrapped-store.ts";
+import { breakableStore } from "../testing/wrapped-store.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import { controllerIdentity } from "../../api/identities.ts";
 import { DefaultServiceAccounts } from "./default-service-accounts.ts";
@@ -76,14 +75,8 @@ test("in a namespace that is going nothing is made again", async () => {
 
 test("what could not be written is written when the store takes it again, and not after the end", async () => {
   const clock = virtualClock();
-  const memory = memoryStore(clock);
-  let isBroken = false;
-  const store = wrappedStore(memory, {
-    commit: (operations, ...more) =>
-      isBroken && operations[0]?.type === "put"
-        ? Promise.reject(new StoreError("Unavailable", "Nobody answers"))
-        : memory.commit(operations, ...more),
-  });
+  const state = { isBroken: false };
+  const store = breakableStore(memoryStore(clock), state);
   await using run = await started({ store, clock });
   const remove = async () => {
     assert.equal(await run.code("default"), 200);
@@ -91,10 +84,10 @@ test("what could not be written is written when the store takes it again, and no
   };
 
   assert.equal(await run.code("default"), 200);
-  isBroken = true;
+  state.isBroken = true;
   await remove();
   assert.equal(await run.code("default"), 404);
-  isBroken = false;
+  state.isBroken = false;
   await clock.advance(10_000);
   await remove();
   assert.equal(await run.code("default"), 200);

@@ -1,4 +1,5 @@
 /** A store of which some methods are replaced: one that is slow, counts, or fails. All others are those of the store it wraps. */
+import { StoreError } from "../../store/store-error.ts";
 import type { Store } from "../../store/store.ts";
 
 export function wrappedStore(store: Store, replaced: Partial<Store>): Store {
@@ -14,4 +15,14 @@ export function wrappedStore(store: Store, replaced: Partial<Store>): Store {
     close: () => store.close(),
     ...replaced,
   };
+}
+
+/** One that takes no writes of objects while `state.isBroken`. */
+export function breakableStore(store: Store, state: { readonly isBroken: boolean }): Store {
+  return wrappedStore(store, {
+    commit: (operations, ...more) =>
+      state.isBroken && operations[0]?.type === "put"
+        ? Promise.reject(new StoreError("Unavailable", "Nobody answers"))
+        : store.commit(operations, ...more),
+  });
 }
