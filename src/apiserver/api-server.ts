@@ -20,6 +20,7 @@ import { AuthorizationChain } from "./authorization/chain.ts";
 import type { NodeConnector } from "./connection.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
+import { Causes } from "./causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { Keeper } from "./bootstrap/keeper.ts";
@@ -37,6 +38,7 @@ import { Objects } from "./objects.ts";
 import { Pipeline } from "./pipeline.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./extension.ts";
+import { documentReader } from "./rest/document-reader.ts";
 import { Deadlines } from "./rest/deadlines.ts";
 import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
@@ -85,11 +87,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ended: (endpoint) => metrics.watchEnded(endpoint),
     event: (endpoint) => metrics.watchEvent(endpoint),
   });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
+  const causes = new Causes();
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, causes });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { isReady: false, isStopping: false };
   const documents = documentFactories.map((make) =>
-    make({ server, endpoints, metrics, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
+    make({ server, endpoints, metrics, causes, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
   );
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
@@ -112,16 +115,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
   let advertised: AdvertisedServer | undefined;
   state.isReady = true;
+  const rest = { server, pipeline, documents, deadlines, waitingBytes: new WaitingBytes() };
+  const readDocument = documentReader(rest);
   return {
-    exchange: restExchange({
-      server,
-      pipeline,
-      documents,
-      deadlines,
-      waitingBytes: new WaitingBytes(),
-    }),
+    exchange: restExchange(rest),
     endpoints,
-    transport: ({ user, userAgent }) => inProcessTransport(pipeline, { user: withAuthenticatedGroup(user), userAgent }),
+    transport: ({ user, userAgent }) => inProcessTransport(pipeline, { user: withAuthenticatedGroup(user), userAgent }, readDocument),
     async advertise(self) {
       advertised = new AdvertisedServer(own, self);
       await advertised.start();

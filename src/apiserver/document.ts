@@ -4,6 +4,7 @@
  */
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
 import type { Endpoints } from "./endpoints.ts";
+import type { Causes } from "./causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Descriptions } from "../api/descriptions.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -22,6 +23,7 @@ export interface DocumentDependencies {
   readonly server: ServerContext;
   readonly endpoints: Endpoints;
   readonly metrics: Metrics;
+  readonly causes: Causes;
   /** Whether the server takes requests, and why not; for /readyz. */
   readiness(): Promise<Readiness>;
   /** Descriptions of all types: large, so they are loaded when the first document asks. */

@@ -2,6 +2,7 @@
  * The transport for parts of this process: the same pipeline as over HTTP, and nothing is serialised, copied or parsed on the way.
  * What comes out is the shared, frozen object itself.
  */
+import type { JsonObject } from "../api/machinery/object.ts";
 import { badRequest } from "../api/machinery/status-error.ts";
 import type {
   Transport,
@@ -23,8 +24,14 @@ export interface InProcessOptions {
   readonly userAgent: string;
 }
 
-export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions): Transport {
+/** Reads a document as this user would. */
+export type DocumentReader = (user: User, path: string, signal?: AbortSignal) => Promise<JsonObject>;
+
+export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions, readDocument: DocumentReader = noDocuments): Transport {
   return {
+    document: (path, { signal } = {}) => readDocument(options.user, path, signal),
+
+
     async request(request) {
       const warnings: string[] = [];
       const outcome = await pipeline.run(apiRequest(request, options, warnings));
@@ -37,6 +44,10 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
       return startWatch(outcome, listener);
     },
   };
+}
+
+function noDocuments(): Promise<never> {
+  return Promise.reject(badRequest("this transport has resources only"));
 }
 
 function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, warnings: string[]): ApiRequest {

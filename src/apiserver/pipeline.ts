@@ -9,6 +9,7 @@ import { mustBeAllowed } from "./authorization/access.ts";
 import { MASTERS } from "./authorization/chain.ts";
 import { BodyRoom, RETRY_AFTER_SECONDS, type Room } from "./body-room.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
+import type { Causes } from "./causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
 import type { ApiRequest, RequestBody, User } from "./request.ts";
@@ -23,12 +24,14 @@ export class Pipeline {
   readonly #server: ServerContext;
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
+  readonly #causes: Causes;
   readonly #bodies: BodyRoom;
 
-  constructor(server: ServerContext, verbs: Verbs, metrics: Metrics) {
+  constructor(server: ServerContext, verbs: Verbs, { metrics, causes }: { readonly metrics: Metrics; readonly causes: Causes }) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
+    this.#causes = causes;
     this.#bodies = new BodyRoom(server.config.maxMutatingRequestsInFlight);
   }
 
@@ -46,6 +49,7 @@ export class Pipeline {
       step = "verb";
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
+      this.#causes.record(request, outcome, this.#server.clock.now());
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);

@@ -3,6 +3,7 @@
  * understood, and what an in-process client hands over as it is. Everything after this point is the same for both.
  */
 import type { ConnectionRequest } from "./connection.ts";
+import type { Cause } from "../api/machinery/cause.ts";
 import type { Json, JsonObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import type { PatchType, RequestOptions } from "../api/machinery/transport.ts";
@@ -49,7 +50,7 @@ export interface RequestContext {
   /** W3C trace context, carried along to whoever is called because of this request. */
   readonly traceparent?: string;
   /** Why the caller asks: the object and decision that made it (header `k8ts-cause`). */
-  readonly cause?: string;
+  readonly cause?: Cause;
   /** Sentences for the `Warning` header. Adds one, in the order of being found. */
   warn(sentence: string): void;
 }

@@ -2,6 +2,7 @@
  * The contract between a client and an API server, whatever is between them: nothing (one process: frozen objects, no serialisation) or
  * HTTPS. A client is given a transport and cannot tell which it is. Every failure is a StatusError.
  */
+import type { Cause } from "./cause.ts";
 import type { Json, JsonObject, KubeObject, ListMeta } from "./object.ts";
 import type { Verb } from "./resource.ts";
 import type { StatusError } from "./status-error.ts";
@@ -50,8 +51,8 @@ export interface TransportRequest {
   readonly signal?: AbortSignal;
   /** W3C trace context, handed on. */
   readonly traceparent?: string;
-  /** Why this is asked: the object and the decision behind it. */
-  readonly cause?: string;
+  /** Why this is asked: who decided it, looking at what. */
+  readonly cause?: Cause;
 }
 
 export type TransportResponse =
@@ -78,8 +79,13 @@ export interface TransportWatch {
 }
 
 export interface Transport {
-  /** All verbs but watch. Rejects with a StatusError. */
+  /**
+   * All verbs but watch. Rejects with a StatusError: one that the server answered with, or, if it is not known whether the server did
+   * what was asked (no connection, an answer that was cut), one of reason "ServiceUnavailable" whose `cause` is what went wrong.
+   */
   request(request: TransportRequest): Promise<TransportResponse>;
+  /** What the server answers beside resources, as JSON: discovery ("/apis/apps/v1"), "/version". Rejects with a StatusError. */
+  document(path: string, options?: { readonly signal?: AbortSignal }): Promise<JsonObject>;
   /** Resolves when the watch is accepted; nothing is heard before. Rejects with a StatusError. */
   watch(request: Omit<TransportRequest, "verb">, listener: TransportWatchListener): Promise<TransportWatch>;
 }

@@ -1,5 +1,6 @@
 /** Order is the order of asking; no two answer the same path. */
 import type { DocumentFactory } from "../document.ts";
+import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { healthDocument } from "./health.ts";
 import { metricsDocument } from "./metrics/metrics.ts";
@@ -16,4 +17,5 @@ export const all: readonly DocumentFactory[] = [
   healthDocument,
   metricsDocument,
   openIdDocument,
+  causesDocument,
 ];

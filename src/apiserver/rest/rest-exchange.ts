@@ -2,6 +2,7 @@
  * The API over HTTP: from an exchange to a request, through the pipeline, and from its outcome to an answer. Whatever goes wrong is a
  * Status with the code that its reason has.
  */
+import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
 import { badRequest, internalError, isStatusError, noSuchPath, type StatusError } from "../../api/machinery/status-error.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
@@ -76,7 +77,7 @@ interface AskedResource {
   readonly warnings: string[];
 }
 
-async function answerDocument(
+export async function answerDocument(
   { server, pipeline, documents }: RestDependencies,
   request: ExchangeRequest,
   user: User,
@@ -212,8 +213,8 @@ function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: C
     user,
     ...(signal === undefined ? {} : { signal }),
     userAgent: request.header("user-agent") ?? "",
-    ...carried(request, "traceparent", "traceparent"),
-    ...carried(request, "k8ts-cause", "cause"),
+    ...traceOf(request),
+    ...causeOf(request),
     warn: (sentence) => void warnings.push(sentence),
   };
 }
@@ -223,9 +224,15 @@ function mayHang({ store }: ServerContext, verb: string): boolean {
   return hasBody(verb) || (verb !== "watch" && store.capabilities.shared);
 }
 
-function carried(request: ExchangeRequest, header: string, field: "traceparent" | "cause") {
-  const value = request.header(header);
-  return value === undefined ? {} : { [field]: value.slice(0, CARRIED_LENGTH_MAX) };
+function traceOf(request: ExchangeRequest): Pick<RequestContext, "traceparent"> {
+  const traceparent = request.header("traceparent");
+  return traceparent === undefined ? {} : { traceparent: traceparent.slice(0, CARRIED_LENGTH_MAX) };
+}
+
+function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {
+  const text = request.header(CAUSE_HEADER);
+  const cause = text === undefined || text.length > CARRIED_LENGTH_MAX ? undefined : parseCause(text);
+  return cause === undefined ? {} : { cause };
 }
 
 /** Of headers that are handed on as they are. */

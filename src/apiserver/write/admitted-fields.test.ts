@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { AdmissionPlugin } from "../admission.ts";
+import { Causes } from "../causes.ts";
 import { Metrics } from "../metrics.ts";
 import { Pipeline } from "../pipeline.ts";
 import type { ApiRequest } from "../request.ts";
@@ -22,7 +23,7 @@ test("what a plugin adds is nobody's field, in a create and in an update", async
   const pipeline = new Pipeline(
     server,
     new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
-    new Metrics(),
+    { metrics: new Metrics(), causes: new Causes() },
   );
   const write = async (asked: Pick<ApiRequest, "verb" | "name">, object: JsonObject) => {
     const place = { group: "", version: "v1", plural: "configmaps", subresource: "", namespace: "default" };

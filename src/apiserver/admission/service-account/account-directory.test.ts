@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { seededRandom } from "../../../base/random.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../in-process.ts";
+import { Causes } from "../../causes.ts";
 import { Metrics } from "../../metrics.ts";
 import { Pipeline } from "../../pipeline.ts";
 import { admittingContext } from "../../testing/admitting-server.ts";
@@ -19,7 +20,7 @@ async function start() {
   const pipeline = new Pipeline(
     server,
     new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
-    new Metrics(),
+    { metrics: new Metrics(), causes: new Causes() },
   );
   const transport = inProcessTransport(pipeline, { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test" });
   const { objects, clock } = server;

@@ -7,7 +7,7 @@ import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../document.ts";
 import type { Endpoints } from "../../endpoints.ts";
 import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
-import { prometheusText, type Family, type HistogramFamily, type Labels, type Sample } from "./prometheus-text.ts";
+import { prometheusText, type Family, type HistogramFamily, type Labels, type Sample } from "../../../base/prometheus-text.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

@@ -1,0 +1,67 @@
+/**
+ * The last writes and why they were made, in a ring: the ground for asking "why is this so?". Writing one down is one small object, so it
+ * is done for every write; what is older than the ring is forgotten. How it is read: documents/causes.
+ */
+import type { Cause } from "../api/machinery/cause.ts";
+import type { Outcome } from "./outcome.ts";
+import type { ApiRequest } from "./request.ts";
+
+/** About 200 bytes each. Enough for the whole of a rollout of hundreds of pods. */
+export const CAUSES_MAX = 4_096;
+
+export interface RecordedWrite {
+  readonly timeMs: number;
+  /** Of the object after the write; "" if the answer did not show it. */
+  readonly resourceVersion: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: string;
+  readonly userAgent: string;
+  readonly cause?: Cause;
+}
+
+const WRITING: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+
+export class Causes {
+  readonly #ring: RecordedWrite[] = [];
+  /** Where the next one goes once the ring is full: the place of the oldest. */
+  #next = 0;
+
+  /** Does nothing for what is no write, and for one that only would have been (dry run). */
+  record(request: ApiRequest, outcome: Outcome, timeMs: number): void {
+    if (!WRITING.has(request.verb) || (request.options.dryRun?.length ?? 0) > 0) return;
+    const { user, userAgent, cause } = request.context;
+    const written: RecordedWrite = {
+      timeMs,
+      ...shownBy(request, outcome),
+      verb: request.verb,
+      group: request.group,
+      plural: request.plural,
+      subresource: request.subresource,
+      namespace: request.namespace,
+      user: user.name,
+      userAgent,
+      ...(cause === undefined ? {} : { cause }),
+    };
+    if (this.#ring.length < CAUSES_MAX) this.#ring.push(written);
+    else this.#ring[this.#next] = written;
+    this.#next = (this.#next + 1) % CAUSES_MAX;
+  }
+
+  /** The oldest first. */
+  list(): readonly RecordedWrite[] {
+    return this.#ring.length < CAUSES_MAX ? [...this.#ring] : [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
+  }
+}
+
+/** A name may have been given by the server. */
+function shownBy({ name }: ApiRequest, outcome: Outcome): Pick<RecordedWrite, "name" | "resourceVersion"> {
+  if (outcome.is !== "object") return { name, resourceVersion: "" };
+  const { object, endpoint } = outcome;
+  const { metadata } = object.in(endpoint.served);
+  return { name: metadata.name, resourceVersion: metadata.resourceVersion ?? "" };
+}

@@ -1,0 +1,39 @@
+/** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. */
+import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { internalError } from "../../api/machinery/status-error.ts";
+import type { ExchangeRequest } from "../exchange.ts";
+import type { DocumentReader } from "../in-process.ts";
+import { parsePath } from "./request-path.ts";
+import { answerDocument, type RestDependencies } from "./rest-exchange.ts";
+
+export function documentReader(dependencies: RestDependencies): DocumentReader {
+  return async (user, target, signal) => {
+    const [path = "", ...query] = target.split("?");
+    const parsed = parsePath(path);
+    if (parsed.is !== "document") throw internalError(new Error(`${path} is a resource; ask for it as one`));
+    const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, parsed);
+    if (!("body" in answer)) throw internalError(new Error(`${path} is no document`));
+    return JSON.parse(textOf(answer.body)) as JsonObject;
+  };
+}
+
+function requestOf(path: string, query: string, signal = new AbortController().signal): ExchangeRequest {
+  return {
+    method: "GET",
+    path,
+    query,
+    header: (name) => (name === "accept" ? JSON_TYPE : undefined),
+    headerValues: (name) => (name === "accept" ? [JSON_TYPE] : []),
+    headerNames: () => ["accept"],
+    body: () => Promise.resolve(new Uint8Array()),
+    signal,
+    cancel() {},
+    peer: { address: "", isLoopback: true },
+  };
+}
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder();
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
+}

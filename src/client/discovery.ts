@@ -1,0 +1,112 @@
+/**
+ * What an API server serves: every kind with its verbs, in upstream's preference. With it a program can ask for kinds that it does not
+ * know when it is written. A group that does not answer (an aggregated server that is down) does not hide the others: it is named.
+ */
+import type { JsonObject } from "../api/machinery/object.ts";
+import { parseApiVersion } from "../api/machinery/object.ts";
+import type { CallOptions, Client, ResourceKind } from "./client.ts";
+
+export interface DiscoveredKind extends ResourceKind {
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+export interface DiscoveryFailure {
+  /** "metrics.k8s.io/v1beta1". */
+  readonly groupVersion: string;
+  readonly error: unknown;
+}
+
+export interface Discovery {
+  /** Every kind once, in the version that its group prefers, or else the first that has it. */
+  readonly preferred: readonly DiscoveredKind[];
+  /** In every version. */
+  readonly all: readonly DiscoveredKind[];
+  readonly failures: readonly DiscoveryFailure[];
+}
+
+export async function discover(client: Client, options: CallOptions = {}): Promise<Discovery> {
+  const groupVersions = await groupVersionsOf(client, options);
+  const failures: DiscoveryFailure[] = [];
+  const lists = await Promise.all(
+    groupVersions.map(async (groupVersion) => {
+      try {
+        return kindsOf(await client.document(pathOf(groupVersion), options), groupVersion);
+      } catch (error) {
+        failures.push({ groupVersion, error });
+        return [];
+      }
+    }),
+  );
+  const all = lists.flat();
+  return { all, preferred: preferredOf(all), failures };
+}
+
+/** By apiVersion and kind, as they stand in an object. */
+export function findKind({ all }: Discovery, apiVersion: string, kind: string): DiscoveredKind | undefined {
+  const version = parseApiVersion(apiVersion);
+  return all.find(
+    (found) => found.kind === kind && found.storage.group === version?.group && found.storage.version === version.version,
+  );
+}
+
+/** "v1", "apps/v1", …: groups in the server's order, of each group the preferred version first. */
+async function groupVersionsOf(client: Client, options: CallOptions): Promise<readonly string[]> {
+  const [core, groups] = await Promise.all([client.document("/api", options), client.document("/apis", options)]);
+  const versions = (core["versions"] ?? []) as readonly string[];
+  return [...versions, ...((groups["groups"] ?? []) as readonly unknown[] as readonly GroupDocument[]).flatMap(versionsOf)];
+}
+
+interface GroupDocument {
+  readonly versions: readonly { readonly groupVersion: string }[];
+  readonly preferredVersion?: { readonly groupVersion: string };
+}
+
+function versionsOf({ versions, preferredVersion }: GroupDocument): readonly string[] {
+  const names = versions.map(({ groupVersion }) => groupVersion);
+  const preferred = preferredVersion?.groupVersion;
+  return preferred === undefined ? names : [preferred, ...names.filter((name) => name !== preferred)];
+}
+
+function pathOf(groupVersion: string): string {
+  return groupVersion.includes("/") ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+}
+
+interface ResourceDocument {
+  readonly name: string;
+  readonly singularName?: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs?: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+}
+
+function kindsOf(document: JsonObject, groupVersion: string): readonly DiscoveredKind[] {
+  const storage = parseApiVersion(groupVersion);
+  if (storage === undefined) return [];
+  const resources = (document["resources"] ?? []) as readonly unknown[] as readonly ResourceDocument[];
+  return resources
+    .filter(({ name }) => !name.includes("/")) // What has a slash is a part of another.
+    .map(({ name, singularName = "", kind, namespaced, verbs = [], shortNames = [], categories = [] }) => ({
+      kind,
+      plural: name,
+      singular: singularName,
+      scope: namespaced ? "Namespaced" : "Cluster",
+      storage,
+      verbs,
+      shortNames,
+      categories,
+    }));
+}
+
+function preferredOf(all: readonly DiscoveredKind[]): readonly DiscoveredKind[] {
+  const first = new Map<string, DiscoveredKind>();
+  for (const kind of all) {
+    const name = `${kind.storage.group}/${kind.plural}`;
+    if (!first.has(name)) first.set(name, kind);
+  }
+  return [...first.values()];
+}

@@ -1,0 +1,86 @@
+/**
+ * All objects of a kind at one moment, a page at a time, so that neither side has to hold one enormous answer. If the server forgets the
+ * moment between two pages, everything is asked for in one answer instead.
+ */
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { badRequest, isReason } from "../../api/machinery/status-error.ts";
+import type { RequestOptions, Transport, TransportRequest } from "../../api/machinery/transport.ts";
+import type { Clock } from "../../base/clock.ts";
+import { onAbort } from "../../base/abort.ts";
+import { ObjectStore } from "./object-store.ts";
+
+/** As upstream's. */
+const PAGE_SIZE = 500;
+
+/** A page that has not come by then never will: the server gives up on any request after a minute. */
+const PAGE_TIMEOUT_MS = 90_000;
+
+export interface ListAllOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly request: Omit<TransportRequest, "verb" | "signal">;
+  readonly signal: AbortSignal;
+}
+
+export interface WholeList {
+  /** In the order of namespace and name. */
+  readonly objects: readonly KubeObject[];
+  readonly revision: string;
+}
+
+export async function listAll(options: ListAllOptions): Promise<WholeList> {
+  const { resourceVersion } = options.request.options ?? {};
+  const start: RequestOptions = resourceVersion === undefined ? {} : { resourceVersionMatch: "NotOlderThan" };
+  const first = await page(options, { ...start, limit: PAGE_SIZE });
+  try {
+    return await withTheRest(options, first);
+  } catch (error) {
+    if (!isReason(error, "Expired") && !isReason(error, "Gone")) throw error;
+    return collect([await page(options, start)]);
+  }
+}
+
+interface Page extends WholeList {
+  readonly continue: string | undefined;
+}
+
+async function withTheRest(options: ListAllOptions, first: Page): Promise<WholeList> {
+  const pages = [first];
+  for (let token = first.continue; token !== undefined && token !== ""; token = pages.at(-1)?.continue) {
+    pages.push(await page(options, { limit: PAGE_SIZE, continue: token }));
+  }
+  return collect(pages);
+}
+
+/** Sorted here: the order of a server is its own. */
+function collect(pages: readonly Page[]): WholeList {
+  const objects = new ObjectStore({ onIndexFailure: () => undefined });
+  for (const { objects: some } of pages) for (const object of some) objects.put(object);
+  return { objects: objects.list(), revision: pages[0]?.revision ?? "" };
+}
+
+async function page(options: ListAllOptions, more: RequestOptions): Promise<Page> {
+  const { transport, request } = options;
+  // What follows a page is told by its token alone.
+  const { resourceVersion: _resourceVersion, ...selection } = request.options ?? {};
+  const all = { ...(more.continue === undefined ? request.options : selection), ...more };
+  const answer = await withTimeout(options, (signal) => transport.request({ ...request, options: all, verb: "list", signal }));
+  if (answer.is !== "list") throw badRequest(`${request.plural} cannot be listed: the answer is no list`);
+  return { objects: answer.items, revision: answer.metadata.resourceVersion ?? "", continue: answer.metadata.continue };
+}
+
+/** Gives up at the signal or when it takes too long, whether the transport listens or not. */
+async function withTimeout<T>({ clock, signal }: ListAllOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const abort = new AbortController();
+  const stopListening = onAbort(signal, () => abort.abort(signal.reason));
+  try {
+    const late = clock.sleep(PAGE_TIMEOUT_MS, abort.signal).then(() => {
+      throw new Error(`Cannot list: no answer within ${PAGE_TIMEOUT_MS} ms`);
+    });
+    return await Promise.race([ask(abort.signal), late]);
+  } finally {
+    stopListening();
+    abort.abort();
+  }
+}

@@ -1,0 +1,178 @@
+/** The client: turns each verb into a request of the transport, and its answer into the object. */
+import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
+import type { Verb } from "../api/machinery/resource.ts";
+import { internalError } from "../api/machinery/status-error.ts";
+import type { RequestOptions, Transport, TransportRequest, TransportResponse } from "../api/machinery/transport.ts";
+import type {
+  CallOptions,
+  Client,
+  ClientDefaults,
+  DeleteOptions,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  ResourceKind,
+  SelectOptions,
+} from "./client.ts";
+
+/** Of `pages`, as upstream's pager. */
+const PAGE_LENGTH = 500;
+
+export function createClient(transport: Transport): Client {
+  return new RestClient(transport, {});
+}
+
+/** What of a request is not about the kind or the caller. */
+type Asked = Omit<TransportRequest, "group" | "version" | "plural" | "verb" | "options"> & {
+  readonly options?: CallOptions & RequestOptions & Pick<SelectOptions, "namespace"> & { readonly subresource?: string };
+};
+
+class RestClient implements Client {
+  readonly #transport: Transport;
+  readonly #defaults: ClientDefaults;
+
+  constructor(transport: Transport, defaults: ClientDefaults) {
+    this.#transport = transport;
+    this.#defaults = defaults;
+  }
+
+  async get<T extends KubeObject>(...[kind, key, options]: Parameters<Client["get"]>): Promise<T> {
+    return objectOf<T>(await this.#ask(kind, "get", { ...place(kind, key), options }));
+  }
+
+  async list<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ObjectList<T>> {
+    return listOf<T>(await this.#ask(kind, "list", { options }));
+  }
+
+  async *pages<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): AsyncIterable<ObjectList<T>> {
+    // A page after the first is of the first one's revision, which its token knows.
+    const { resourceVersion: _first, resourceVersionMatch: _match, ...later } = options;
+    for (let asked: ListOptions = { limit: PAGE_LENGTH, ...options }; ;) {
+      const page = await this.list(kind, asked);
+      yield page;
+      if (page.metadata.continue === undefined || page.metadata.continue === "") return;
+      asked = { limit: PAGE_LENGTH, ...later, continue: page.metadata.continue };
+    }
+  }
+
+  watch(...[kind, options, listener]: Parameters<Client["watch"]>): ReturnType<Client["watch"]> {
+    const { verb: _verb, ...request } = this.#request(kind, "watch", { options });
+    return this.#transport.watch(request, listener);
+  }
+
+  async create<T extends KubeObject>(...[kind, object, options]: Parameters<Client["create"]>): Promise<T> {
+    const { namespace } = object.metadata;
+    const asked = { ...(namespace === undefined ? {} : { namespace }), object: object as unknown as JsonObject, options };
+    return objectOf<T>(await this.#ask(kind, "create", asked));
+  }
+
+  async update<T extends KubeObject>(...[kind, object, options]: Parameters<Client["update"]>): Promise<T> {
+    return objectOf<T>(await this.#ask(kind, "update", { ...placeOf(kind, object), object: object as unknown as JsonObject, options }));
+  }
+
+  updateStatus<T extends KubeObject>(...[kind, object, options]: Parameters<Client["updateStatus"]>): Promise<T> {
+    return this.update(kind, object, { ...options, subresource: "status" }) as Promise<T>;
+  }
+
+  async patch<T extends KubeObject>(...[kind, key, patch, options]: Parameters<Client["patch"]>): Promise<T> {
+    return objectOf<T>(await this.#ask(kind, "patch", { ...place(kind, key), patch, options }));
+  }
+
+  async apply<T extends KubeObject>(...[kind, object, options]: Parameters<Client["apply"]>): Promise<T> {
+    const patch = { type: "apply", value: object as unknown as JsonObject } as const;
+    return objectOf<T>(await this.#ask(kind, "patch", { ...placeOf(kind, object as unknown as KubeObject), patch, options }));
+  }
+
+  async delete<T extends KubeObject>(...[kind, key, options = {}]: Parameters<Client["delete"]>): Promise<T | undefined> {
+    const response = await this.#ask(kind, "delete", { ...place(kind, key), ...deletion(options) });
+    return response.is === "object" ? (response.object as unknown as T) : undefined;
+  }
+
+  async deleteCollection(...[kind, options = {}]: Parameters<Client["deleteCollection"]>): Promise<void> {
+    const { gracePeriodSeconds: _grace, propagationPolicy: _policy, preconditions: _preconditions, dryRun: _dryRun, ...select } = options;
+    await this.#ask(kind, "deletecollection", deletion(options, select));
+  }
+
+  async post(...[kind, key, subresource, value, options]: Parameters<Client["post"]>): Promise<JsonObject> {
+    const response = await this.#ask(kind, "create", { ...place(kind, key), object: value, options: { ...options, subresource } });
+    if (response.is === "object") return response.object as unknown as JsonObject;
+    if (response.is === "value") return response.value;
+    throw internalError(new Error(`A list came for ${subresource} of ${kind.plural}`));
+  }
+
+  document(path: string, options: CallOptions = {}): Promise<JsonObject> {
+    const { signal } = { ...this.#defaults, ...options };
+    return this.#transport.document(path, signal === undefined ? {} : { signal });
+  }
+
+  with(defaults: ClientDefaults): Client {
+    return new RestClient(this.#transport, { ...this.#defaults, ...defaults });
+  }
+
+  #ask(kind: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): Promise<TransportResponse> {
+    return this.#transport.request(this.#request(kind, verb, asked));
+  }
+
+  #request({ storage, plural }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {
+    const { options: { signal = this.#defaults.signal, namespace, subresource, ...options } = {}, ...rest } = asked as Asked;
+    const { cause, traceparent, fieldManager } = this.#defaults;
+    const named = fieldManager !== undefined && options.fieldManager === undefined && WRITES.has(verb);
+    return {
+      verb,
+      group: storage.group,
+      version: storage.version,
+      plural,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(subresource === undefined ? {} : { subresource }),
+      ...rest,
+      options: named ? { ...options, fieldManager } : options,
+      ...(signal === undefined ? {} : { signal }),
+      ...(cause === undefined ? {} : { cause }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    };
+  }
+}
+
+type OrUndefined<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
+/** Which take the name of a field manager. */
+const WRITES: ReadonlySet<Verb> = new Set(["create", "update", "patch"] as const);
+
+/** A key of something that is in no namespace may still say one; it does not count. */
+function place({ scope }: ResourceKind, { namespace, name }: ObjectKey): { readonly namespace?: string; readonly name: string } {
+  return scope === "Cluster" || namespace === undefined ? { name } : { namespace, name };
+}
+
+function placeOf(kind: ResourceKind, { metadata }: KubeObject): ReturnType<typeof place> {
+  return place(kind, metadata);
+}
+
+/** Most of what a deletion may be told stands in its body, as upstream's clients send it. */
+function deletion(
+  { signal, propagationPolicy, gracePeriodSeconds, preconditions, dryRun }: DeleteOptions,
+  select: SelectOptions = {},
+): Pick<TransportRequest, "object"> & { readonly options: CallOptions & SelectOptions } {
+  const body = {
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(preconditions === undefined ? {} : { preconditions: { ...preconditions } }),
+    ...(dryRun === undefined ? {} : { dryRun }),
+  };
+  const isEmpty = Object.keys(body).length === 0;
+  return {
+    ...(isEmpty ? {} : { object: { apiVersion: "v1", kind: "DeleteOptions", ...body } }),
+    options: signal === undefined ? select : { ...select, signal },
+  };
+}
+
+function objectOf<T extends KubeObject>(response: TransportResponse): T {
+  if (response.is === "object") return response.object as unknown as T;
+  // A Scale, a review.
+  if (response.is === "value") return response.value as unknown as T;
+  throw internalError(new Error("A list came where an object was asked for"));
+}
+
+function listOf<T extends KubeObject>(response: TransportResponse): ObjectList<T> {
+  if (response.is !== "list") throw internalError(new Error(`${response.is} came where a list was asked for`));
+  return { items: response.items as unknown as readonly T[], metadata: response.metadata };
+}

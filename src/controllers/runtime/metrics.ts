@@ -1,0 +1,68 @@
+/** What the controllers' queues do, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
+import type { Family, HistogramFamily, HistogramSample } from "../../base/prometheus-text.ts";
+
+/** Upper bounds in seconds: upstream's for work queues, powers of ten from 10 ns to 1,000 s in the part that happens. */
+const BOUNDS_S = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1_000] as const;
+
+class Histogram {
+  readonly counts = Array.from({ length: BOUNDS_S.length + 1 }, () => 0);
+  sum = 0;
+  count = 0;
+
+  observe(seconds: number): void {
+    let bucket = 0;
+    while (bucket < BOUNDS_S.length && seconds > (BOUNDS_S[bucket] as number)) bucket++;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += seconds;
+    this.count++;
+  }
+}
+
+/** Of one controller. */
+export class ControllerFigures {
+  /** Keys that were woken, also those that waited already. */
+  adds = 0;
+  passes = 0;
+  failures = 0;
+  /** Keys that were put back because they failed. */
+  retries = 0;
+  readonly waited = new Histogram();
+  readonly worked = new Histogram();
+}
+
+export interface QueueNow {
+  readonly depth: number;
+  readonly inProgress: number;
+}
+
+export interface ControllerMetrics {
+  readonly name: string;
+  readonly figures: ControllerFigures;
+  now(): QueueNow;
+}
+
+export function metricFamilies(controllers: readonly ControllerMetrics[]): readonly (Family | HistogramFamily)[] {
+  const family = (name: string, type: Family["type"], help: string, read: (controller: ControllerMetrics) => number): Family => ({
+    name,
+    type,
+    help,
+    samples: controllers.map((controller) => ({ labels: { name: controller.name }, value: read(controller) })),
+  });
+  const histogram = (name: string, help: string, read: (figures: ControllerFigures) => Histogram): HistogramFamily => ({
+    name,
+    type: "histogram",
+    help,
+    bounds: BOUNDS_S,
+    samples: controllers.map(({ name: label, figures }): HistogramSample => ({ labels: { name: label }, ...read(figures) })),
+  });
+  return [
+    family("workqueue_adds_total", "counter", "Keys that were to be looked at", ({ figures }) => figures.adds),
+    family("workqueue_depth", "gauge", "Keys that wait for a worker now", ({ now }) => now().depth),
+    family("workqueue_retries_total", "counter", "Keys that were put back because looking at them failed", ({ figures }) => figures.retries),
+    family("workqueue_unfinished_work", "gauge", "Keys that workers have now", ({ now }) => now().inProgress),
+    histogram("workqueue_queue_duration_seconds", "How long keys waited for a worker", ({ waited }) => waited),
+    histogram("workqueue_work_duration_seconds", "How long a look at a key took", ({ worked }) => worked),
+    family("k8ts_controller_passes_total", "counter", "Looks at a key that ended, well or not", ({ figures }) => figures.passes),
+    family("k8ts_controller_failures_total", "counter", "Looks at a key that failed", ({ figures }) => figures.failures),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * Starts controllers over one set of informers, and stops them. Each acts under an identity of its own; all read from the same informers,
+ * so that a kind is held once however many look at it. What is not here: who is the leader (client/election), and which process (main).
+ */
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Family, HistogramFamily } from "../../base/prometheus-text.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../../client/client.ts";
+import type { EventRecorder } from "../../client/events/event-recorder.ts";
+import type { Informers } from "../../client/informer/informer.ts";
+import { ownWrites } from "../../client/informer/own-writes.ts";
+import { readerOf } from "../../client/informer/reader.ts";
+import type { Controller } from "./controller.ts";
+import { EveryKind } from "./every-kind.ts";
+import { metricFamilies } from "./metrics.ts";
+import { RunningController } from "./running-controller.ts";
+
+export interface RunOptions {
+  readonly controllers: readonly Controller[];
+  /** Of whoever may read everything that the controllers watch. */
+  readonly informers: Informers;
+  /** Of the same, for discovery. */
+  readonly client: Client;
+  /** Under the identity of this controller: what it writes is written so. */
+  clientFor(controller: Controller): Client | Promise<Client>;
+  /** In the name of this controller. The runtime disposes of it. */
+  recorderFor(controller: Controller, client: Client): EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface RunningControllers extends AsyncDisposable {
+  /** Their names. */
+  readonly names: readonly string[];
+  metrics(): readonly (Family | HistogramFamily)[];
+  /** Nothing begins any more; resolves when what ran has ended. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when all of them know what is there and work. Rejects, with all of them stopped, if one cannot be started. */
+export async function runControllers(options: RunOptions): Promise<RunningControllers> {
+  await using starting = new Disposables();
+  const everyKind = new EveryKind(options);
+  starting.defer(() => everyKind.close());
+  if (options.controllers.some(({ watches }) => watches.some((watch) => "everyKind" in watch))) await everyKind.start();
+  const read = readerOf(options.informers);
+  const running = await Promise.all(
+    options.controllers.map(async (controller) => {
+      const client = ownWrites(await options.clientFor(controller), options.informers);
+      const events = options.recorderFor(controller, client);
+      const one = new RunningController({ ...options, controller, read, client, events, everyKind });
+      // Stopped first, then what it has told is written.
+      starting.defer(async () => {
+        await one.stop();
+        await events[Symbol.asyncDispose]();
+      });
+      return one;
+    }),
+  );
+  await Promise.all(running.map((one) => one.start()));
+  const started = starting.move();
+  const stop = async (): Promise<void> => {
+    // All at once: each may wait for a request that is under way.
+    await Promise.all(running.map((one) => one.stop()));
+    await started[Symbol.asyncDispose]();
+  };
+  return { names: running.map(({ name }) => name), metrics: () => metricFamilies(running), stop, [Symbol.asyncDispose]: stop };
+}

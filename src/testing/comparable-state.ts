@@ -1,0 +1,46 @@
+/**
+ * Everything in a cluster as texts that are equal if and only if two clusters are, but for what chance and the clock decide: generated
+ * names, uids, versions, times, and how many writes it took (generations), of which only whether they were observed counts.
+ */
+import type { KubeObject } from "../api/machinery/object.ts";
+import type { Client, ResourceKind } from "../client/client.ts";
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const DROPPED: ReadonlySet<string> = new Set(["resourceVersion", "managedFields", "generation", "selfLink"]);
+
+export async function comparableState(client: Client, kinds: readonly (ResourceKind & { readonly verbs?: readonly string[] })[]): Promise<readonly string[]> {
+  const listed = kinds.filter(({ verbs = ["list"] }) => verbs.includes("list"));
+  const lists = await Promise.all(listed.map((kind) => client.list(kind)));
+  const objects = lists.flatMap(({ items }) => items);
+  const names = replacements(objects);
+  return objects.map((object) => comparable(object, names)).toSorted();
+}
+
+/** What each generated name and each uid is called instead. */
+function replacements(objects: readonly KubeObject[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const { metadata } of objects) {
+    const { generateName, name, uid } = metadata;
+    const shown = generateName !== undefined && name.startsWith(generateName) ? `${generateName}*` : name;
+    if (shown !== name) names.set(name, shown);
+    if (uid !== undefined) names.set(uid, `uid of ${shown}`);
+  }
+  return names;
+}
+
+function comparable(object: KubeObject, names: ReadonlyMap<string, string>): string {
+  const { generation } = object.metadata;
+  const write = (key: string, value: unknown): unknown => {
+    if (DROPPED.has(key)) return undefined;
+    if (key === "observedGeneration") return value === generation ? "observed" : "not observed";
+    if (typeof value !== "string") return sorted(value);
+    return TIME.test(value) ? "a time" : (names.get(value) ?? value);
+  };
+  return JSON.stringify(object, write);
+}
+
+/** Members by name; lists stay as they are, since their order is seen. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
