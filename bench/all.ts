@@ -4,6 +4,7 @@ import { apiserverGrowth } from "./apiserver/growth.ts";
 import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
+import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
@@ -20,4 +21,5 @@ export const all: readonly Benchmark[] = [
   apiserverWatchers,
   apiserverGrowth,
   gate,
+  controllers,
 ];

@@ -108,7 +108,6 @@ function ungated(): GateOptions {
     config: {
       ...gated().config,
       authorizationModes: ["AlwaysAllow"],
-      runsLoops: false,
       admission: { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins: Object.keys(plugins) },
     },
   };

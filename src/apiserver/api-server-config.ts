@@ -18,8 +18,6 @@ export interface ApiServerConfig {
   readonly freezeObjects: boolean;
   /** Who decides what one may do, in the order of asking (--authorization-mode). */
   readonly authorizationModes: readonly string[];
-  /** Whether this server does what a controller manager would, as far as nothing works without (bootstrap/loops.ts). */
-  readonly runsLoops: boolean;
   readonly admission: AdmissionConfig;
 }
 
@@ -32,6 +30,5 @@ export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   serviceNodePortRange: { first: 30_000, last: 32_767 },
   freezeObjects: false,
   authorizationModes: ["Node", "RBAC"],
-  runsLoops: true,
   admission: DEFAULT_ADMISSION_CONFIG,
 };

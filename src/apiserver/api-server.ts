@@ -24,7 +24,6 @@ import { Causes } from "./causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { Keeper } from "./bootstrap/keeper.ts";
-import { serverLoops } from "./bootstrap/loops.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
@@ -97,16 +96,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new Keeper(own);
-  const loops = config.runsLoops ? serverLoops(server, pipeline) : [];
   try {
     await bootstrap(own, bootstrapSteps);
     await authorizer.start();
     await server.admission.start();
     for (const step of bootstrapSteps) await builtIns.keep(step);
-    for (const loop of loops) await loop.start();
   } catch (error) {
     // Nothing may go on in a process whose server did not start.
-    for (const loop of loops) loop.close();
     builtIns.close();
     keeper.close();
     deadlines.close();
@@ -131,7 +127,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     async close() {
       state.isStopping = true;
-      for (const loop of loops) loop.close();
       builtIns.close();
       await advertised?.stop();
       keeper.close();

@@ -31,7 +31,6 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
   return {
     document: (path, { signal } = {}) => readDocument(options.user, path, signal),
 
-
     async request(request) {
       const warnings: string[] = [];
       const outcome = await pipeline.run(apiRequest(request, options, warnings));

@@ -5,10 +5,13 @@
 import { ADMINISTRATOR, type IdentityName } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
+import { realRandom } from "../host/real-random.ts";
 import { startStoreAndApiServer } from "./api-server-core.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
+import { CONTROLLER_MANAGER_AGENT, controllerSettings, startControllersPart } from "./controllers-part.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface ClusterOptions {
@@ -16,6 +19,8 @@ export interface ClusterOptions {
   readonly store?: StoreConfig;
   /** Default: on any free port of 127.0.0.1, with a kubeconfig in a temporary directory that is gone when the cluster is. */
   readonly apiServer?: ApiServerOptions;
+  /** Which controllers run, as --controllers of `k8ts controller-manager` takes them. Default: ["*"]. */
+  readonly controllers?: readonly string[];
   /** Default: the real time. */
   readonly clock?: Clock;
   /** Default: nothing is logged. */
@@ -45,23 +50,41 @@ export interface Cluster extends AsyncDisposable {
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, clock = realClock, log = silentLogger } = options;
-  const running = await startStoreAndApiServer({ store: config, apiServer }, { clock, log });
-  const { part, core } = running;
+  const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, controllers = ["*"] } = options;
+  const { clock = realClock, log = silentLogger } = options;
+  await using starting = new Disposables();
+  const { part, core } = starting.use(await startStoreAndApiServer({ store: config, apiServer }, { clock, log }));
+  // In this process nobody needs to show who they are.
+  const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
+  const running = starting.use(
+    await startControllersPart({
+      controllers,
+      settings: controllerSettings(part),
+      transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
+      clock,
+      random: realRandom(),
+      log,
+    }),
+  );
+  const owned = starting.move();
   let closing: Promise<void> | undefined;
-  const close = () => (closing ??= Promise.resolve(running[Symbol.asyncDispose]()));
+  const close = () => (closing ??= Promise.resolve(owned[Symbol.asyncDispose]()));
   return {
     parts: [
       { name: "store", description: describeStore(config) },
       { name: "API server", description: part.url },
+      { name: "controllers", description: describeControllers(running.names) },
     ],
     url: part.url,
     kubeconfig: part.kubeconfig,
-    // In this process nobody needs to show who they are.
-    transport: ({ userAgent, identity = ADMINISTRATOR }) => core.transport({ user: identity, userAgent }),
+    transport: ({ userAgent, identity = ADMINISTRATOR }) => transportFor(identity, userAgent),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function describeControllers(names: readonly string[]): string {
+  return names.length === 0 ? "none" : `${names.length} running`;
 }
 
 function describeStore(config: StoreConfig): string {

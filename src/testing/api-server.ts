@@ -14,9 +14,11 @@ import { Disposables } from "../base/disposables.ts";
 import { createLogger, formatHuman } from "../base/logger.ts";
 import { makeTemporaryDirectory } from "../host/private-files.ts";
 import { realClock } from "../host/real-clock.ts";
+import { realRandom } from "../host/real-random.ts";
 import { startStoreAndApiServer } from "../main/api-server-core.ts";
 import type { ApiServerPart } from "../main/api-server-part.ts";
 import { DEFAULT_SERVING_CONFIG, type ServingConfig } from "../main/apiserver-config.ts";
+import { CONTROLLER_MANAGER_AGENT, controllerSettings, startControllersPart } from "../main/controllers-part.ts";
 import { DEFAULT_IDENTITY_CONFIG, type IdentityConfig } from "../main/identity-config.ts";
 import type { StoreConfig } from "../main/store-config.ts";
 import { sharedPki } from "./certificates.ts";
@@ -31,7 +33,11 @@ export interface TestApiServerOptions {
   readonly serving?: Partial<ServingConfig>;
   readonly api?: Partial<ApiServerConfig>;
   readonly identity?: Partial<IdentityConfig>;
+  /** As --controllers takes them. Default: those without which no pod can be made and no role or quota is right. */
+  readonly controllers?: readonly string[];
 }
+
+const CONTROLLERS_DEFAULT = ["serviceaccount-controller", "clusterrole-aggregation-controller", "resourcequota-controller"];
 
 export interface TestApiServer extends AsyncDisposable {
   readonly url: string;
@@ -64,7 +70,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   // A server that keeps its certificates has its own.
   const pki = options.serving?.certificateDirectory === undefined ? { pki: await sharedPki() } : {};
   const context = { clock: realClock, log, ...pki };
-  const { part } = starting.use(
+  const { part, core } = starting.use(
     await startStoreAndApiServer(
       {
         store: options.store ?? { driver: "memory" },
@@ -77,6 +83,16 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
       },
       context,
     ),
+  );
+  starting.use(
+    await startControllersPart({
+      controllers: options.controllers ?? CONTROLLERS_DEFAULT,
+      settings: controllerSettings(part),
+      transportFor: (identity) => core.transport({ user: identity, userAgent: CONTROLLER_MANAGER_AGENT }),
+      clock: realClock,
+      random: realRandom(),
+      log,
+    }),
   );
   const clients = clientsOf(part, { directory, watched });
   await plant(clients.ask);

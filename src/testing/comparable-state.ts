@@ -8,7 +8,10 @@ import type { Client, ResourceKind } from "../client/client.ts";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const DROPPED: ReadonlySet<string> = new Set(["resourceVersion", "managedFields", "generation", "selfLink"]);
 
-export async function comparableState(client: Client, kinds: readonly (ResourceKind & { readonly verbs?: readonly string[] })[]): Promise<readonly string[]> {
+export async function comparableState(
+  client: Client,
+  kinds: readonly (ResourceKind & { readonly verbs?: readonly string[] })[],
+): Promise<readonly string[]> {
   const listed = kinds.filter(({ verbs = ["list"] }) => verbs.includes("list"));
   const lists = await Promise.all(listed.map((kind) => client.list(kind)));
   const objects = lists.flatMap(({ items }) => items);

@@ -81,7 +81,13 @@ export async function play(scenario: Scenario, disturbance: Disturbance & { read
     await rest();
   }
   calls += process.transport.calls;
-  return { state: await comparableState(client, all.filter((kind) => !isIgnored(kind, scenario))), calls };
+  return {
+    state: await comparableState(
+      client,
+      all.filter((kind) => !isIgnored(kind, scenario)),
+    ),
+    calls,
+  };
 }
 
 /** Short, so that a process that has died is followed by another soon. */
@@ -129,7 +135,12 @@ interface ControllerProcess {
 async function startProcess(scenario: Scenario, { server, random, disturbance, dieAfter }: ProcessOptions): Promise<ControllerProcess> {
   const { clock } = server;
   const transport = new MortalTransport({ clock, random, disturbance, dieAfter });
-  const informers = createInformers({ transport: transport.around(server.transport(), { counts: false }), clock, random, log: silentLogger });
+  const informers = createInformers({
+    transport: transport.around(server.transport(), { counts: false }),
+    clock,
+    random,
+    log: silentLogger,
+  });
   const starting = runControllers({
     controllers: scenario.controllers(),
     informers,
@@ -149,7 +160,10 @@ async function startProcess(scenario: Scenario, { server, random, disturbance, d
     async stop() {
       transport.die();
       await informers.close();
-      await starting.then((running) => running.stop(), () => undefined);
+      await starting.then(
+        (running) => running.stop(),
+        () => undefined,
+      );
     },
   };
 }

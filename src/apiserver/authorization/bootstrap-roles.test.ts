@@ -4,7 +4,8 @@ import type { PolicyRule } from "../../api/generated/rbac.authorization.k8s.io/v
 import { silentLogger } from "../../base/logger.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
 import { Objects } from "../objects.ts";
-import { startGuardedServer, type StartedServer } from "../testing/server.ts";
+import { startControlledServer } from "../../testing/controlled-server.ts";
+import type { StartedServer } from "../testing/server.ts";
 import { AuthorizationChain } from "./chain.ts";
 import { CLUSTER_ROLES, ROLES } from "./testing/bootstrap-roles.ts";
 import { questionOf, type Question } from "./testing/question.ts";
@@ -26,8 +27,8 @@ let roles: readonly GivenRole[];
 let things: ReadonlyMap<string, Question>;
 
 before(async () => {
-  // Roles that are put together from others are so by a loop.
-  server = await startGuardedServer({ config: { runsLoops: true } });
+  // Roles that are put together from others are so by a controller.
+  server = await startControlledServer(["clusterrole-aggregation-controller"]);
   await server.clock.settle();
   roles = [...(await found("ClusterRole")), ...(await found("Role"))];
   for (const role of roles) await give(role);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { User } from "../request.ts";
-import { startGuardedServer, type StartedServer } from "../testing/server.ts";
+import { startControlledServer } from "../../testing/controlled-server.ts";
+import type { StartedServer } from "../testing/server.ts";
 import { questionOf, reviewOf, type Question } from "./testing/question.ts";
 import { WHO_MAY_WHAT, type Row } from "./testing/who-may-what.ts";
 import { ALMIGHTY, GIVEN, WHO } from "./testing/who.ts";
@@ -12,8 +13,8 @@ const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 let server: StartedServer;
 
 before(async () => {
-  // Roles that are put together from others are so by a loop.
-  server = await startGuardedServer({ config: { runsLoops: true } });
+  // Roles that are put together from others are so by a controller.
+  server = await startControlledServer(["clusterrole-aggregation-controller"]);
   for (const { path, object } of GIVEN) {
     const { code, body } = await server.call("POST", path, object);
     assert.equal(code, 201, `${path}: ${body.message}`);

@@ -1,11 +1,13 @@
 /** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { internalError } from "../../api/machinery/status-error.ts";
+import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import type { DocumentReader } from "../in-process.ts";
 import { parsePath } from "./request-path.ts";
 import { answerDocument, type RestDependencies } from "./rest-exchange.ts";
+
+const OK = 200;
 
 export function documentReader(dependencies: RestDependencies): DocumentReader {
   return async (user, target, signal) => {
@@ -14,8 +16,15 @@ export function documentReader(dependencies: RestDependencies): DocumentReader {
     if (parsed.is !== "document") throw internalError(new Error(`${path} is a resource; ask for it as one`));
     const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, parsed);
     if (!("body" in answer)) throw internalError(new Error(`${path} is no document`));
+    if (answer.code !== OK) throw refusal(path, answer.code, textOf(answer.body));
     return JSON.parse(textOf(answer.body)) as JsonObject;
   };
+}
+
+/** What is answered then is not always JSON: upstream says plainly that there is no such page. */
+function refusal(path: string, code: number, text: string): StatusError {
+  if (code === 404) return noSuchPath();
+  return new StatusError(code === 403 ? "Forbidden" : "ServiceUnavailable", `${path} was answered with ${code}: ${text}`);
 }
 
 function requestOf(path: string, query: string, signal = new AbortController().signal): ExchangeRequest {

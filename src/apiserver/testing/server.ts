@@ -110,7 +110,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
     ...(options.identity === undefined ? { authenticator: asUser(ADMINISTRATOR) } : {}),
     loadDescriptions: () => Promise.resolve({ ofType: () => undefined, ofField: () => "" }),
     ...options,
-    config: { freezeObjects: true, runsLoops: false, authorizationModes: [], admission: QUIET_ADMISSION, ...options.config },
+    config: { freezeObjects: true, authorizationModes: [], admission: QUIET_ADMISSION, ...options.config },
   });
   return {
     server,

@@ -20,11 +20,10 @@ const LABELS: AdmissionPlugin = {
 
 test("what a plugin adds is nobody's field, in a create and in an update", async () => {
   const server = admittingContext({ plugins: [LABELS] });
-  const pipeline = new Pipeline(
-    server,
-    new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
-    { metrics: new Metrics(), causes: new Causes() },
-  );
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+    metrics: new Metrics(),
+    causes: new Causes(),
+  });
   const write = async (asked: Pick<ApiRequest, "verb" | "name">, object: JsonObject) => {
     const place = { group: "", version: "v1", plural: "configmaps", subresource: "", namespace: "default" };
     const context = { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test", warn() {} };

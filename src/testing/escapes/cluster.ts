@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { ApiServerOptions } from "../../apiserver/api-server.ts";
 import type { User } from "../../apiserver/request.ts";
-import { startGuardedServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../apiserver/testing/server.ts";
+import type { CallAnswer, SentHeaders, StartedServer } from "../../apiserver/testing/server.ts";
+import { startControlledServer } from "../controlled-server.ts";
 
 export const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";
@@ -32,8 +33,11 @@ export interface Attempt {
 }
 
 /** Namespaces "own" and "victim", each with a Secret "treasure"; in "own" there is also the Secret "open". */
-export async function startEscapeServer(options: Omit<Partial<ApiServerOptions>, "clock"> = {}): Promise<StartedServer> {
-  const server = await startGuardedServer(options);
+export async function startEscapeServer(
+  options: Omit<Partial<ApiServerOptions>, "clock"> & { readonly controllers?: readonly string[] } = {},
+): Promise<StartedServer> {
+  const { controllers = [], ...more } = options;
+  const server = await startControlledServer(controllers, more);
   for (const name of ["own", "victim"]) {
     await make(server, "/api/v1/namespaces", { metadata: { name } });
     await make(server, `/api/v1/namespaces/${name}/secrets`, { metadata: { name: "treasure" }, stringData: { key: TREASURE } });

@@ -32,8 +32,8 @@ function binding(kind: "RoleBinding" | "ClusterRoleBinding", name: string, to: s
 let server: StartedServer;
 
 before(async () => {
-  // Roles like admin are put together by a loop.
-  server = await startEscapeServer({ config: { runsLoops: true } });
+  // Roles like admin are put together by a controller.
+  server = await startEscapeServer({ controllers: ["clusterrole-aggregation-controller"] });
   const verbs = "get,list,create,update,patch,delete";
   const kinds = ["roles", "rolebindings", "clusterroles", "clusterrolebindings"];
   await grant(

@@ -17,7 +17,7 @@ const STRATEGIC = { "content-type": "application/strategic-merge-patch+json" };
 let server: StartedServer;
 
 before(async () => {
-  server = await startEscapeServer({ config: { admission: DEFAULT_ADMISSION_CONFIG, runsLoops: true } });
+  server = await startEscapeServer({ config: { admission: DEFAULT_ADMISSION_CONFIG }, controllers: ["serviceaccount-controller"] });
   const annotations = { "kubernetes.io/enforce-mountable-secrets": "true" };
   await make(server, "/api/v1/namespaces/own/serviceaccounts", { metadata: { name: "strict", annotations }, secrets: [{ name: "open" }] });
   await make(server, PODS, pod("web", { serviceAccountName: "strict" }));

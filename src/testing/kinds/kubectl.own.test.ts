@@ -27,7 +27,7 @@ const KINDS_AT_A_TIME = 4;
 
 // Golden files say what a kind does by itself, so the plugins that change objects are not asked.
 // Nobody but kubectl writes here, as when the golden files were made.
-const server = await startTestApiServer({ api: { admission: QUIET_ADMISSION, runsLoops: false } });
+const server = await startTestApiServer({ api: { admission: QUIET_ADMISSION }, controllers: [] });
 after(() => server.close());
 
 suite("the real kubectl", { concurrency: KINDS_AT_A_TIME }, () => {

@@ -4,7 +4,7 @@
  * Within one server the writes of a namespace take turns, so that servers compete and not all their clients.
  *
  * Who deletes gives nothing back here. Nobody is refused by a status that may be old: what is there is counted first, and then shown.
- * Not here: keeping the status up to date while nobody writes (bootstrap/quota-statuses.ts, the quota controller).
+ * Not here: keeping the status up to date while nobody writes (controllers/resource-quota).
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import { addAmounts, amountsOf, type Amounts } from "../../../api/core/v1/resource-quota/amounts.ts";

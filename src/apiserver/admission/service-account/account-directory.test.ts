@@ -17,11 +17,10 @@ const WAIT_MAX_MS = 1_791;
 
 async function start() {
   const server = admittingContext({ plugins: [] });
-  const pipeline = new Pipeline(
-    server,
-    new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })),
-    { metrics: new Metrics(), causes: new Causes() },
-  );
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+    metrics: new Metrics(),
+    causes: new Causes(),
+  });
   const transport = inProcessTransport(pipeline, { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test" });
   const { objects, clock } = server;
   const directory = new AccountDirectory({ objects, clock, random: seededRandom(1) });

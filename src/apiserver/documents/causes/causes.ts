@@ -18,7 +18,9 @@ export function causesDocument({ causes }: DocumentDependencies): Document {
       if (negotiate(request.header("accept"), [JSON_TYPE]) === undefined) throw notAcceptable([JSON_TYPE]);
       const asked = new URLSearchParams(request.query);
       const writes = causes.list().filter((write) => isAsked(write, asked));
-      const body = new TextEncoder().encode(JSON.stringify({ kind: "CauseList", apiVersion: "debug.k8ts.io/v1", items: writes.map(shown) }));
+      const body = new TextEncoder().encode(
+        JSON.stringify({ kind: "CauseList", apiVersion: "debug.k8ts.io/v1", items: writes.map(shown) }),
+      );
       return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body: [body] };
     },
   };

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { startGuardedServer, type StartedServer } from "../testing/server.ts";
+import type { StartedServer } from "../../apiserver/testing/server.ts";
+import { startControlledServer } from "../../testing/controlled-server.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
-const WITH_LOOPS = { config: { runsLoops: true } };
+const CONTROLLERS = ["clusterrole-aggregation-controller"];
 const MERGE = { "content-type": "application/merge-patch+json" };
 
 const may = (verb: string): JsonObject => ({ apiGroups: [""], resources: ["things"], verbs: [verb] });
@@ -29,7 +30,7 @@ async function verbsOf(server: StartedServer, name: string): Promise<readonly st
 }
 
 test("a role that is put together has the rules of the others, as these come, change and go", async () => {
-  await using server = await startGuardedServer(WITH_LOOPS);
+  await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("b", { to: "all" }, "b", "both"));
   await make(server, whole("all", {}, { to: "all" }));
   assert.deepEqual(await verbsOf(server, "all"), ["b", "both"]);
@@ -46,7 +47,7 @@ test("a role that is put together has the rules of the others, as these come, ch
 });
 
 test("its rules are written as the controller's, which owns nothing else of it", async () => {
-  await using server = await startGuardedServer(WITH_LOOPS);
+  await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("a", { to: "all" }, "a"));
   await make(server, whole("all", { mine: "yes" }, { to: "all" }));
   await server.clock.settle();
@@ -57,7 +58,7 @@ test("its rules are written as the controller's, which owns nothing else of it",
 });
 
 test("roles put together from each other come to rest", async () => {
-  await using server = await startGuardedServer(WITH_LOOPS);
+  await using server = await startControlledServer(CONTROLLERS);
   await make(server, role("a", { to: "x" }, "a"));
   await make(server, whole("x", { to: "y" }, { to: "x" }, { to: "z" }));
   await make(server, whole("y", { to: "z" }, { to: "y" }));
@@ -72,7 +73,7 @@ test("roles put together from each other come to rest", async () => {
 });
 
 test("what it cannot write yet it writes when it can", async () => {
-  await using server = await startGuardedServer(WITH_LOOPS);
+  await using server = await startControlledServer(CONTROLLERS);
   const binding = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/system:controller:clusterrole-aggregation-controller";
   await server.call("PATCH", binding, { subjects: [] }, MERGE);
   await make(server, role("a", { to: "all" }, "a"));
@@ -84,14 +85,4 @@ test("what it cannot write yet it writes when it can", async () => {
   await server.clock.advance(1_000);
 
   assert.deepEqual(await verbsOf(server, "all"), ["a"]);
-});
-
-test("a server that stops leaves it", async () => {
-  const server = await startGuardedServer(WITH_LOOPS);
-  await make(server, whole("all", {}, { to: "all" }));
-  await make(server, role("a", { to: "all" }, "a"));
-  await server.server.close();
-
-  await server.clock.advance(60_000);
-  await server.store.close();
 });
