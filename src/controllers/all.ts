@@ -3,6 +3,21 @@
  * cluster are functions of their settings.
  */
 import { clusterRoleAggregationController } from "./cluster-role-aggregation/cluster-role-aggregation-controller.ts";
+import { deploymentController } from "./deployment/deployment-controller.ts";
+import { disruptionController } from "./disruption/disruption-controller.ts";
+import { endpointSliceMirroringController } from "./endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts";
+import { endpointSliceController, type EndpointSliceSettings } from "./endpoint-slice/endpoint-slice-controller.ts";
+import { endpointsController } from "./endpoints/endpoints-controller.ts";
+import { garbageCollectorController } from "./garbage-collector/garbage-collector-controller.ts";
+import { namespaceController } from "./namespace/namespace-controller.ts";
+import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
+import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
+import {
+  podGarbageCollectorController,
+  type PodGarbageCollectorSettings,
+} from "./pod-garbage-collector/pod-garbage-collector-controller.ts";
+import { replicaSetController } from "./replica-set/replica-set-controller.ts";
+import { replicationControllerController } from "./replication-controller/replication-controller-controller.ts";
 import { resourceQuotaController } from "./resource-quota/resource-quota-controller.ts";
 import {
   rootCaCertificatePublisherController,
@@ -10,14 +25,30 @@ import {
 } from "./root-ca-certificate-publisher/root-ca-certificate-publisher-controller.ts";
 import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
+import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 
 /** What the controllers of a cluster must be told; what can be left out has upstream's default. */
-export type ControllerSettings = RootCaSettings;
+export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings {
+  readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
+  readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
+}
 
 export function all(settings: ControllerSettings): readonly Controller[] {
   return [
+    endpointsController,
+    endpointSliceController(settings),
+    endpointSliceMirroringController({}),
+    replicationControllerController,
+    podGarbageCollectorController(settings.podGarbageCollector),
     resourceQuotaController,
+    namespaceController,
     serviceAccountController,
+    garbageCollectorController,
+    deploymentController,
+    replicaSetController,
+    disruptionController,
+    nodeLifecycleController(settings.nodeLifecycle),
+    taintEvictionController,
     clusterRoleAggregationController,
     rootCaCertificatePublisherController(settings),
   ];

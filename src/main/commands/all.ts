@@ -13,6 +13,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./apiserver.ts")).apiServer,
   },
   {
+    name: "controller-manager",
+    summary: "Run the controllers of a cluster in a process of their own",
+    load: async () => (await import("./controller-manager.ts")).controllerManager,
+  },
+  {
     name: "store status",
     summary: "Print what a store holds, in numbers",
     load: async () => (await import("./store-status.ts")).storeStatus,

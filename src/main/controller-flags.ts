@@ -1,0 +1,70 @@
+/** What can be said about the controllers on the command line, by upstream's names. */
+import { all, type ControllerSettings } from "../controllers/all.ts";
+import { chooseControllers } from "../controllers/runtime/chosen-controllers.ts";
+import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
+import { durationExpected, durationMs } from "./connection-flags.ts";
+import type { FlagSet, FlagValues } from "./flags.ts";
+import { readAuthorities } from "./pki/given-files.ts";
+
+/** Their names are the same whatever their settings are. */
+const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (only if named)` : name));
+
+export const chosenFlag = {
+  controllers: {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: `Which controllers run: "*" all that run by default, "NAME" that one, "-NAME" not that one. Default: *. There are ${NAMES.join(", ")}.`,
+  },
+} as const satisfies FlagSet;
+
+export const controllerFlags = {
+  ...chosenFlag,
+  "root-ca-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "The certificate by which pods know the API server, published in every namespace. Default: the one of the kubeconfig.",
+  },
+  "node-monitor-grace-period": {
+    type: "string",
+    placeholder: "DURATION",
+    default: `${NODE_LIFECYCLE_DEFAULTS.nodeMonitorGracePeriodMs / 1_000}s`,
+    doc: "How long a node may be silent before it is taken for lost.",
+    expects: durationExpected,
+  },
+  "terminated-pod-gc-threshold": {
+    type: "number",
+    default: 12_500,
+    placeholder: "PODS",
+    doc: "How many pods that have ended are kept; 0 keeps all.",
+  },
+  "max-endpoints-per-slice": {
+    type: "number",
+    default: 100,
+    min: 1,
+    max: 1_000,
+    placeholder: "ENDPOINTS",
+    doc: "How many endpoints one EndpointSlice holds at most.",
+  },
+} as const satisfies FlagSet;
+
+export type ControllerFlagValues = FlagValues<typeof controllerFlags>;
+
+/** Absent: all. */
+export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>): readonly string[] {
+  return controllers.length === 0 ? ["*"] : controllers;
+}
+
+export function chosenControllersProblems(values: FlagValues<typeof chosenFlag>): readonly string[] {
+  return chooseControllers(all({ rootCa: "" }), chosenControllers(values)).mistakes.map((mistake) => `--controllers: ${mistake}`);
+}
+
+/** `rootCa`: what the kubeconfig says, if no file was named. Rejects with one sentence. */
+export async function readControllerSettings(values: ControllerFlagValues, rootCa: string): Promise<ControllerSettings> {
+  const file = values["root-ca-file"];
+  return {
+    rootCa: file === undefined ? rootCa : await readAuthorities(file, "--root-ca-file"),
+    maxEndpointsPerSlice: values["max-endpoints-per-slice"],
+    nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
+    podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },
+  };
+}
