@@ -53,12 +53,20 @@ export function metricFamilies(controllers: readonly ControllerMetrics[]): reado
     type: "histogram",
     help,
     bounds: BOUNDS_S,
-    samples: controllers.map(({ name: label, figures }): HistogramSample => ({ labels: { name: label }, ...read(figures) })),
+    samples: controllers.map(({ name: label, figures }): HistogramSample => {
+      const { counts, sum, count } = read(figures);
+      return { labels: { name: label }, counts, sum, count };
+    }),
   });
   return [
     family("workqueue_adds_total", "counter", "Keys that were to be looked at", ({ figures }) => figures.adds),
     family("workqueue_depth", "gauge", "Keys that wait for a worker now", ({ now }) => now().depth),
-    family("workqueue_retries_total", "counter", "Keys that were put back because looking at them failed", ({ figures }) => figures.retries),
+    family(
+      "workqueue_retries_total",
+      "counter",
+      "Keys that were put back because looking at them failed",
+      ({ figures }) => figures.retries,
+    ),
     family("workqueue_unfinished_work", "gauge", "Keys that workers have now", ({ now }) => now().inProgress),
     histogram("workqueue_queue_duration_seconds", "How long keys waited for a worker", ({ waited }) => waited),
     histogram("workqueue_work_duration_seconds", "How long a look at a key took", ({ worked }) => worked),
