@@ -33,7 +33,7 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   const lists = await Promise.all(
     groupVersions.map(async (groupVersion) => {
       try {
-        return kindsOf(await client.document(pathOf(groupVersion), options), groupVersion);
+        return await discoverVersion(client, groupVersion, options);
       } catch (error) {
         failures.push({ groupVersion, error });
         return [];
@@ -42,6 +42,11 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   );
   const all = lists.flat();
   return { all, preferred: preferredOf(all), failures };
+}
+
+/** The kinds of one version ("apps/v1"). Rejects with NotFound if the server has no such version. */
+export async function discoverVersion(client: Client, groupVersion: string, options: CallOptions = {}): Promise<readonly DiscoveredKind[]> {
+  return kindsOf(await client.document(pathOf(groupVersion), options), groupVersion);
 }
 
 /** By apiVersion and kind, as they stand in an object. */

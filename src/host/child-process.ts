@@ -15,6 +15,8 @@ export interface ProgramOptions {
   readonly directory?: string;
   /** Added to this process's environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** It reads and writes what this process does, so its output is not kept. */
+  readonly inheritsStreams?: true;
   /** Called for every line of stdout and stderr, as they come. */
   readonly onLine?: (line: string) => void;
 }
@@ -37,7 +39,7 @@ export interface Program extends AsyncDisposable {
 /** Resolves when the program runs, rejects if it cannot be started. Disposing of it ends it with SIGKILL and waits. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.arguments, {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: options.inheritsStreams === true ? "inherit" : ["ignore", "pipe", "pipe"],
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
     env: { ...process.env, ...options.environment },
   });

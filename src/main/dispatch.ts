@@ -5,10 +5,11 @@
 import type { Command, CommandEntry, Environment, Io } from "./command.ts";
 import { commandHelp, groupOverview, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
+import { ProgramEnded } from "./program-ended.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
-/** 0: done. 1: it did not work. 2: the command line is wrong, and nothing was started. */
-export type ExitCode = 0 | 1 | 2;
+/** 0: done. 1: it did not work. 2: the command line is wrong, and nothing was started. Others are those of a program that was run. */
+export type ExitCode = number;
 
 /** What the launcher gives. */
 export interface Terminal {
@@ -49,6 +50,7 @@ async function run({ command, options, hint }: Running, terminal: Terminal, verb
     await command.run(options, await terminal.openIo({ verbose }));
     return 0;
   } catch (error) {
+    if (error instanceof ProgramEnded) return error.code;
     if (error instanceof UnusableFiles) return refuse(terminal, error.problems, hint);
     terminal.note(describeError(error, verbose));
     return 1;

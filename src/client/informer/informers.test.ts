@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
-import { namespaces } from "../../api/core/v1/namespace.ts";
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
+import { byteWire } from "../../testing/byte-wire.ts";
 import { given } from "../../testing/given.ts";
+import type { ResourceKind } from "../client.ts";
 import { createClient } from "../rest-client.ts";
 import { defineIndex } from "./index.ts";
 import type { InformerHandler } from "./informer.ts";
@@ -61,4 +61,103 @@ test("an informer shows what there is, then what happens, in order and before th
 
   assert.deepEqual(lines, ["added c {}", 'updated c {"x":"1"}', 'deleted c {"x":"1"}']);
   assert.equal(world.read.get(configMaps, { namespace: "default", name: "c" }), undefined);
+});
+
+test("what a write did in this process is shown when it is answered, so nothing is waited for", async () => {
+  await using world = await started();
+  const informer = world.informers.of(configMaps);
+  await world.cluster.settled();
+
+  const created = await createClient(world.cluster.server.transport()).create(configMaps, map("a"));
+
+  assert.equal(informer.reached(created.metadata.resourceVersion ?? ""), undefined);
+});
+
+test("a kind and a scope have one informer, however often it is asked for and by which value of the kind", async () => {
+  await using world = await started();
+  const sameKind: ResourceKind<ConfigMap> = {
+    kind: "ConfigMap",
+    plural: "configmaps",
+    scope: "Namespaced",
+    storage: { group: "", version: "v1" },
+  };
+  assert.equal(world.informers.running(configMaps), undefined);
+  const whole = world.informers.of(configMaps);
+  const part = world.informers.of(configMaps, { namespace: "default" });
+
+  assert.equal(world.informers.of(sameKind), whole);
+  assert.equal(world.informers.running(sameKind), whole);
+  assert.equal(world.informers.of(configMaps, { namespace: "default" }), part);
+  assert.notEqual(part, whole);
+});
+
+test("an informer of a part shows that part, also when objects come into it and leave it", async () => {
+  await using world = await started(map("plain"), {
+    ...map("red"),
+    metadata: { name: "red", namespace: "default", labels: { colour: "red" } },
+  });
+  const informer = world.informers.of(configMaps, { namespace: "default", labelSelector: "colour=red" });
+  const lines: string[] = [];
+  informer.listen(recorder(lines));
+  await world.cluster.settled();
+  const paint = (name: string, colour: string | null) =>
+    world.write.patch(configMaps, { namespace: "default", name }, { type: "merge", value: { metadata: { labels: { colour } } } });
+
+  await paint("plain", "red");
+  await paint("red", null);
+  await paint("red", "red");
+
+  assert.deepEqual(lines, ["added red {}", "added plain {}", "deleted red {}", "added red {}"]);
+  assert.deepEqual(
+    informer.list().map(({ metadata }) => metadata.name),
+    ["plain", "red"],
+  );
+});
+
+test("a reader finds by index, by controller and without one", async () => {
+  const controller = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "u1", controller: true };
+  const owned = { ...map("owned"), metadata: { name: "owned", namespace: "default", ownerReferences: [controller] } };
+  await using world = await started(map("free", { colour: "red" }), owned);
+  world.informers.of(configMaps);
+  await world.cluster.settled();
+  const { read } = world;
+  const byColour = defineIndex(configMaps, ({ data }) => (data?.["colour"] === undefined ? [] : [data["colour"]]));
+  const names = (objects: readonly ConfigMap[]) => objects.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith("kube-"));
+  const owner = { ...map("owner"), metadata: { name: "owner", uid: "u1" } };
+
+  assert.deepEqual(names(read.indexed(byColour, "red")), ["free"]);
+  assert.deepEqual(names(read.controlledBy(configMaps, owner)), ["owned"]);
+  assert.deepEqual(names(read.uncontrolled(configMaps, "default")), ["free"]);
+  await world.write.create(configMaps, map("more", { colour: "red" }));
+  assert.deepEqual(names(read.indexed(byColour, "red")), ["free", "more"]);
+});
+
+test("reading a kind that nobody watches is a mistake that is told", async () => {
+  await using world = await started();
+  assert.throws(() => world.read.list(configMaps), /who reads configmaps watches them/);
+});
+
+test("a server that starts again over what it had is followed on", async () => {
+  await using wire = await byteWire();
+  const informers = createInformers({ transport: wire.transport, clock: wire.clock, random: seededRandom(1), log: silentLogger });
+  const informer = informers.of(configMaps);
+  await wire.clock.settle();
+
+  await wire.stopServer();
+  await wire.clock.advance(60_000);
+  await wire.startServer();
+  await createClient(wire.direct()).create(configMaps, map("a"));
+  await wire.clock.advance(30_000);
+
+  assert.deepEqual(
+    informer.list().map(({ metadata }) => metadata.name),
+    ["a"],
+  );
+  await informers.close();
+});
+
+test("after closing nothing is begun", async () => {
+  await using world = await started();
+  await world.informers.close();
+  assert.throws(() => world.informers.of(configMaps), /nothing is begun/);
 });

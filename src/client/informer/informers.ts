@@ -39,7 +39,7 @@ class RunningInformers implements Informers {
     assert(!this.#stop.signal.aborted, "nothing is begun after the informers were closed");
     const key = keyOf(kind, scope);
     let running = this.#running.get(key);
-    if (running === undefined) this.#running.set(key, (running = this.#start(kind as ResourceKind, scope)));
+    if (running === undefined) this.#running.set(key, (running = this.#start(kind, scope)));
     return running.informer as Informer as Informer<T>;
   }
 

@@ -51,8 +51,8 @@ const WATCH_MIN_SECONDS = 300;
 /** A watch that brought nothing and ended within this has failed: coming back at once would be a busy loop. */
 const LASTED_MS = 1_000;
 
-/** How often a server may say that there is nothing so new, before it is believed. With the delays in between some 20 s, which no lag is. */
-const BEHIND_MAX = 5;
+/** How often a server may say that there is nothing so new, before it is believed. With the delays in between 12 to 25 s, which no lag is. */
+const BEHIND_MAX = 6;
 
 /** What one try came to. */
 type Attempt = WatchEnd | { readonly is: "listed" };
@@ -78,16 +78,18 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, sink } = this.#options;
     while (!signal.aborted) {
-      const resumed = this.#canResume;
+      const [resumed, streamed] = [this.#canResume, this.#streams];
       this.#followed = { sinceMs: clock.monotonic(), from: sink.known };
       const attempt = await this.#try(signal);
       if (signal.aborted) return;
-      // To have got everything once more is no success if each time what follows fails: then the delays go on growing.
       const hasFollowed = this.#hasFollowed(attempt);
       if (hasFollowed) this.#backoff.reset();
-      const isProgress = hasFollowed || (!resumed && this.#canResume);
+      if (hasFollowed) this.#behind = 0;
+      // To have got everything once more is no success if each time what follows fails: then the delays go on growing.
+      const hasAll = !resumed && this.#canResume;
       const retryAfterMs = this.#learn(attempt, { resumed });
-      if (isProgress && retryAfterMs === 0) continue;
+      const triesOtherwise = streamed && !this.#streams;
+      if ((hasFollowed || hasAll || triesOtherwise) && retryAfterMs === 0) continue;
       const delayMs = Math.max(this.#backoff.next(), retryAfterMs);
       this.#report(attempt, delayMs);
       await clock.sleep(delayMs, signal).catch(() => undefined);
@@ -98,7 +100,8 @@ export class Reflector {
   #hasFollowed(attempt: Attempt): boolean {
     const { clock, sink } = this.#options;
     if (!this.#canResume || attempt.is === "listed") return false;
-    const isQuiet = attempt.is === "ended" && clock.monotonic() - this.#followed.sinceMs >= LASTED_MS;
+    // Not every server sends bookmarks: silence alone is no failure.
+    const isQuiet = (attempt.is === "ended" || attempt.is === "silent") && clock.monotonic() - this.#followed.sinceMs >= LASTED_MS;
     return isQuiet || sink.known !== this.#followed.from;
   }
 
@@ -116,7 +119,7 @@ export class Reflector {
         const { error } = attempt;
         if (isForgotten(error) || isFromTheFuture(error)) this.#cannotResume({ isBehind: !resumed || isFromTheFuture(error) });
         if (isInitialStream && isNotUnderstood(error)) this.#streams = false;
-        return (isStatusError(error) ? (error.details?.retryAfterSeconds ?? 0) : 0) * 1_000;
+        return retryAfterMsOf(error);
       }
       case "rejected":
         this.#cannotResume({ isBehind: attempt.why === "older" });
@@ -124,6 +127,10 @@ export class Reflector {
       case "silent":
         // A server that has never heard of initial events sends no end of them.
         if (isInitialStream) this.#streams = false;
+        return 0;
+      case "ended":
+        // It was accepted, so the server has come as far as was asked for.
+        this.#behind = 0;
         return 0;
       default:
         return 0;
@@ -194,7 +201,8 @@ export class Reflector {
 
   #take(objects: readonly KubeObject[], revision: string): WatchEnd | undefined {
     const { sink } = this.#options;
-    if (!isResourceVersion(revision)) return { is: "rejected", why: "malformed" };
+    const isWellFormed = isResourceVersion(revision) && objects.every(({ metadata }) => isResourceVersion(metadata.resourceVersion));
+    if (!isWellFormed) return { is: "rejected", why: "malformed" };
     const isNewHistory = compareResourceVersions(revision, sink.known) < 0;
     if (isNewHistory && !this.#takesAnything) return { is: "rejected", why: "older" };
     if (isNewHistory) this.#options.log.warn("The server has another history: taking what it has", { revision, known: sink.known });
@@ -238,6 +246,12 @@ function isForgotten(error: unknown): boolean {
 /** The server has not come to this version. */
 function isFromTheFuture(error: unknown): boolean {
   return isReason(error, "Timeout") && error.details?.causes?.some(({ reason }) => reason === "ResourceVersionTooLarge") === true;
+}
+
+/** What the server asks for, and no longer than one waits anyway. */
+function retryAfterMsOf(error: unknown): number {
+  const { retryAfterSeconds = 0 } = (isStatusError(error) ? error.details : undefined) ?? {};
+  return Math.min(retryAfterSeconds * 1_000, RETRY_DELAY.maxMs);
 }
 
 /** What servers say to options that they do not know. */

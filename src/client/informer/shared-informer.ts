@@ -199,9 +199,15 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
       else this.#objects.delete(told.object.metadata);
     }
     this.#tell(differences);
-    if (isNewHistory) this.#revisionWaiters.resolveAll();
+    if (isNewHistory) this.#forgetHistory();
     this.#reached(revision);
     this.#keyWaiters.allChanged();
+  }
+
+  /** Versions that somebody waits for belong to a history that is no more; they may never come. */
+  #forgetHistory(): void {
+    this.#revisionToSync = "";
+    this.#revisionWaiters.resolveAll();
   }
 
   #isNews(object: T): boolean {

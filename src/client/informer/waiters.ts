@@ -22,7 +22,7 @@ function wait(signal: AbortSignal | undefined, begin: (waiter: Waiter) => () => 
       },
       reject(reason) {
         stopListening?.();
-        reject(reason as Error);
+        reject(reason);
       },
     });
     const stopListening =

@@ -18,6 +18,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./controller-manager.ts")).controllerManager,
   },
   {
+    name: "elect",
+    summary: "Let one of several processes lead, and run a command only there",
+    load: async () => (await import("./elect.ts")).elect,
+  },
+  {
     name: "store status",
     summary: "Print what a store holds, in numbers",
     load: async () => (await import("./store-status.ts")).storeStatus,

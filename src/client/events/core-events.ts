@@ -1,0 +1,141 @@
+/**
+ * Events of core/v1, as upstream's controllers write them. Three things keep a busy cluster readable, by upstream's numbers:
+ * - an event that equals an earlier one is that one with a count;
+ * - the tenth that differs only in its message, within ten minutes, and all after it are put together in one;
+ * - who tells more than 25 about one object is silenced, but for one every five minutes.
+ * Each remembers the last 4,096 only. Not here: writing (create-event-recorder.ts).
+ */
+import type { Event, EventSource, ObjectReference } from "../../api/generated/core/v1.ts";
+import { events } from "../../api/core/v1/event.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Lru } from "../../base/lru.ts";
+import { TokenBucket } from "../../base/rate-limiter.ts";
+import type { Draft } from "../client.ts";
+import { keyOf, namespaceOf, REMEMBERED_MAX, type EventForm, type EventNames, type EventWrite, type Happening } from "./event-write.ts";
+
+/** So many that differ only in their messages, each not longer than this after the one before, and they are put together. */
+const SIMILAR_MAX = 10;
+const SIMILAR_WITHIN_MS = 600_000;
+const SIMILAR_PREFIX = "(combined from similar events): ";
+
+/** What one source may tell about one object: so many at once, and then one more after each of these spans. */
+const TOLD_BURST = 25;
+const TOLD_EVERY_SECONDS = 300;
+
+export interface CoreEventsOptions {
+  readonly component: string;
+  readonly instance?: string;
+  readonly clock: Clock;
+  readonly names: EventNames;
+}
+
+interface Similar {
+  /** Never as many as SIMILAR_MAX between two calls. */
+  readonly messages: Set<string>;
+  lastMs: number;
+}
+
+/** Of the Event that stands for all equal ones. */
+interface Written {
+  readonly name: string;
+  readonly count: number;
+  readonly firstTimestamp: string;
+}
+
+export class CoreEvents implements EventForm {
+  readonly chores = [];
+  readonly #options: CoreEventsOptions;
+  readonly #source: EventSource;
+  readonly #similar = new Lru<string, Similar>({ max: REMEMBERED_MAX });
+  readonly #written = new Lru<string, Written>({ max: REMEMBERED_MAX });
+  readonly #allowances = new Lru<string, TokenBucket>({ max: REMEMBERED_MAX });
+
+  constructor(options: CoreEventsOptions) {
+    this.#options = options;
+    const { component, instance } = options;
+    this.#source = { component, ...(instance === undefined ? {} : { host: instance }) };
+  }
+
+  next(happening: Happening): EventWrite | "silenced" {
+    // Counted before it may be silenced: the next that is written shows them all.
+    const write = this.#counted(this.#together(happening));
+    return this.#allowanceOf(happening).takeNow() ? write : "silenced";
+  }
+
+  last(): Iterable<EventWrite> {
+    return [];
+  }
+
+  /** The event itself, or one that stands for it and others like it; and under which key it is counted. */
+  #together(happening: Happening): { readonly key: string; readonly event: Draft<Event> } {
+    const { about, event } = happening;
+    const similarKey = keyOf([...this.#objectKey(about), event.type, event.reason]);
+    if (this.#countSimilar(similarKey, event.message) < SIMILAR_MAX) {
+      return { key: keyOf([...this.#objectKey(about), event.type, event.reason, event.message]), event: this.#event(happening) };
+    }
+    const { clock, names } = this.#options;
+    const timeMs = clock.now();
+    const name = names.next(about.name ?? "", timeMs);
+    const message = SIMILAR_PREFIX + event.message;
+    // Upstream does not say in these who reports.
+    const nobody = { reportingComponent: "", reportingInstance: "" };
+    return { key: similarKey, event: { ...this.#event({ ...happening, timeMs, name }), message, ...nobody } };
+  }
+
+  #countSimilar(key: string, message: string): number {
+    const nowMs = this.#options.clock.monotonic();
+    const known = this.#similar.get(key);
+    const similar = known !== undefined && nowMs - known.lastMs <= SIMILAR_WITHIN_MS ? known : { messages: new Set<string>(), lastMs: 0 };
+    if (similar !== known) this.#similar.set(key, similar);
+    similar.lastMs = nowMs;
+    similar.messages.add(message);
+    const { size } = similar.messages;
+    if (size >= SIMILAR_MAX) for (const oldest of [...similar.messages].slice(0, 1)) similar.messages.delete(oldest);
+    return size;
+  }
+
+  #counted({ key, event }: { readonly key: string; readonly event: Draft<Event> }): EventWrite {
+    const { metadata, firstTimestamp: time = "", lastTimestamp = "", message = "" } = event;
+    const before = this.#written.get(key) ?? { name: metadata.name ?? "", count: 0, firstTimestamp: time };
+    const { name, firstTimestamp } = before;
+    const count = before.count + 1;
+    this.#written.set(key, { name, count, firstTimestamp });
+    const object: Draft<Event> = { ...event, metadata: { ...metadata, name }, firstTimestamp, count };
+    return { kind: events, object, ...(count === 1 ? {} : { change: { count, lastTimestamp, message } }) };
+  }
+
+  #allowanceOf({ about, event }: Happening): TokenBucket {
+    const key = keyOf([...this.#objectKey(about), event.type]);
+    const known = this.#allowances.get(key);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket({ clock: this.#options.clock, perSecond: 1 / TOLD_EVERY_SECONDS, burst: TOLD_BURST });
+    this.#allowances.set(key, bucket);
+    return bucket;
+  }
+
+  /** The source is the same for all. The resourceVersion does not count: what happens again happens to a newer one. */
+  #objectKey({ kind, namespace, name, uid, apiVersion }: ObjectReference): (string | undefined)[] {
+    return [kind, namespace, name, uid, apiVersion];
+  }
+
+  #event({ about, event, timeMs, name }: Happening): Draft<Event> {
+    const { component, instance = "" } = this.#options;
+    const time = formatTime(timeMs);
+    return {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name, namespace: namespaceOf(about) },
+      involvedObject: about,
+      reason: event.reason,
+      message: event.message,
+      source: this.#source,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
+      type: event.type,
+      reportingComponent: component,
+      reportingInstance: instance,
+    };
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Writes Events: one after the other, in the order in which they were told, beside whatever else the program does. A server that cannot
+ * be reached holds up all of them for two minutes per Event at most; those that then do not fit in the queue are dropped and counted.
+ * Not here: which Event is written of what was told (core-events.ts, series-events.ts).
+ */
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason, isStatusError, type Reason } from "../../api/machinery/status-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Fifo } from "../../base/fifo.ts";
+import type { LogFields, Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../client.ts";
+import { CoreEvents } from "./core-events.ts";
+import type { EventRecorder, RecordedEvent } from "./event-recorder.ts";
+import { EventNames, referenceTo, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
+import { SeriesEvents } from "./series-events.ts";
+
+/** Those told and not yet written. Upstream's number. */
+export const WAITING_MAX = 1_000;
+
+/** Upstream's numbers: how often one Event is tried, and how long is waited in between. */
+const TRIES_MAX = 12;
+const RETRY_AFTER_MS = 10_000;
+
+/** Who stops waits so long for the last Events. They help people, and no shutdown is worth more of their time. */
+export const LAST_EVENTS_MS = 2_000;
+
+/** Answers after which the same request may work. All others say that the Event itself cannot be. */
+const PASSING: readonly Reason[] = ["ServiceUnavailable", "TooManyRequests", "Timeout", "ServerTimeout"];
+
+/** Why the server refuses what is new in a namespace that is going. */
+const NAMESPACE_TERMINATING = "NamespaceTerminating";
+
+export interface EventRecorderOptions {
+  readonly client: Client;
+  /** Who tells: "replicaset-controller". */
+  readonly component: string;
+  /** On which machine, if that matters. */
+  readonly instance?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** "core": as upstream's controllers and kubelet; "events.k8s.io": as its scheduler. Default: "core". */
+  readonly api?: "core" | "events.k8s.io";
+}
+
+export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
+  return new Recorder(options);
+}
+
+type Waiting =
+  | { readonly is: "happening"; readonly happening: Happening }
+  | { readonly is: "write"; readonly write: EventWrite }
+  /** All before it are done. */
+  | { readonly is: "mark"; readonly reached: () => void };
+
+class Recorder implements EventRecorder {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Logger;
+  readonly #names: EventNames;
+  readonly #form: EventForm;
+  readonly #waiting = new Fifo<Waiting>();
+  readonly #stop = new AbortController();
+  #isWriting = false;
+  #isClosing = false;
+  #dropped = 0;
+  #disposal: Promise<void> | undefined;
+
+  constructor({ client, component, instance, clock, random, log, api = "core" }: EventRecorderOptions) {
+    this.#client = client.with({ signal: this.#stop.signal });
+    this.#clock = clock;
+    this.#random = random.derive(`events of ${component}`);
+    this.#log = log.with({ events: component });
+    this.#names = new EventNames(this.#random.derive("names"));
+    const common = { component, ...(instance === undefined ? {} : { instance }), clock };
+    this.#form = api === "core" ? new CoreEvents({ ...common, names: this.#names }) : new SeriesEvents(common);
+    for (const { everyMs, due } of this.#form.chores) void this.#repeat(everyMs, due);
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  record(about: KubeObject, event: RecordedEvent): void {
+    if (this.#isClosing || this.#waiting.length >= WAITING_MAX) {
+      this.#drop("Dropped an event: too many wait already, or the recorder has stopped", { reason: event.reason, message: event.message });
+      return;
+    }
+    try {
+      this.#add({ is: "happening", happening: this.#happening(about, event) });
+    } catch (error) {
+      this.#drop("Dropped an event: what it is about is no object", { reason: event.reason, message: event.message, error });
+    }
+  }
+
+  flushed(): Promise<void> {
+    if (!this.#isWriting) return Promise.resolve();
+    return new Promise((reached) => this.#waiting.push({ is: "mark", reached }));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal ??= this.#close();
+    return this.#disposal;
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosing = true;
+    const flushed = this.#flushLast();
+    const inTime = new AbortController();
+    void flushed.then(() => inTime.abort());
+    await this.#clock.sleep(LAST_EVENTS_MS, inTime.signal).catch(() => undefined);
+    // From here on every try ends at once, so the rest is dropped and counted.
+    this.#stop.abort(new Error("The event recorder has stopped"));
+    await flushed;
+  }
+
+  async #flushLast(): Promise<void> {
+    await this.flushed();
+    for (const write of this.#form.last()) this.#add({ is: "write", write });
+    await this.flushed();
+  }
+
+  #happening(about: KubeObject, event: RecordedEvent): Happening {
+    const timeMs = this.#clock.now();
+    const name = this.#names.next(about.metadata.name, timeMs);
+    const related = event.related === undefined ? {} : { related: referenceTo(event.related) };
+    return { about: referenceTo(about), ...related, event, timeMs, name };
+  }
+
+  // ── one after the other ───────────────────────────────────────────────────────────────────────────
+
+  #add(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    // Later, so that whoever tells something goes on with his own work first.
+    this.#clock.soon(() => void this.#writeAll());
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#handle(next);
+    this.#isWriting = false;
+  }
+
+  async #handle(waiting: Waiting): Promise<void> {
+    if (waiting.is === "mark") return waiting.reached();
+    const write = waiting.is === "write" ? waiting.write : this.#form.next(waiting.happening);
+    if (write === "silenced") this.#drop("Silenced an event: its source tells too much about one object", {});
+    else if (write !== undefined) await this.#writeOrDrop(write);
+  }
+
+  async #writeOrDrop(write: EventWrite): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const error = await this.#try(write);
+      if (error === undefined) return;
+      // An answer that was lost on the way: it was written all the same.
+      if (tries > 1 && write.change === undefined && isReason(error, "AlreadyExists")) return;
+      if (!isPassing(error, write) || tries >= TRIES_MAX || !(await this.#rest(tries))) {
+        this.#drop(
+          "Dropped an event: it could not be written",
+          { event: write.object.metadata.name, tries, error },
+          this.#isExpected(error),
+        );
+        return;
+      }
+    }
+  }
+
+  /** What went wrong. */
+  async #try({ kind, object, change }: EventWrite): Promise<unknown> {
+    const { namespace, name = "" } = object.metadata;
+    try {
+      if (change !== undefined && (await this.#patched({ kind, object, change }, { namespace, name }))) return undefined;
+      await this.#client.create(kind, object);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** False: it has gone. */
+  async #patched(
+    { kind, change }: EventWrite & Required<Pick<EventWrite, "change">>,
+    key: { namespace: string | undefined; name: string },
+  ): Promise<boolean> {
+    try {
+      await this.#client.patch(kind, key, { type: "strategic", value: change });
+      return true;
+    } catch (error) {
+      if (isReason(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  /** False: it was stopped meanwhile. */
+  async #rest(tries: number): Promise<boolean> {
+    // The first by chance, so that those who lost the server together do not return together.
+    const delayMs = tries === 1 ? RETRY_AFTER_MS * this.#random.fraction() : RETRY_AFTER_MS;
+    return this.#clock.sleep(delayMs, this.#stop.signal).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Who stops, or tells something of a namespace that is going, knows that it may not be heard. */
+  #isExpected(error: unknown): boolean {
+    const causes = (isStatusError(error) && error.details?.causes) || [];
+    return this.#stop.signal.aborted || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
+  }
+
+  #drop(sentence: string, fields: LogFields, isExpected = true): void {
+    this.#dropped++;
+    this.#log[isExpected ? "debug" : "warn"](sentence, { ...fields, dropped: this.#dropped });
+  }
+
+  async #repeat(everyMs: number, due: () => Iterable<EventWrite>): Promise<void> {
+    const { signal } = this.#stop;
+    const slept = () =>
+      this.#clock.sleep(everyMs, signal).then(
+        () => true,
+        () => false,
+      );
+    while ((await slept()) && !this.#isClosing) for (const write of due()) this.#add({ is: "write", write });
+  }
+}
+
+function isPassing(error: unknown, { change }: EventWrite): boolean {
+  if (!isStatusError(error)) return false;
+  // It was not there to be changed, and then was there to be created: somebody made it in between, and it can be changed now.
+  if (change !== undefined && error.reason === "AlreadyExists") return true;
+  return PASSING.includes(error.reason);
+}

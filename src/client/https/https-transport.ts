@@ -1,0 +1,214 @@
+/**
+ * The transport to a server elsewhere. Every failure is a StatusError. What the server asks to send again later is sent again; what got no
+ * answer is sent again only if it changes nothing, or if the server is known to have done nothing with it: no write ever happens twice.
+ * Not here: connections (host/http/client-*.ts), who one is (credentials.ts), what goes over the wire (request-line.ts, answer.ts).
+ */
+import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { badRequest, isStatusError, StatusError } from "../../api/machinery/status-error.ts";
+import type {
+  Transport,
+  TransportRequest,
+  TransportResponse,
+  TransportWatch,
+  TransportWatchListener,
+} from "../../api/machinery/transport.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { execProgram, type ExecOptions, type ExecOutcome } from "../../host/exec-program.ts";
+import { readWhole } from "../../host/files.ts";
+import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client-contract.ts";
+import { openHttpClient } from "../../host/http/client-pool.ts";
+import { readObject, responseOf } from "./answer.ts";
+import type { ConnectionConfig } from "./connection-config.ts";
+import { Credentials, type Shown } from "./credentials.ts";
+import { headerText, impersonationHeaders } from "./impersonation.ts";
+import { requestLine, type RequestLine } from "./request-line.ts";
+import { errorOfAnswer, type Asked } from "./status-answer.ts";
+import { WatchStream } from "./watch-stream.ts";
+
+export interface HttpsTransportOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Names the program, and so the manager of the fields that it writes: "kube-controller-manager/v1.36.0". */
+  readonly userAgent: string;
+  readonly limits?: Partial<HttpClientLimits>;
+  /** Default: the machine's. */
+  readonly readFile?: (path: string) => Promise<Uint8Array>;
+  /** Default: the machine's. */
+  readonly run?: (options: ExecOptions) => Promise<ExecOutcome>;
+}
+
+/** How often one request is sent again because the server asked for it with Retry-After; as upstream's clients. */
+const RETRIES_MAX = 10;
+/** If it asks for longer, that is for the caller to know and not to wait for. */
+const RETRY_AFTER_SECONDS_MAX = 30;
+
+export function httpsTransport(config: ConnectionConfig, options: HttpsTransportOptions): Transport & AsyncDisposable {
+  return new HttpsTransport(config, options);
+}
+
+class HttpsTransport implements Transport, AsyncDisposable {
+  readonly #options: HttpsTransportOptions;
+  readonly #server: string;
+  readonly #prefix: string;
+  readonly #credentials: Credentials;
+  readonly #client: HttpClient;
+  readonly #watches = new Set<WatchStream>();
+  readonly #headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly #packedHeaders: Readonly<Record<string, string | readonly string[]>>;
+
+  constructor(config: ConnectionConfig, options: HttpsTransportOptions) {
+    const { clock, readFile = readWhole, run = execProgram, limits, userAgent } = options;
+    const { isInsecure, serverName, proxyUrl: proxy, impersonate } = config;
+    this.#options = options;
+    this.#server = config.server;
+    this.#prefix = new URL(config.server).pathname.replace(/\/+$/, "");
+    this.#credentials = new Credentials(config, { clock, readFile, run });
+    this.#headers = {
+      accept: JSON_TYPE,
+      "user-agent": headerText(userAgent),
+      ...(impersonate === undefined ? {} : impersonationHeaders(impersonate)),
+    };
+    this.#packedHeaders = config.disableCompression === true ? this.#headers : { ...this.#headers, "accept-encoding": "gzip" };
+    const tls = async () => ({ isInsecure, serverName, ...(await this.#credentials.tls()) });
+    this.#client = openHttpClient({ server: config.server, tls, proxy, clock, limits });
+  }
+
+  async request(request: TransportRequest): Promise<TransportResponse> {
+    if (request.verb === "watch") throw badRequest("a watch is started with watch()");
+    const line = requestLine(request);
+    const answer = await this.#exchange(line, { headers: this.#packedHeaders, signal: request.signal, asked: askedOf(line, request) });
+    const { code } = answer;
+    return responseOf({ code, body: await this.#body(answer, request.signal), warning: answer.header("warning") });
+  }
+
+  async document(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<JsonObject> {
+    if (!path.startsWith("/")) throw badRequest(`Cannot ask for ${JSON.stringify(path)}: a path must begin with a slash`);
+    const line: RequestLine = { method: "GET", path, headers: {}, isRead: true };
+    const answer = await this.#exchange(line, { headers: this.#packedHeaders, signal, asked: line });
+    return readObject(await this.#body(answer, signal));
+  }
+
+  async watch(request: Omit<TransportRequest, "verb">, listener: TransportWatchListener): Promise<TransportWatch> {
+    const line = requestLine({ ...request, verb: "watch" });
+    // Packing would only hold events back.
+    const answer = await this.#exchange(line, { headers: this.#headers, signal: request.signal, asked: askedOf(line, request) });
+    const watch: WatchStream = new WatchStream(answer, listener, () => void this.#watches.delete(watch));
+    this.#watches.add(watch);
+    // Whoever awaits this gets its turn before the first event.
+    this.#options.clock.soon(() => watch.start());
+    return watch;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const watch of [...this.#watches]) watch.stop();
+    await this.#client[Symbol.asyncDispose]();
+  }
+
+  /** An answer that is not a refusal. Rejects with a StatusError. */
+  async #exchange(line: RequestLine, call: Call): Promise<HttpClientAnswer> {
+    const { signal } = call;
+    const tried = { resent: false, renewed: false, retries: 0 };
+    for (;;) {
+      if (signal?.aborted === true) throw gaveUp(signal);
+      const shown = await this.#shown();
+      const answer = await this.#send(line, call, shown).catch((error: unknown) => this.#lost(error, line, call, tried));
+      if (answer === undefined) continue;
+      if (answer.code >= 200 && answer.code < 300) return answer;
+      const body = await this.#body(answer, signal);
+      if (answer.code === 401 && !tried.renewed && (await this.#renew(shown))) {
+        tried.renewed = true;
+        continue;
+      }
+      const retryAfterSeconds = retryAfterOf(answer);
+      const isWorthIt = retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX && tried.retries < RETRIES_MAX;
+      if (!isRefusal(answer.code) || !isWorthIt) throw errorOfAnswer({ code: answer.code, body, retryAfterSeconds, asked: call.asked });
+      tried.retries++;
+      this.#options.log.debug("The server asks to come back later", { path: line.path, code: answer.code, retryAfterSeconds });
+      await this.#options.clock.sleep(retryAfterSeconds * 1_000, signal).catch(() => undefined);
+    }
+  }
+
+  #send({ method, path, headers, body }: RequestLine, call: Call, { authorization }: Shown): Promise<HttpClientAnswer> {
+    const { signal } = call;
+    return this.#client.send({
+      method,
+      path: `${this.#prefix}${path}`,
+      headers: { ...call.headers, ...headers, ...(authorization === undefined ? {} : { authorization }) },
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  /** No answer came. Undefined: it is safe to send it once more. */
+  #lost(error: unknown, line: RequestLine, { signal }: Call, tried: { resent: boolean }): undefined {
+    if (signal?.aborted === true) throw gaveUp(signal);
+    if (!(error instanceof HttpClientError)) throw error;
+    const isSafe = error.loss === "unprocessed" || (error.loss === "lost" && line.isRead);
+    if (!isSafe || tried.resent) throw this.#noAnswer(error);
+    tried.resent = true;
+    this.#options.log.debug("Sending a request again whose connection was lost", { path: line.path, error });
+    return undefined;
+  }
+
+  async #body(answer: HttpClientAnswer, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    try {
+      return await answer.body();
+    } catch (error) {
+      if (signal?.aborted === true) throw gaveUp(signal);
+      throw this.#noAnswer(error);
+    }
+  }
+
+  async #shown(): Promise<Shown> {
+    try {
+      const shown = this.#credentials.show();
+      return shown instanceof Promise ? await shown : shown;
+    } catch (error) {
+      throw new StatusError("Unauthorized", `getting credentials: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Whether there are other credentials to try. */
+  async #renew(shown: Shown): Promise<boolean> {
+    try {
+      const next = await this.#credentials.refused(shown);
+      if (next === "again-anew") this.#client.renew();
+      return next !== "give-up";
+    } catch (error) {
+      this.#options.log.warn("Cannot renew the credentials that the server refused", { server: this.#server, error });
+      return false;
+    }
+  }
+
+  #noAnswer(error: unknown): StatusError {
+    if (isStatusError(error)) return error;
+    return new StatusError("ServiceUnavailable", `Cannot ask ${this.#server}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+interface Call {
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly signal: AbortSignal | undefined;
+  readonly asked: Asked;
+}
+
+function askedOf({ method }: RequestLine, { group, plural, name }: Omit<TransportRequest, "verb">): Asked {
+  return { method, group, plural, name };
+}
+
+function gaveUp({ reason }: AbortSignal): StatusError {
+  return isStatusError(reason) ? reason : new StatusError("Timeout", "The client went away before the answer", { cause: reason });
+}
+
+/** Infinity if there is no number of seconds; nobody sends dates. */
+function retryAfterOf(answer: HttpClientAnswer): number {
+  const text = answer.header("retry-after") ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : Infinity;
+}
+
+/** Those say that nothing was done; after others nobody knows. */
+function isRefusal(code: number): boolean {
+  return code === 429 || code === 503;
+}

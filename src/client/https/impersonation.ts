@@ -1,0 +1,28 @@
+/** Headers that ask to act as somebody else. */
+import type { Impersonation } from "./connection-config.ts";
+
+const encoder = new TextEncoder();
+
+export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): Readonly<Record<string, string | readonly string[]>> {
+  const headers: [string, string | readonly string[]][] = [["impersonate-user", headerText(user)]];
+  if (uid !== undefined) headers.push(["impersonate-uid", headerText(uid)]);
+  if (groups.length > 0) headers.push(["impersonate-group", groups.map(headerText)]);
+  for (const [key, values] of extra) headers.push([`impersonate-extra-${headerName(key)}`, values.map(headerText)]);
+  return Object.fromEntries(headers);
+}
+
+/** What may stand in the name of a header, without the percent sign, which escapes the rest. */
+const LEGAL = /[!#$&'*+.^_`|~0-9A-Za-z-]/;
+
+function headerName(key: string): string {
+  const letters = [...encoder.encode(key)].map((byte) => {
+    const letter = String.fromCharCode(byte);
+    return LEGAL.test(letter) ? letter : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  });
+  return letters.join("").toLowerCase();
+}
+
+/** Headers are bytes; each is written as the character of its number, which is what Node sends as that byte. */
+export function headerText(text: string): string {
+  return String.fromCharCode(...encoder.encode(text));
+}

@@ -1,0 +1,52 @@
+/**
+ * The package's entry `k8ts/client`: how a program talks to a Kubernetes API, k8ts's or any other. What stands here is public and stays.
+ * Kinds come from `k8ts/kinds`; one of one's own is a plain value (ResourceKind).
+ */
+export type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  ClientDefaults,
+  DeleteOptions,
+  Draft,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  Patch,
+  ReadOptions,
+  ResourceKind,
+  SelectOptions,
+  WatchOptions,
+  WriteOptions,
+} from "../client.ts";
+export { createClient } from "../rest-client.ts";
+export { discover, findKind, type DiscoveredKind, type Discovery, type DiscoveryFailure } from "../discovery.ts";
+export type { Index, Informer, InformerHandler, Informers, InformerScope, Reader } from "../informer/informer.ts";
+export { createInformers, type InformersOptions } from "../informer/informers.ts";
+export { defineIndex } from "../informer/index.ts";
+export { ownWrites } from "../informer/own-writes.ts";
+export { readerOf } from "../informer/reader.ts";
+export type { EventRecorder, RecordedEvent } from "../events/event-recorder.ts";
+export { createEventRecorder, type EventRecorderOptions } from "../events/create-event-recorder.ts";
+export { startLeaderElection, type ElectionTimes, type LeaderElection, type LeaderElectionOptions } from "../election/leader-election.ts";
+export { httpsTransport, type HttpsTransportOptions } from "./https-transport.ts";
+export { inClusterConfig, loadKubeconfig, type LoadOptions } from "./load-kubeconfig.ts";
+export type { ConnectionConfig, CredentialsConfig, TokenSource } from "./connection-config.ts";
+export type {
+  RequestOptions,
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportWatch,
+  TransportWatchListener,
+} from "../../api/machinery/transport.ts";
+export type { Cause } from "../../api/machinery/cause.ts";
+export type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
+export { isReason, StatusError, type Reason, type Status } from "../../api/machinery/status-error.ts";
+export { WorkQueue, type WorkQueueOptions } from "../../base/work-queue.ts";
+export { realClock } from "../../host/real-clock.ts";
+export { realRandom } from "../../host/real-random.ts";
+export { silentLogger, type Logger } from "../../base/logger.ts";
+export type { Clock } from "../../base/clock.ts";
+export type { Random } from "../../base/random.ts";

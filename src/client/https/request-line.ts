@@ -1,0 +1,107 @@
+/** A request of the transport as HTTP: method, path, query and body are upstream's to the letter, since other servers read them, too. */
+import { CAUSE_HEADER, formatCause } from "../../api/machinery/cause.ts";
+import { writeJson } from "../../api/machinery/codec/json.ts";
+import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import { validatePathSegmentName } from "../../api/machinery/names.ts";
+import type { Verb } from "../../api/machinery/resource.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
+import type { PatchType, RequestOptions, TransportRequest } from "../../api/machinery/transport.ts";
+
+export interface RequestLine {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** It changes nothing, so that it may be sent again. */
+  readonly isRead: boolean;
+}
+
+const METHODS: Readonly<Record<Verb, string>> = {
+  get: "GET",
+  list: "GET",
+  watch: "GET",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETE",
+};
+
+const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  // Every JSON is YAML.
+  apply: "application/apply-patch+yaml",
+};
+
+/** Throws BadRequest if a name cannot stand in a path: it would ask for something else. */
+export function requestLine(request: TransportRequest): RequestLine {
+  const { verb, patch, object, traceparent, cause } = request;
+  const isRead = verb === "get" || verb === "list" || verb === "watch";
+  const headers: Record<string, string> = {};
+  if (traceparent !== undefined) headers["traceparent"] = traceparent;
+  if (cause !== undefined) headers[CAUSE_HEADER] = formatCause(cause);
+  const line = { method: METHODS[verb], path: `${pathOf(request)}${queryOf(verb, request.options)}`, headers, isRead };
+  if (patch !== undefined) {
+    headers["content-type"] = PATCH_TYPES[patch.type];
+    return { ...line, body: writeJson(patch.value) };
+  }
+  if (object === undefined || isRead) return line;
+  headers["content-type"] = JSON_TYPE;
+  return { ...line, body: writeJson(object) };
+}
+
+function pathOf(request: TransportRequest): string {
+  const { verb, group, version, plural, subresource = "", namespace = "", name = "" } = request;
+  const root = group === "" ? `/api/${segment(version)}` : `/apis/${segment(group)}/${segment(version)}`;
+  const place = namespace === "" ? "" : `/namespaces/${segment(namespace)}`;
+  const collection = `${root}${place}/${segment(plural)}`;
+  const isOfAll = verb === "list" || verb === "watch" || verb === "deletecollection" || (verb === "create" && subresource === "");
+  if (isOfAll) return collection;
+  if (name === "") throw badRequest("resource name may not be empty");
+  return `${collection}/${segment(name)}${subresource === "" ? "" : `/${segment(subresource)}`}`;
+}
+
+/** What needs no second look; nearly everything. */
+const PLAIN_SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9_.~-]*$/;
+
+function segment(text: string): string {
+  if (PLAIN_SEGMENT.test(text)) return text;
+  const [wrong] = text === "" ? ["may not be empty"] : validatePathSegmentName(text);
+  if (wrong !== undefined) throw badRequest(`invalid resource name ${JSON.stringify(text)}: [${wrong}]`);
+  return encodeURIComponent(text);
+}
+
+/** The names of the options are those of the parameters. */
+const PARAMETERS: readonly (keyof RequestOptions)[] = [
+  "labelSelector",
+  "fieldSelector",
+  "resourceVersion",
+  "resourceVersionMatch",
+  "limit",
+  "continue",
+  "timeoutSeconds",
+  "allowWatchBookmarks",
+  "sendInitialEvents",
+  "dryRun",
+  "fieldManager",
+  "fieldValidation",
+  "force",
+  "gracePeriodSeconds",
+  "propagationPolicy",
+  "orphanDependents",
+  "ignoreStoreReadErrorWithClusterBreakingPotential",
+];
+
+function queryOf(verb: Verb, options: RequestOptions = {}): string {
+  let query = verb === "watch" ? "?watch=true" : "";
+  for (const name of PARAMETERS) {
+    const value = options[name];
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value])
+      query += `${query === "" ? "?" : "&"}${name}=${encodeURIComponent(String(one))}`;
+  }
+  return query;
+}

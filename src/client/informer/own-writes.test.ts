@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { ConfigMap, Pod } from "../../api/generated/core/v1.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { byteWire, UNBROKEN } from "../../testing/byte-wire.ts";
+import { driven } from "../../testing/driven.ts";
+import type { Client, Draft } from "../client.ts";
+import { createClient } from "../rest-client.ts";
+import { createInformers } from "./informers.ts";
+import { ownWrites } from "./own-writes.ts";
+import { readerOf } from "./reader.ts";
+
+const KEY = { namespace: "default", name: "a" };
+
+function map(data: Readonly<Record<string, string>> = {}): Draft<ConfigMap> {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: KEY, data };
+}
+
+function pod(): Draft<Pod> {
+  return { apiVersion: "v1", kind: "Pod", metadata: KEY, spec: { containers: [{ name: "c", image: "i" }] } };
+}
+
+const LATE_MS = 500;
+
+/** Events come half a second late, answers at once. */
+async function lateWorld() {
+  const wire = await byteWire();
+  const { clock } = wire;
+  wire.fateOf = () => ({ ...UNBROKEN, delayMs: LATE_MS });
+  const informers = createInformers({ transport: wire.transport, clock, random: seededRandom(1), log: silentLogger });
+  informers.of(configMaps);
+  informers.of(pods);
+  await clock.advance(10 * LATE_MS);
+  const client = createClient(wire.transport);
+  /** Resolves with how long it took and what it gave, under virtual time. */
+  const timed = async <T>(work: Promise<T>): Promise<{ readonly took: number; readonly value: T }> => {
+    const startMs = clock.monotonic();
+    let tookMs: number | undefined;
+    const ended = work.finally(() => (tookMs = clock.monotonic() - startMs));
+    ended.catch(() => undefined);
+    while (tookMs === undefined && clock.monotonic() - startMs < 10_000) await clock.advance(LATE_MS / 10);
+    return { took: tookMs ?? Infinity, value: await ended };
+  };
+  return {
+    wire,
+    clock,
+    client,
+    informers,
+    timed,
+    read: readerOf(informers),
+    write: ownWrites(client, informers),
+    async [Symbol.asyncDispose]() {
+      await informers.close();
+      await wire[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const WRITES: readonly (readonly [string, (write: Client, current: ConfigMap) => Promise<ConfigMap>])[] = [
+  ["update", (write, current) => write.update(configMaps, { ...current, data: { x: "1" } })],
+  ["patch", (write) => write.patch(configMaps, KEY, { type: "merge", value: { data: { x: "1" } } })],
+  ["apply", (write) => write.apply(configMaps, map({ x: "1" }), { fieldManager: "me", force: true })],
+  ["a client with defaults", (write, current) => write.with({ fieldManager: "me" }).update(configMaps, { ...current, data: { x: "1" } })],
+];
+
+test("creating is answered when the informer shows it", async () => {
+  await using world = await lateWorld();
+  const { took, value } = await world.timed(world.write.create(configMaps, map()));
+
+  assert(took >= LATE_MS);
+  assert.equal(world.read.get(configMaps, KEY)?.metadata.resourceVersion, value.metadata.resourceVersion);
+});
+
+for (const [what, change] of WRITES) {
+  test(`changing is answered when the informer shows it: ${what}`, async () => {
+    await using world = await lateWorld();
+    const { value: current } = await world.timed(world.write.create(configMaps, map()));
+    const { took } = await world.timed(change(world.write, current));
+
+    assert(took >= LATE_MS);
+    assert.deepEqual(world.read.get(configMaps, KEY)?.data, { x: "1" });
+  });
+}
+
+test("what changes nothing and what is a dry run is not waited for", async () => {
+  await using world = await lateWorld();
+  const { value: current } = await world.timed(world.write.create(configMaps, map()));
+  const dryRun = ["All"];
+
+  for (const work of [
+    () => world.write.update(configMaps, current),
+    () => world.write.update(configMaps, { ...current, data: { x: "1" } }, { dryRun }),
+    () => world.write.delete(configMaps, KEY, { dryRun }),
+    () => world.write.deleteCollection(configMaps, { namespace: "default", dryRun }),
+  ]) {
+    assert.equal((await world.timed<unknown>(work())).took, 0);
+  }
+});
+
+test("a deletion is answered when it is not shown any more", async () => {
+  await using world = await lateWorld();
+  await world.timed(world.write.create(configMaps, map()));
+  const { took } = await world.timed(world.write.delete(configMaps, KEY));
+
+  assert(took >= LATE_MS);
+  assert.equal(world.read.get(configMaps, KEY), undefined);
+});
+
+test("the deletion of what is held back is answered when it is shown as going", async () => {
+  await using world = await lateWorld();
+  await world.timed(world.write.create(configMaps, { ...map(), metadata: { ...KEY, finalizers: ["example.com/hold"] } }));
+  const { took } = await world.timed(world.write.delete(configMaps, KEY));
+
+  assert(took >= LATE_MS);
+  assert.notEqual(world.read.get(configMaps, KEY)?.metadata.deletionTimestamp, undefined);
+});
+
+test("deleting many is answered when none of those that are gone is shown", async () => {
+  await using world = await lateWorld();
+  for (const name of ["a", "b", "c"]) {
+    const labels = { labels: { keep: String(name === "c") } };
+    await world.timed(world.write.create(configMaps, { ...map(), metadata: { namespace: "default", name, ...labels } }));
+  }
+  const { took } = await world.timed(world.write.deleteCollection(configMaps, { namespace: "default", labelSelector: "keep=false" }));
+
+  assert(took >= LATE_MS);
+  assert.deepEqual(
+    world.read.list(configMaps, "default").map(({ metadata }) => metadata.name),
+    ["c"],
+  );
+});
+
+test("an eviction is answered when the Pod is not shown, or shown as going; a binding when it shows its node", async () => {
+  await using world = await lateWorld();
+  await world.timed(world.write.create(pods, pod()));
+  const target = { apiVersion: "v1", kind: "Node", name: "n1" };
+  const binding = { apiVersion: "v1", kind: "Binding", metadata: KEY, target };
+  const bound = await world.timed(world.write.post(pods, KEY, "binding", binding));
+  assert(bound.took >= LATE_MS);
+  assert.equal(world.read.get(pods, KEY)?.spec?.nodeName, "n1");
+
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: KEY };
+  const evicted = await world.timed(world.write.post(pods, KEY, "eviction", eviction));
+
+  assert(evicted.took >= LATE_MS);
+  const left = world.read.get(pods, KEY);
+  assert(left === undefined || left.metadata.deletionTimestamp !== undefined);
+});
+
+test("waiting is given up with the signal of the call or of the client", async () => {
+  await using world = await lateWorld();
+  for (const how of ["call", "client"] as const) {
+    const stop = new AbortController();
+    const { signal } = stop;
+    const write = how === "client" ? world.write.with({ signal }) : world.write;
+    const creating = write.create(
+      configMaps,
+      { ...map(), metadata: { namespace: "default", name: how } },
+      how === "call" ? { signal } : {},
+    );
+    creating.catch(() => undefined);
+    await world.clock.settle();
+
+    stop.abort(new Error("Enough"));
+
+    await assert.rejects(driven(world.clock, creating), /Enough/);
+  }
+});
+
+test("kinds of which there is no informer are not waited for", async () => {
+  await using world = await lateWorld();
+  const informers = createInformers({ transport: world.wire.transport, clock: world.clock, random: seededRandom(1), log: silentLogger });
+  assert.equal((await world.timed(ownWrites(world.client, informers).create(configMaps, map()))).took, 0);
+});

@@ -1,0 +1,83 @@
+/** Servers that do what a server may do on a bad day, between an informer and the wire: too old to know all options, behind, repeating. */
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import { compareResourceVersions } from "../../../api/machinery/resource-version.ts";
+import { StatusError } from "../../../api/machinery/status-error.ts";
+import type { Transport, TransportEvent, TransportRequest } from "../../../api/machinery/transport.ts";
+import { pick, type Random } from "../../../base/random.ts";
+
+/** Refuses `sendInitialEvents`. */
+export function withoutInitialEvents(transport: Transport): Transport {
+  return {
+    ...transport,
+    watch(request, listener) {
+      if (request.options?.sendInitialEvents === undefined) return transport.watch(request, listener);
+      return Promise.reject(new StatusError("Invalid", "sendInitialEvents: Forbidden: is forbidden for watch"));
+    },
+  };
+}
+
+/** Tells again, in between, what it told before on any watch. */
+export function repeating(random: Random): (transport: Transport) => Transport {
+  const told: TransportEvent[] = [];
+  return (transport) => ({
+    ...transport,
+    watch(request, listener) {
+      if (request.options?.sendInitialEvents === true) return transport.watch(request, listener);
+      return transport.watch(request, {
+        ended: () => listener.ended(),
+        event(event) {
+          if (event.type !== "ERROR") told.push(event);
+          listener.event(event);
+          while (random.below(2) === 0 && told.length > 0) listener.event(pick(random, told));
+        },
+      });
+    },
+  });
+}
+
+export interface LaggingServer {
+  over(transport: Transport): Transport;
+  /** From now on this is all it knows, until `catchUp`. */
+  fallBehind(objects: readonly KubeObject[], revision: string): void;
+  catchUp(): void;
+}
+
+/** A server that shows what was a while ago; it refuses whoever knows more, or answers as if it had not heard what is known. */
+export function laggingServer(random: Random): LaggingServer {
+  let past: { readonly objects: readonly KubeObject[]; readonly revision: string } | undefined;
+  const mayRefuse = ({ options }: Omit<TransportRequest, "verb">, moment: { readonly revision: string }) => {
+    const { resourceVersion: wanted = "" } = options ?? {};
+    if (compareResourceVersions(wanted, moment.revision) > 0 && random.below(2) === 0) throw tooLarge(wanted, moment.revision);
+  };
+  return {
+    fallBehind: (objects, revision) => void (past = { objects, revision }),
+    catchUp: () => void (past = undefined),
+    over: (transport) => ({
+      ...transport,
+      async request(request) {
+        if (past === undefined || request.verb !== "list") return transport.request(request);
+        mayRefuse(request, past);
+        return { is: "list", items: past.objects, metadata: { resourceVersion: past.revision }, warnings: [] };
+      },
+      async watch(request, listener) {
+        if (past === undefined) return transport.watch(request, listener);
+        const moment = past;
+        mayRefuse(request, moment);
+        const isInitial = request.options?.sendInitialEvents === true;
+        // As the wire does, nothing is heard before the caller has the watch. Of changes it has none to tell.
+        void Promise.resolve().then(() => {
+          if (isInitial) for (const object of moment.objects) listener.event({ type: "ADDED", object });
+          if (isInitial) listener.event({ type: "BOOKMARK", resourceVersion: moment.revision, initialEventsEnd: true });
+          listener.ended();
+        });
+        return { stop() {} };
+      },
+    }),
+  };
+}
+
+export function tooLarge(wanted: string, current: string): StatusError {
+  return new StatusError("Timeout", `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * Which calls the handlers of an informer must get, word for word: told by what was written, and by which stretches were not seen. Every
+ * write outside of them is told by itself; each of them is told as the difference between its ends, in the order of the keys.
+ */
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { InformerHandler } from "../informer.ts";
+
+/** Something that happened, in order of revisions. */
+export interface Happened {
+  readonly is: "put" | "deleted";
+  readonly key: string;
+  readonly uid: string;
+  readonly revision: number;
+}
+
+/** After `from`, up to and with `to`. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One line per call. */
+export function toldLines(lines: string[]): InformerHandler {
+  return {
+    added: (object) => void lines.push(`added ${textOf(object)}`),
+    updated: (object, previous) => void lines.push(`updated ${textOf(object)} from @${previous.metadata.resourceVersion}`),
+    deleted: (object) => void lines.push(`deleted ${textOf(object)}`),
+  };
+}
+
+function textOf({ metadata: { namespace = "", name, resourceVersion } }: KubeObject): string {
+  return `${namespace}/${name}@${resourceVersion}`;
+}
+
+type State = Map<string, Happened>;
+
+export function expectedLines(history: readonly Happened[], gaps: readonly Gap[]): string[] {
+  const lines: string[] = [];
+  const state: State = new Map();
+  let next = 0;
+  const play = (upTo: number, into: string[]) => {
+    for (let one = history[next]; one !== undefined && one.revision <= upTo; one = history[++next]) step(state, one, into);
+  };
+  for (const { from, to } of gaps) {
+    play(from, lines);
+    const before: State = new Map(state);
+    play(to, []);
+    tellDifference(before, state, lines);
+  }
+  play(Infinity, lines);
+  return lines;
+}
+
+function step(state: State, now: Happened, lines: string[]): void {
+  const before = state.get(now.key);
+  if (now.is === "deleted") {
+    state.delete(now.key);
+    lines.push(`deleted ${now.key}@${now.revision}`);
+    return;
+  }
+  state.set(now.key, now);
+  lines.push(
+    `${before === undefined ? "added" : "updated"} ${now.key}@${now.revision}${before === undefined ? "" : ` from @${before.revision}`}`,
+  );
+}
+
+function tellDifference(before: State, now: State, lines: string[]): void {
+  for (const key of [...new Set([...before.keys(), ...now.keys()])].toSorted()) {
+    const [old, fresh] = [before.get(key), now.get(key)];
+    if (old?.revision === fresh?.revision) continue;
+    const isSame = old !== undefined && old.uid === fresh?.uid;
+    if (old !== undefined && !isSame) lines.push(`deleted ${key}@${old.revision}`);
+    if (fresh !== undefined)
+      lines.push(isSame ? `updated ${key}@${fresh.revision} from @${old.revision}` : `added ${key}@${fresh.revision}`);
+  }
+}

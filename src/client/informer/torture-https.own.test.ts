@@ -1,0 +1,106 @@
+/** The same over real sockets: whatever part of whatever is cut with them, content and calls are right. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import type { TransportEvent } from "../../api/machinery/transport.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { pick, seededRandom } from "../../base/random.ts";
+import { startHttpsWire, type HttpsWire } from "../../testing/https-wire.ts";
+import { rounds, testSeed } from "../../testing/rounds.ts";
+import { createClient } from "../rest-client.ts";
+import { createInformers } from "./informers.ts";
+import { ownWrites } from "./own-writes.ts";
+import { withGapBook } from "./testing/gap-book.ts";
+import { expectedLines, toldLines, type Gap, type Happened } from "./testing/told.ts";
+
+const NAMESPACE = "torture";
+const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: NAMESPACE } as const;
+const seed = testSeed();
+
+/** What happened, as one hears it who is never cut off. */
+async function historian({
+  direct,
+}: HttpsWire): Promise<{ readonly history: readonly Happened[]; heard(revision: number): Promise<void> }> {
+  const history: Happened[] = [];
+  let wake = (): void => {};
+  const note = (event: TransportEvent): void => {
+    assert.notEqual(event.type, "ERROR");
+    if (event.type === "BOOKMARK" || event.type === "ERROR") return;
+    const { namespace, name, uid = "", resourceVersion } = event.object.metadata;
+    history.push({ is: event.type === "DELETED" ? "deleted" : "put", key: `${namespace}/${name}`, uid, revision: Number(resourceVersion) });
+    wake();
+  };
+  const options = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+  await direct.watch({ ...MAPS, options }, { event: note, ended() {} });
+  return {
+    history,
+    async heard(revision) {
+      while ((history.at(-1)?.revision ?? 0) < revision) await new Promise<void>((resolve) => (wake = resolve));
+    },
+  };
+}
+
+test("an informer over HTTPS whose connections are broken again and again tells every change once and in order", async () => {
+  await using wire = await startHttpsWire();
+  await wire.server.makeNamespace(NAMESPACE);
+  const random = seededRandom(seed);
+  const { history, heard } = await historian(wire);
+  const gaps: Gap[] = [];
+  const told: string[] = [];
+  const transport = withGapBook(wire.breakable, gaps, () => informer.revision);
+  await using informers = createInformers({ transport, clock: wire.clock, random, log: silentLogger });
+  const informer = informers.of(configMaps, { namespace: NAMESPACE });
+  informer.listen(toldLines(told));
+  const client = createClient(wire.direct);
+  const last = () => client.list(configMaps, { namespace: NAMESPACE });
+
+  for (let cuts = rounds({ quick: 40, full: 1_000 }); cuts > 0; cuts--) {
+    const writes = Array.from({ length: random.below(6) }, async () => {
+      const name = pick(random, ["a", "b", "c", "d"]);
+      const data = { of: pick(random, ["plain", "süß", "雪"]), n: String(random.below(1_000)), long: "x".repeat(random.below(20_000)) };
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: NAMESPACE }, data } as const;
+      if (random.below(3) === 0) await client.delete(configMaps, object.metadata).catch(() => undefined);
+      else await client.apply(configMaps, object, { fieldManager: "torture", force: true });
+    });
+    // While some are under way, so that events are cut in the middle.
+    await Promise.race([...writes, Promise.resolve()]);
+    wire.proxy.breakConnections();
+    await Promise.all(writes);
+  }
+  await informer.synced();
+  // The last change of all is one of these objects' own: then everything before has been told.
+  const marker = await client.apply(
+    configMaps,
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z", namespace: NAMESPACE } },
+    { fieldManager: "torture" },
+  );
+  await Promise.all([informer.reached(marker.metadata.resourceVersion ?? ""), heard(Number(marker.metadata.resourceVersion))]);
+
+  assert.deepEqual(
+    informer.list().map(({ metadata }) => metadata.resourceVersion),
+    (await last()).items.map(({ metadata }) => metadata.resourceVersion),
+  );
+  assert.deepEqual(told, expectedLines(history, gaps), `seed ${seed}`);
+  assert(wire.proxy.connections > 5, "connections were broken");
+});
+
+test("who writes over HTTPS reads what it wrote at once, also while connections break", async () => {
+  await using wire = await startHttpsWire();
+  await wire.server.makeNamespace(NAMESPACE);
+  await using informers = createInformers({ transport: wire.breakable, clock: wire.clock, random: seededRandom(seed), log: silentLogger });
+  const informer = informers.of(configMaps);
+  await informer.synced();
+  const write = ownWrites(createClient(wire.direct), informers);
+  const key = { namespace: NAMESPACE, name: "a" };
+
+  for (let round = rounds({ quick: 10, full: 200 }); round > 0; round--) {
+    const created = write.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: key });
+    if (round % 2 === 0) wire.proxy.breakConnections();
+    const { metadata } = await created;
+    assert.equal(informer.get(key)?.metadata.uid, metadata.uid);
+    const changed = await write.patch(configMaps, key, { type: "merge", value: { data: { round: String(round) } } });
+    assert.deepEqual(informer.get(key)?.data, changed.data);
+    await write.delete(configMaps, key);
+    assert.equal(informer.get(key), undefined);
+  }
+});

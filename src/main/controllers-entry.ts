@@ -1,0 +1,22 @@
+/** The package's entry `k8ts/controllers`: controllers of one's own, as the cluster's are. What stands here is public and stays. */
+export {
+  after,
+  defineController,
+  onChange,
+  watch,
+  watchEveryKind,
+  type Change,
+  type Controller,
+  type ControllerContext,
+  type ControllerDefinition,
+  type KeysOf,
+  type Outcome,
+  type Pass,
+  type Reconcile,
+  type Watch,
+  type WatchOfEveryKind,
+  type WorkKey,
+} from "../controllers/runtime/controller.ts";
+export { controlledBy, itsController, itself, keyOf, keyText, objectText } from "../controllers/runtime/keys.ts";
+export { claim, type ClaimOptions } from "../controllers/runtime/adoption.ts";
+export { startOperator, type Operator, type OperatorOptions } from "./operator.ts";
