@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { amountOf, validateAtMostAll, validateNumberOrPercent, type NumberOrPercent } from "./number-or-percent.ts";
+import { amountOf, shareOf, validateAtMostAll, validateNumberOrPercent, type NumberOrPercent } from "./number-or-percent.ts";
 import { problems as textsOf } from "./testing/kind.ts";
 
 const ROWS: readonly [value: NumberOrPercent, amount: number, problems: readonly string[]][] = [
@@ -36,5 +36,16 @@ for (const [value, amount, problems] of ROWS) {
   test(`${JSON.stringify(value)} is ${amount}, and ${problems.length === 0 ? "valid" : "refused"}`, () => {
     assert.deepEqual(textsOf([...validateNumberOrPercent(value, "f"), ...validateAtMostAll(value, "f")]), problems);
     assert.equal(amountOf(value), amount);
+  });
+}
+
+for (const { value, of, up, down } of [
+  { value: 7, of: 3, up: 7, down: 7 },
+  { value: "25%", of: 10, up: 3, down: 2 },
+  { value: "50%", of: 10, up: 5, down: 5 },
+  { value: "100%", of: 0, up: 0, down: 0 },
+]) {
+  test(`${value} of ${of} are ${up}, or ${down} rounded down`, () => {
+    assert.deepEqual([shareOf(value, { of, round: "up" }), shareOf(value, { of, round: "down" })], [up, down]);
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Amounts that are a number or a share ("25%") of something: how many Pods of a workload may be missing, or too many. The rules and words
- * are the same wherever they stand. What a share comes to, and how it is rounded, is the business of whoever acts on it.
+ * are the same wherever they stand. How a share is rounded is the business of whoever acts on it.
  */
 import { invalid, type FieldError } from "./machinery/field-error.ts";
 import { validatePercent } from "./machinery/names.ts";
@@ -29,4 +29,11 @@ function isPercent(text: string): boolean {
 export function amountOf(value: NumberOrPercent): number {
   if (typeof value === "number") return value;
   return isPercent(value) || /^[-+]?[0-9]+$/.test(value) ? Number.parseInt(value, 10) : 0;
+}
+
+/** How many of so many it comes to. A number is itself, however many there are. */
+export function shareOf(value: NumberOrPercent, { of, round }: { readonly of: number; readonly round: "up" | "down" }): number {
+  if (typeof value === "number") return value;
+  const share = (amountOf(value) * of) / PERCENT_MAX;
+  return round === "up" ? Math.ceil(share) : Math.floor(share);
 }

@@ -9,7 +9,7 @@ import { conflict, isReason } from "../../api/machinery/status-error.ts";
 import type { ResourceKind } from "../../client/client.ts";
 import type { Pass } from "./controller.ts";
 import { controlledBy, keyOf } from "./keys.ts";
-import { together } from "./together.ts";
+import { inTurns, together } from "./together.ts";
 
 export interface ClaimOptions<O extends KubeObject, T extends KubeObject> {
   readonly owner: O;
@@ -56,7 +56,7 @@ async function adoptAll<O extends KubeObject, T extends KubeObject>(
 ): Promise<readonly T[]> {
   if (objects.length === 0) return [];
   await mustStillBeThere(options);
-  const adopted = await together(objects.map((object) => adopt(object, options)));
+  const adopted = await inTurns(objects, (object) => adopt(object, options));
   return adopted.filter((object) => object !== undefined);
 }
 
@@ -92,7 +92,7 @@ async function releaseAll<O extends KubeObject, T extends KubeObject>(
   objects: readonly T[],
   options: ClaimOptions<O, T>,
 ): Promise<readonly T[]> {
-  await together(objects.map((object) => release(object, options)));
+  await inTurns(objects, (object) => release(object, options));
   return [];
 }
 

@@ -117,7 +117,8 @@ export class EveryKind {
       for (const listener of this.#listeners) listener(kind);
     }
     const [failure] = failures;
-    if (failure !== undefined) throw new Error(`${failures.map(({ groupVersion }) => groupVersion).join(", ")} did not answer`, { cause: failure.error });
+    if (failure !== undefined)
+      throw new Error(`${failures.map(({ groupVersion }) => groupVersion).join(", ")} did not answer`, { cause: failure.error });
     this.#backoff.reset();
   }
 }

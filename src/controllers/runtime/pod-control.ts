@@ -4,7 +4,6 @@
  */
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
-import { maskTrailingDash, validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
 import type { Draft } from "../../client/client.ts";
@@ -18,7 +17,7 @@ export function podDraft(template: PodTemplateSpec, owner: KubeObject): Draft<Po
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      generateName: podNamePrefix(owner.metadata.name),
+      generateName: `${owner.metadata.name}-`,
       ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
@@ -29,14 +28,8 @@ export function podDraft(template: PodTemplateSpec, owner: KubeObject): Draft<Po
   };
 }
 
-/** With a dash if there is room for one. */
-function podNamePrefix(ownerName: string): string {
-  const prefix = `${ownerName}-`;
-  return validateDnsSubdomain(maskTrailingDash(prefix)).length === 0 ? prefix : ownerName;
-}
-
 /** Makes one and records that, or that it could not, about the owner. */
-export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, events }: Pass): Promise<Pod> {
+export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, events, signal }: Pass): Promise<Pod> {
   // Nothing could ever select it: a mistake of the template that no validation forbids.
   if (Object.keys(draft.metadata.labels ?? {}).length === 0) throw new Error("unable to create pods, no labels");
   try {
@@ -44,7 +37,8 @@ export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, e
     events.record(owner, { type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
     return pod;
   } catch (error) {
-    if (!isNamespaceTerminating(error)) {
+    // Who was told to stop has not been refused anything.
+    if (!isNamespaceTerminating(error) && !signal.aborted) {
       events.record(owner, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${messageOf(error)}` });
     }
     throw error;
@@ -52,7 +46,7 @@ export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, e
 }
 
 /** Removes this one and no other of its name, and records that about the owner. One that is gone already is well. */
-export async function deletePod(pod: Pod, owner: KubeObject, { write, events }: Pass): Promise<void> {
+export async function deletePod(pod: Pod, owner: KubeObject, { write, events, signal }: Pass): Promise<void> {
   const { name, uid } = pod.metadata;
   try {
     await write.delete(pods, keyOf(pod), uid === undefined ? {} : { preconditions: { uid } });
@@ -60,6 +54,7 @@ export async function deletePod(pod: Pod, owner: KubeObject, { write, events }: 
   } catch (error) {
     // A Conflict says that there is another one of its name by now.
     if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
+    if (signal.aborted) throw error;
     events.record(owner, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${messageOf(error)}` });
     throw new Error(`unable to delete pods: ${messageOf(error)}`, { cause: error });
   }

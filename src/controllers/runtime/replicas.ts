@@ -15,12 +15,21 @@ import type { ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { itsControllerOrAdopters } from "./adopters.ts";
 import { claim } from "./adoption.ts";
-import { after, defineController, onChange, type Controller, type ControllerDefinition, type Pass } from "./controller.ts";
+import {
+  after,
+  defineController,
+  onChange,
+  watch,
+  type Controller,
+  type ControllerDefinition,
+  type Outcome,
+  type Pass,
+} from "./controller.ts";
 import { itself, keyOf } from "./keys.ts";
 import { createPod, deletePod, isNamespaceTerminating, messageOf, podDraft } from "./pod-control.ts";
 import { planReplicas, podsPerNode, type ReplicaPlan } from "./replica-plan.ts";
 import { isSameStatus, nextAvailableInMs, replicaStatus } from "./replica-status.ts";
-import { slowStart, together } from "./together.ts";
+import { inTurns, slowStart } from "./together.ts";
 
 /** What the kinds have in common. */
 export interface ReplicaKeeper extends KubeObject {
@@ -43,10 +52,7 @@ type Identity = Pick<ControllerDefinition, "name" | "aliases" | "account" | "rul
 export function replicaController<O extends ReplicaKeeper>(identity: Identity, keeping: ReplicaKeeping<O>): Controller {
   return defineController({
     ...identity,
-    watches: [
-      { kind: keeping.kind, keys: itself },
-      { kind: pods, keys: itsControllerOrAdopters(keeping.kind, keeping.selectorOf) },
-    ],
+    watches: [watch(keeping.kind, itself), watch(pods, itsControllerOrAdopters(keeping.kind, keeping.selectorOf))],
     async reconcile(key, pass) {
       const keeper = pass.read.get(keeping.kind, key);
       const selector = keeper && keeping.selectorOf(keeper);
@@ -57,7 +63,12 @@ export function replicaController<O extends ReplicaKeeper>(identity: Identity, k
   });
 }
 
-async function keepReplicas<O extends ReplicaKeeper>(keeper: O, selector: LabelSelector, keeping: ReplicaKeeping<O>, pass: Pass) {
+async function keepReplicas<O extends ReplicaKeeper>(
+  keeper: O,
+  selector: LabelSelector,
+  keeping: ReplicaKeeping<O>,
+  pass: Pass,
+): Promise<Outcome> {
   const { kind, tellsTerminating } = keeping;
   const terminating = tellsTerminating ? countTerminating(keeper, selector, pass.read) : undefined;
   const active = await claim({ owner: keeper, ownerKind: kind, kind: pods, selector, considers: isActive, pass });
@@ -108,7 +119,7 @@ async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promis
       const draft = podDraft(keeper.spec?.template ?? {}, keeper);
       await slowStart(plan.count, () => createPod(draft, keeper, pass));
     } else if (plan.does === "delete") {
-      await together(plan.pods.map((pod) => deletePod(pod, keeper, pass)));
+      await inTurns(plan.pods, (pod) => deletePod(pod, keeper, pass));
     }
     return undefined;
   } catch (error) {

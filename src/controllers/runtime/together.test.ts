@@ -1,21 +1,39 @@
 import { test } from "node:test";
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { slowStart, together } from "./together.ts";
+import { inTurns, slowStart, together } from "./together.ts";
 
 test("several works give their results in their own order", async () => {
   deepEqual(await together([Promise.resolve(1), Promise.resolve(2)]), [1, 2]);
+  deepEqual(await inTurns([1, 2], (number) => Promise.resolve(number * 10)), [10, 20]);
 });
 
 test("one that fails is told when all the others have ended", async () => {
   let hasEnded = false;
-  const slow = Promise.resolve()
-    .then(() => {})
-    .then(() => {})
-    .then(() => (hasEnded = true));
+  const slow = async (): Promise<void> => {
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    hasEnded = true;
+  };
+  const failing = (message: string): Promise<never> => Promise.reject(new Error(message));
 
-  await rejects(together([slow, Promise.reject(new Error("first")), Promise.reject(new Error("second"))]), { message: "first" });
+  await rejects(together([slow(), failing("first"), failing("second")]), { message: "first" });
 
   equal(hasEnded, true);
+});
+
+test("in turns no more than 32 are under way at once, and a failure keeps none of the others from being done", async () => {
+  let open = 0;
+  let openMax = 0;
+  let done = 0;
+  const work = async (): Promise<void> => {
+    openMax = Math.max(openMax, ++open);
+    await Promise.resolve();
+    open--;
+    if (++done === 7) throw new Error("the seventh");
+  };
+
+  await rejects(inTurns(Array.from({ length: 100 }), work), { message: "the seventh" });
+
+  deepEqual([openMax, done], [32, 100]);
 });
 
 for (const { count, batches } of [
@@ -23,7 +41,7 @@ for (const { count, batches } of [
   { count: 1, batches: [1] },
   { count: 2, batches: [1, 1] },
   { count: 7, batches: [1, 2, 4] },
-  { count: 500, batches: [1, 2, 4, 8, 16, 32, 64, 128, 245] },
+  { count: 100, batches: [1, 2, 4, 8, 16, 32, 32, 5] },
 ]) {
   test(`${count} starts go in batches of [${batches.join(", ")}]`, async () => {
     const started = batchesOf();

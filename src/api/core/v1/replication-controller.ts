@@ -1,6 +1,6 @@
 /**
  * core/v1 ReplicationController: what a ReplicaSet was before there were ReplicaSets. Its selector knows equality only, and is that of the
- * template's labels if it is left out. Who makes the Pods: controllers/replica-set.
+ * template's labels if it is left out. Who makes the Pods: controllers/replication-controller.
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { validateReplicaCounts } from "../../apps/v1/replica-counts.ts";

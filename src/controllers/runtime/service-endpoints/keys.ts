@@ -1,6 +1,7 @@
 /** Which Services are to be looked at when a Pod changes: those that select it, or did, and only if endpoints would show the change. */
 import type { Pod } from "../../../api/generated/core/v1.ts";
-import { followsPods, isBackend, isPodReady, selectorOf, selects, type Labels } from "../../../api/core/v1/service/backends.ts";
+import { isReady } from "../../../api/core/v1/pod/readiness.ts";
+import { followsPods, isBackend, selectorOf, selects, type Labels } from "../../../api/core/v1/service/backends.ts";
 import { services } from "../../../api/core/v1/service.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { Reader } from "../../../client/informer/informer.ts";
@@ -36,7 +37,7 @@ function* servicesSelecting(
 function showsSame(a: Pod, b: Pod): boolean {
   return (
     a.status?.phase === b.status?.phase &&
-    isPodReady(a) === isPodReady(b) &&
+    isReady(a) === isReady(b) &&
     (a.metadata.deletionTimestamp === undefined) === (b.metadata.deletionTimestamp === undefined) &&
     deepEqual(a.status?.podIPs ?? [], b.status?.podIPs ?? []) &&
     a.metadata.uid === b.metadata.uid &&

@@ -8,14 +8,16 @@ import type { EndpointPort as SlicePort } from "../../../api/generated/discovery
 const FNV_OFFSET = 0x6c62272e07bb014262b821756295c58dn;
 const FNV_PRIME = 0x1000000000000000000013bn;
 const NIL = "<nil>";
+/** Unlike "", which a protocol may be. */
+const ABSENT = "-";
 
-/** Equal for the same ports in any order. Names have no spaces, and application protocols neither. */
+/** Equal for the same ports in any order. Names and protocols have no spaces. */
 export function portSetKey(ports: readonly (SubsetPort | SlicePort)[] = []): string {
   return ports.map(portKey).toSorted().join(",");
 }
 
-export function portKey({ name = "", protocol = "", port = "", appProtocol = " " }: SubsetPort | SlicePort): string {
-  return `${name} ${protocol} ${port} ${appProtocol}`;
+export function portKey({ name, protocol, port, appProtocol }: SubsetPort | SlicePort): string {
+  return `${name ?? ""} ${protocol ?? ""} ${port ?? ""} ${appProtocol ?? ABSENT}`;
 }
 
 export function inSubsetOrder(ports: readonly SubsetPort[]): readonly SubsetPort[] {

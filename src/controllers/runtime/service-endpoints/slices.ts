@@ -11,7 +11,8 @@ import { defineIndex } from "../../../client/informer/index.ts";
 import type { Reader } from "../../../client/informer/informer.ts";
 import type { KeysOf, Pass, WorkKey } from "../controller.ts";
 import { keyOf, keyText } from "../keys.ts";
-import { isNamespaceTerminating } from "../pod-control.ts";
+import { isNamespaceTerminating } from "../errors.ts";
+import { together } from "../together.ts";
 import { SERVICE_NAME, SLICE_MANAGED_BY } from "./labels.ts";
 
 export interface ManagedSlices {
@@ -60,15 +61,12 @@ export type SliceFailure = (action: string, error: unknown) => void;
 
 /** What is new comes before what is old goes, so that at no time an address is in no slice. Rejects with the first failure, after all. */
 export async function writeSlices({ create, update, remove }: SlicePlan, { write }: Pass, failed?: SliceFailure): Promise<void> {
-  await inParallel(create, async (slice) => {
-    await attempt("create EndpointSlice", failed, () => write.create(endpointSlices, slice));
-  });
-  await inParallel(update, async (slice) => {
-    await attempt(`update ${slice.metadata.name} EndpointSlice`, failed, () => write.update(endpointSlices, slice));
-  });
-  await inParallel(remove, async (slice) => {
-    await attempt(`delete ${slice.metadata.name} EndpointSlice`, failed, () => removeSlice(slice, write));
-  });
+  const attempted = (action: string, run: () => Promise<unknown>): Promise<void> => attempt(action, failed, run);
+  await together(create.map((slice) => attempted("create EndpointSlice", () => write.create(endpointSlices, slice))));
+  await together(
+    update.map((slice) => attempted(`update ${slice.metadata.name} EndpointSlice`, () => write.update(endpointSlices, slice))),
+  );
+  await together(remove.map((slice) => attempted(`delete ${slice.metadata.name} EndpointSlice`, () => removeSlice(slice, write))));
 }
 
 /** Only as it was when that was decided. */
@@ -90,10 +88,4 @@ async function attempt(action: string, failed: SliceFailure | undefined, run: ()
     if (!isReason(error, "Conflict")) failed?.(action, error);
     throw error;
   }
-}
-
-async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
-  const results = await Promise.allSettled(items.map(run));
-  const failure = results.find((result) => result.status === "rejected");
-  if (failure !== undefined) throw failure.reason;
 }

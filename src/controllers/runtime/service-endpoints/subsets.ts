@@ -50,7 +50,11 @@ function placesByPort(subsets: readonly EndpointSubset[]): Iterable<PortPlaces> 
 }
 
 /** If it is both ready and not ready at one port, it is not. */
-function place({ addresses = [], notReadyAddresses = [] }: EndpointSubset, places: Map<string, Placed>, known: Map<string, EndpointAddress>) {
+function place(
+  { addresses = [], notReadyAddresses = [] }: EndpointSubset,
+  places: Map<string, Placed>,
+  known: Map<string, EndpointAddress>,
+) {
   const add = (address: EndpointAddress, isReady: boolean): void => {
     const key = addressKey(address);
     const first = known.get(key) ?? address;

@@ -2,18 +2,17 @@
 import type { AppArmorProfile, PodSpec, SeccompProfile, Toleration } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { allContainers } from "./containers.ts";
+import { DELETION_COST_ANNOTATION, parseDeletionCost } from "./deletion-cost.ts";
 import { validateDescendingPath } from "./validate-paths.ts";
 import { validateTolerations } from "./validate-scheduling.ts";
 
 /** The kubelet's mark on the image of a pod that it runs from a file of its own. */
 export const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 const TOLERATIONS_ANNOTATION = "scheduler.alpha.kubernetes.io/tolerations";
-const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 export const SECCOMP_POD_ANNOTATION = "seccomp.security.alpha.kubernetes.io/pod";
 export const SECCOMP_CONTAINER_PREFIX = "container.seccomp.security.alpha.kubernetes.io/";
 export const APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
 const LOCALHOST_PREFIX = "localhost/";
-const INT32_MAX = 2 ** 31 - 1;
 
 export type Annotations = Readonly<Record<string, string>>;
 
@@ -29,14 +28,11 @@ export function* validatePodAnnotations(annotations: Annotations, spec: PodSpec,
   const tolerations = annotation(annotations, TOLERATIONS_ANNOTATION);
   if (tolerations) yield* validateTolerationsText(tolerations, at);
   const cost = annotation(annotations, DELETION_COST_ANNOTATION);
-  if (cost !== undefined && !isInt32(cost)) yield invalid(`${at}[${DELETION_COST_ANNOTATION}]`, cost, "must be a 32bit integer");
+  if (cost !== undefined && parseDeletionCost(cost) === undefined) {
+    yield invalid(`${at}[${DELETION_COST_ANNOTATION}]`, cost, "must be a 32bit integer");
+  }
   yield* validateSeccompTexts(annotations, at);
   yield* validateAppArmorTexts(annotations, spec, at);
-}
-
-/** "-5" and "7", and nothing that would have to be guessed: "+7", "07". */
-function isInt32(text: string): boolean {
-  return /^(?:0|-?[1-9]\d{0,9})$/.test(text) && Number(text) >= -INT32_MAX - 1 && Number(text) <= INT32_MAX;
 }
 
 function* validateTolerationsText(text: string, at: string): Iterable<FieldError> {

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { PodTemplateSpec } from "../../generated/core/v1.ts";
+import { isSameTemplate, podTemplateHash, withoutHashLabel } from "./pod-template-hash.ts";
+
+const TEMPLATE = {
+  metadata: { labels: { app: "web" }, annotations: { note: "Grüße" } },
+  spec: { containers: [{ name: "c", image: "i:1", resources: { limits: { memory: "1Gi" } } }], terminationGracePeriodSeconds: 30 },
+} as const satisfies PodTemplateSpec;
+
+const HASHED = { ...TEMPLATE, metadata: { ...TEMPLATE.metadata, labels: { app: "web", "pod-template-hash": "abc" } } };
+
+/** The same, with the members the other way round. */
+function reversed<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(reversed) as T;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([key, member]) => [key, reversed(member)]),
+  ) as T;
+}
+
+test("the hash of a template never changes: ReplicaSets are called by it", () => {
+  assert.equal(podTemplateHash(TEMPLATE), "666787599f");
+  assert.equal(podTemplateHash(TEMPLATE, 0), "6d7d794544");
+  assert.equal(podTemplateHash(TEMPLATE, 1), "6d9956cc5f");
+});
+
+test("the hash is the same for the same content in any order, with or without the label that it becomes", () => {
+  assert.equal(podTemplateHash(reversed(TEMPLATE)), podTemplateHash(TEMPLATE));
+  assert.equal(podTemplateHash(HASHED), podTemplateHash(TEMPLATE));
+});
+
+test("hashes are spelled as upstream spells them", () => {
+  const hashes = Array.from({ length: 500 }, (_, count) => podTemplateHash(TEMPLATE, count));
+
+  assert.ok(new Set(hashes).size > 490);
+  // The ten digits become these ten letters.
+  for (const hash of hashes) assert.match(hash, /^[456789bcdf]{1,10}$/);
+});
+
+test("templates are the same if they make the same Pods", () => {
+  const otherImage = { ...TEMPLATE, spec: { containers: [{ ...TEMPLATE.spec.containers[0], image: "i:2" }] } };
+  const otherWords = {
+    ...TEMPLATE,
+    spec: { ...TEMPLATE.spec, containers: [{ ...TEMPLATE.spec.containers[0], resources: { limits: { memory: "1024Mi" } } }] },
+  };
+
+  assert.equal(isSameTemplate(TEMPLATE, reversed(HASHED)), true);
+  assert.equal(isSameTemplate(TEMPLATE, otherWords), true);
+  assert.equal(isSameTemplate(TEMPLATE, otherImage), false);
+  assert.equal(isSameTemplate(TEMPLATE, { ...TEMPLATE, metadata: { labels: { app: "web" } } }), false);
+  assert.equal(isSameTemplate({ metadata: {} }, {}), true);
+  assert.equal(isSameTemplate(TEMPLATE, { metadata: TEMPLATE.metadata }), false);
+});
+
+test("a template loses only the label of the hash", () => {
+  assert.deepEqual(withoutHashLabel(HASHED), TEMPLATE);
+  assert.deepEqual(withoutHashLabel({ metadata: { labels: { "pod-template-hash": "abc" } } }), { metadata: {} });
+  assert.equal(withoutHashLabel(TEMPLATE), TEMPLATE);
+});

@@ -1,0 +1,38 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, PodCondition } from "../../../generated/core/v1.ts";
+import { disruptionTarget } from "./disruption-target.ts";
+
+const NOW = "2026-01-01T00:10:00Z";
+const SINCE = "2026-01-01T00:00:00Z";
+const SAID: PodCondition = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "R",
+  message: "m",
+  observedGeneration: 1,
+  lastTransitionTime: SINCE,
+};
+
+function aPod(...conditions: readonly PodCondition[]): Pod {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", generation: 2 }, status: { conditions } };
+}
+
+function say(pod: Pod, disruption: Parameters<typeof disruptionTarget>[1]): PodCondition | undefined {
+  return disruptionTarget(pod, disruption, Date.parse(NOW));
+}
+
+test("a Pod says who ends it, since when, and for which generation that was decided", () => {
+  deepEqual(say(aPod(), { status: "True", reason: "R", message: "m" }), { ...SAID, observedGeneration: 2, lastTransitionTime: NOW });
+});
+
+test("what it says already is not said again", () => equal(say(aPod(SAID), { status: "True", reason: "R", message: "m" }), undefined));
+
+test("another reason does not change since when", () => {
+  deepEqual(say(aPod(SAID), { status: "True", reason: "S", message: "m" }), { ...SAID, reason: "S", observedGeneration: 2 });
+});
+
+test("what is taken back has no reason, and a time of its own", () => {
+  const taken = { type: "DisruptionTarget", status: "False", observedGeneration: 2, lastTransitionTime: NOW };
+  deepEqual(say(aPod(SAID), { status: "False" }), taken);
+});

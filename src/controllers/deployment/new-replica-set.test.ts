@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { podTemplateHash } from "../../api/apps/v1/pod-template-hash.ts";
+import type { DeploymentSpec } from "../../api/generated/apps/v1.ts";
+import { newReplicaSetFor, refreshed, replicaSetName } from "./new-replica-set.ts";
+import { aDeployment, aReplicaSet, aRollout, aTemplate, type DeploymentFacts } from "./testing/rollouts.ts";
+
+function newOne(facts: DeploymentFacts, ...old: readonly ReturnType<typeof aReplicaSet>[]) {
+  const deployment = aDeployment(facts);
+  return newReplicaSetFor(aRollout(deployment, ...old), deployment.spec as DeploymentSpec);
+}
+
+test("a Deployment makes a ReplicaSet of its template, which is found by the hash of that template", () => {
+  const hash = podTemplateHash(aTemplate());
+  const labels = { app: "web", "pod-template-hash": hash };
+  const matchExpressions = [{ key: "app", operator: "Exists" }];
+
+  const made = newOne({
+    replicas: 4,
+    minReadySeconds: 7,
+    annotations: { a: "b" },
+    selector: { matchLabels: { app: "web" }, matchExpressions },
+  });
+
+  assert.deepEqual(made, {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: {
+      name: `web-${hash}`,
+      namespace: "default",
+      labels,
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "", controller: true, blockOwnerDeletion: true }],
+      annotations: {
+        a: "b",
+        "deployment.kubernetes.io/revision": "1",
+        "deployment.kubernetes.io/desired-replicas": "4",
+        "deployment.kubernetes.io/max-replicas": "5",
+      },
+    },
+    spec: {
+      replicas: 4,
+      minReadySeconds: 7,
+      selector: { matchLabels: labels, matchExpressions },
+      template: { ...aTemplate(), metadata: { labels } },
+    },
+  });
+});
+
+for (const { it, facts, replicas } of [
+  { it: "there is room for on top of old ones", facts: { replicas: 4, maxSurge: 2 }, replicas: 1 },
+  { it: "are wanted when all are recreated", facts: { replicas: 4, strategy: { type: "Recreate" as const } }, replicas: 4 },
+]) {
+  test(`a new ReplicaSet starts with as many as ${it}`, () => {
+    assert.equal(newOne(facts, aReplicaSet("old", { size: 5 })).spec?.replicas, replicas);
+  });
+}
+
+test("a name that was taken is not taken again", () => {
+  assert.notEqual(newOne({ status: { collisionCount: 1 } }).metadata.name, newOne({}).metadata.name);
+});
+
+test("a long name is cut so that the hash fits", () => {
+  const name = replicaSetName("x".repeat(253), "abc");
+
+  assert.equal(name.length, 253);
+  assert.ok(name.endsWith("x-abc"));
+  assert.equal(replicaSetName("web", "abc"), "web-abc");
+});
+
+test("a ReplicaSet that knows all stays as it is, and one that does not is told", () => {
+  const rollout = aRollout(aDeployment({ annotations: { a: "b" }, minReadySeconds: 5 }), aReplicaSet("old", { revision: 1 }));
+  const stale = aReplicaSet("new", { revision: 1, size: 2 });
+
+  const told = refreshed(rollout, stale);
+
+  assert.equal(refreshed(rollout, told), told);
+  assert.deepEqual(told.metadata.annotations, {
+    a: "b",
+    "deployment.kubernetes.io/revision": "2",
+    "deployment.kubernetes.io/revision-history": "1",
+  });
+  assert.deepEqual([told.spec?.minReadySeconds, told.spec?.replicas], [5, 2]);
+});

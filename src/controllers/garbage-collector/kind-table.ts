@@ -1,0 +1,101 @@
+/**
+ * Finds kinds by the names under which the collector meets them: that of a key ("pods"), and that of a reference (apiVersion and kind).
+ * The kinds whose changes are told are asked for again and again and cost a look into a table. Others (an owner may be of any kind, also of
+ * one that has just been defined) are asked of the server, and the answer is kept for a short while.
+ */
+import { apiVersionOf, parseApiVersion, type OwnerReference } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Lru } from "../../base/lru.ts";
+import type { Client, ResourceKind } from "../../client/client.ts";
+import { discoverVersion, type DiscoveredKind } from "../../client/discovery.ts";
+import { isFollowed } from "../runtime/every-kind.ts";
+import { kindName } from "../runtime/keys.ts";
+
+/** So that thousands of objects whose owner is of an unknown kind do not ask thousands of times, and a new kind is soon known. */
+const DOCUMENT_KEPT_MS = 5_000;
+const DOCUMENTS_MAX = 100;
+
+interface KeptDocument {
+  readonly untilMs: number;
+  readonly kinds: Promise<readonly ResourceKind[]>;
+}
+
+export class KindTable {
+  readonly #kinds: () => readonly DiscoveredKind[];
+  readonly #clock: Clock;
+  /** The first value that was seen of each kind: indexes belong to it, and would be built again for another. */
+  readonly #known = new Map<string, DiscoveredKind>();
+  readonly #documents = new Lru<string, KeptDocument>({ max: DOCUMENTS_MAX });
+  #discovered: readonly DiscoveredKind[] | undefined;
+  #followed: readonly ResourceKind[] = [];
+  #byName = new Map<string, ResourceKind>();
+  #byReference = new Map<string, ResourceKind>();
+
+  constructor({ kinds, clock }: { readonly kinds: () => readonly DiscoveredKind[]; readonly clock: Clock }) {
+    this.#kinds = kinds;
+    this.#clock = clock;
+  }
+
+  /** All kinds that `read` shows. */
+  get followed(): readonly ResourceKind[] {
+    this.#refresh();
+    return this.#followed;
+  }
+
+  /** By "deployments.apps". */
+  named(name: string): ResourceKind | undefined {
+    this.#refresh();
+    return this.#byName.get(name);
+  }
+
+  /** In whatever version: an object is one and the same in all of them. */
+  followedAs({ group, kind }: { readonly group: string; readonly kind: string }): ResourceKind | undefined {
+    this.#refresh();
+    return this.#byReference.get(`${group}/${kind}`);
+  }
+
+  /** The kind in the very version of the reference, as the server has it. Rejects if the server has none, or does not answer. */
+  async ask({ apiVersion, kind }: OwnerReference, write: Client): Promise<ResourceKind> {
+    const found = (await this.#document(apiVersion, write)).find((candidate) => candidate.kind === kind);
+    if (found === undefined) throw new Error(`Cannot look for an owner of kind ${JSON.stringify(kind)}: ${apiVersion} has no such kind`);
+    return found;
+  }
+
+  #document(apiVersion: string, write: Client): Promise<readonly ResourceKind[]> {
+    const kept = this.#documents.get(apiVersion);
+    if (kept !== undefined && kept.untilMs > this.#clock.monotonic()) return kept.kinds;
+    const kinds = kindsOfVersion(apiVersion, write);
+    this.#documents.set(apiVersion, { untilMs: this.#clock.monotonic() + DOCUMENT_KEPT_MS, kinds });
+    // A server that did not answer is asked again.
+    void kinds.catch(() => this.#documents.delete(apiVersion));
+    return kinds;
+  }
+
+  #refresh(): void {
+    const discovered = this.#kinds();
+    if (discovered === this.#discovered) return;
+    this.#discovered = discovered;
+    this.#followed = discovered.filter(isFollowed).map((kind) => this.#firstSeen(kind));
+    this.#byName = new Map(this.#followed.map((kind) => [kindName(kind), kind]));
+    this.#byReference = new Map(this.#followed.map((kind) => [`${kind.storage.group}/${kind.kind}`, kind]));
+  }
+
+  #firstSeen(kind: DiscoveredKind): DiscoveredKind {
+    const name = `${apiVersionOf(kind.storage)}/${kind.plural}`;
+    const known = this.#known.get(name);
+    if (known !== undefined && known.kind === kind.kind && known.scope === kind.scope) return known;
+    this.#known.set(name, kind);
+    return kind;
+  }
+}
+
+/** None if the server does not know the version. */
+async function kindsOfVersion(apiVersion: string, write: Client): Promise<readonly ResourceKind[]> {
+  try {
+    return parseApiVersion(apiVersion) === undefined ? [] : await discoverVersion(write, apiVersion);
+  } catch (error) {
+    if (isReason(error, "NotFound")) return [];
+    throw error;
+  }
+}

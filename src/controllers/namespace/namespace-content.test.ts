@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
+import type { Client } from "../../client/client.ts";
+import type { DiscoveredKind } from "../../client/discovery.ts";
+import { emptyKind, podsTakeSeconds, problemOf, remainderOf } from "./namespace-content.ts";
+
+const NOT_ALLOWED = new StatusError("MethodNotAllowed", "the server does not allow this method on the requested resource");
+
+function aKind(...verbs: readonly string[]): DiscoveredKind {
+  const storage = { group: "example.com", version: "v1" };
+  return { kind: "Widget", plural: "widgets", singular: "", shortNames: [], categories: [], scope: "Namespaced", storage, verbs };
+}
+
+function aWidget(name: string, ...finalizers: readonly string[]): KubeObject {
+  return { apiVersion: "example.com/v1", kind: "Widget", metadata: { name, namespace: "space", finalizers } };
+}
+
+/** A server with these in it. */
+function holding(
+  names: readonly string[],
+  { refuses = [] as readonly string[] } = {},
+): { readonly write: Client; readonly asked: string[] } {
+  const asked: string[] = [];
+  let left = names;
+  const ask = async (line: string): Promise<void> => {
+    asked.push(line);
+    if (refuses.some((verb) => line.startsWith(verb))) throw NOT_ALLOWED;
+  };
+  const write = {
+    async list(_kind: unknown, { limit }: { readonly limit?: number }) {
+      await ask(limit === undefined ? "list" : `list ${limit}`);
+      return { items: left.slice(0, limit).map((name) => aWidget(name)) };
+    },
+    async deleteCollection() {
+      await ask("deletecollection");
+      left = [];
+    },
+    async delete(_kind: unknown, { name }: { readonly name: string }) {
+      await ask(`delete ${name}`);
+      left = left.filter((other) => other !== name);
+    },
+  };
+  return { write: write as unknown as Client, asked };
+}
+
+for (const { it, server, verbs, asked } of [
+  { it: "has nothing is only looked at", server: holding([]), verbs: ["list", "delete", "deletecollection"], asked: ["list 1"] },
+  {
+    it: "has something is deleted at once",
+    server: holding(["a", "b"]),
+    verbs: ["list", "delete", "deletecollection"],
+    asked: ["list 1", "deletecollection", "list"],
+  },
+  {
+    it: "cannot be deleted at once is deleted one by one",
+    server: holding(["a", "b"]),
+    verbs: ["list", "delete"],
+    asked: ["list 1", "list", "delete a", "delete b", "list"],
+  },
+  {
+    it: "says that it can be deleted at once and cannot is deleted one by one",
+    server: holding(["a"], { refuses: ["deletecollection"] }),
+    verbs: ["list", "delete", "deletecollection"],
+    asked: ["list 1", "deletecollection", "list", "delete a", "list"],
+  },
+  {
+    it: "cannot be listed is deleted unseen",
+    server: holding(["a"]),
+    verbs: ["delete", "deletecollection"],
+    asked: ["deletecollection"],
+  },
+]) {
+  test(`a kind that ${it}`, async () => {
+    const { count } = await emptyKind({ kind: aKind(...verbs), namespace: "space", goingForMs: 0, write: server.write });
+
+    assert.equal(count, 0);
+    assert.deepEqual(server.asked, asked);
+  });
+}
+
+for (const { it, left, graceSeconds, estimateSeconds, isProblem } of [
+  { it: "nothing", left: [], graceSeconds: 30, estimateSeconds: 0, isProblem: false },
+  { it: "what has time to end", left: [aWidget("a", "x")], graceSeconds: 30, estimateSeconds: 30, isProblem: false },
+  { it: "what somebody keeps", left: [aWidget("a"), aWidget("b", "x")], graceSeconds: 0, estimateSeconds: 15, isProblem: false },
+  { it: "what nobody keeps", left: [aWidget("a")], graceSeconds: 0, estimateSeconds: 0, isProblem: true },
+]) {
+  test(`if ${it} is left of a kind it may take ${estimateSeconds} s${isProblem ? ", and that is a problem" : ""}`, () => {
+    const remainder = remainderOf(aKind(), left, graceSeconds);
+
+    assert.deepEqual([remainder.count, remainder.estimateSeconds], [left.length, estimateSeconds]);
+    const problem = "unexpected items still remain in namespace: space for gvr: example.com/v1, Resource=widgets";
+    assert.equal(problemOf(remainder, "space"), isProblem ? problem : undefined);
+  });
+}
+
+test("Pods take as long as the one with the most time, unless it has ended", () => {
+  const aPod = (terminationGracePeriodSeconds: number, phase: string): Pod =>
+    ({ ...aWidget("p"), spec: { containers: [], terminationGracePeriodSeconds }, status: { phase } }) as unknown as Pod;
+
+  assert.equal(podsTakeSeconds([]), 0);
+  assert.equal(podsTakeSeconds([aPod(5, "Running"), aPod(7, "Pending"), aPod(60, "Succeeded"), aPod(60, "Failed")]), 7);
+});

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import { namespaces } from "../../api/core/v1/namespace.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import { secrets } from "../../api/core/v1/secret.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason, StatusError } from "../../api/machinery/status-error.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import type { ResourceKind } from "../../client/client.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { given, silentRecorder, type Given } from "../../testing/given.ts";
+import { namespaceController } from "./namespace-controller.ts";
+
+const SPACE = "space";
+const KEPT = { finalizers: ["example.com/kept"] };
+
+function aNamespace(finalizers: readonly string[] = []): object {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name: SPACE }, spec: { finalizers } };
+}
+
+function aConfigMap(name: string, metadata: object = {}): object {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: SPACE, ...metadata } };
+}
+
+function aSecret(name: string, metadata: object = {}): object {
+  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: SPACE, ...metadata } };
+}
+
+/** One that is on a node is not gone before its kubelet has said so. */
+function aPod(name: string, { metadata = {}, spec = {} }: { readonly metadata?: object; readonly spec?: object } = {}): object {
+  const containers = [{ name: "c", image: "i" }];
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: SPACE, ...metadata }, spec: { containers, ...spec } };
+}
+
+async function deleteSpace({ client }: Given): Promise<void> {
+  await client.delete(namespaces, { name: SPACE });
+}
+
+async function isThere({ client }: Given, kind: ResourceKind, name: string): Promise<boolean> {
+  try {
+    await client.get(kind, kind.scope === "Cluster" ? { name } : { namespace: SPACE, name });
+    return true;
+  } catch (error) {
+    if (isReason(error, "NotFound")) return false;
+    throw error;
+  }
+}
+
+/** Those that are not as they are when all is well. */
+async function complaints({ client }: Given): Promise<readonly string[]> {
+  const { status } = await client.get(namespaces, { name: SPACE });
+  const conditions = status?.conditions ?? [];
+  assert.equal(conditions.length, 5);
+  return conditions.filter((condition) => condition.status !== "False").map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+}
+
+async function letGo({ client }: Given, kind: ResourceKind<KubeObject>, name: string): Promise<void> {
+  await client.patch(kind, { namespace: SPACE, name }, { type: "merge", value: { metadata: { finalizers: null } } });
+}
+
+test("a namespace that is deleted takes all that is in it along, Pods first, and what is elsewhere stays", async () => {
+  const elsewhere = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "elsewhere", namespace: "default" } };
+  await using cluster = await given(aNamespace(), aPod("a"), aConfigMap("a"), aConfigMap("b"), aSecret("a"), elsewhere);
+  await cluster.run(namespaceController);
+  await cluster.settled();
+  assert.equal(cluster.actions.length, 0);
+
+  await deleteSpace(cluster);
+  await cluster.settled();
+
+  assert.deepEqual(
+    cluster.actions.map((line) => line.replace(/ \{.*/, "")),
+    [
+      "deletecollection pods space",
+      "deletecollection configmaps space",
+      "deletecollection secrets space",
+      "status namespaces space",
+      "update namespaces/finalize space",
+    ],
+  );
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
+  assert.deepEqual(
+    (await cluster.list(configMaps)).map(({ metadata }) => metadata.name),
+    ["elsewhere"],
+  );
+});
+
+test("while a Pod is there nothing else is touched", async () => {
+  await using cluster = await given(aNamespace(), aPod("held", { metadata: KEPT }), aConfigMap("a"));
+  await cluster.run(namespaceController);
+
+  await deleteSpace(cluster);
+  await cluster.settled();
+
+  assert.equal(await isThere(cluster, configMaps, "a"), true);
+  assert.deepEqual(await complaints(cluster), []);
+  await letGo(cluster, pods, "held");
+  await cluster.settled();
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
+});
+
+test("a namespace says what remains in it, and what that waits for, and goes when it has gone", async () => {
+  const twice = { finalizers: ["example.com/kept", "example.com/also"] };
+  await using cluster = await given(aNamespace(), aConfigMap("a", KEPT), aConfigMap("b"), aSecret("a", twice), aSecret("b", KEPT));
+  await cluster.run(namespaceController);
+
+  await deleteSpace(cluster);
+  await cluster.settled();
+
+  assert.deepEqual(await complaints(cluster), [
+    "NamespaceContentRemaining SomeResourcesRemain Some resources are remaining: configmaps. has 1 resource instances, secrets. has 2 resource instances",
+    "NamespaceFinalizersRemaining SomeFinalizersRemain Some content in the namespace has finalizers remaining: example.com/also in 1 resource instances, example.com/kept in 3 resource instances",
+  ]);
+  for (const name of ["a", "b"]) await letGo(cluster, secrets, name);
+  // Nobody is told about the ConfigMap: it is seen at the next look, half of the 15 s that a finalizer may take.
+  await cluster.clock.advance(8_000);
+  await cluster.settled();
+  assert.deepEqual(await complaints(cluster), [
+    "NamespaceContentRemaining SomeResourcesRemain Some resources are remaining: configmaps. has 1 resource instances",
+    "NamespaceFinalizersRemaining SomeFinalizersRemain Some content in the namespace has finalizers remaining: example.com/kept in 1 resource instances",
+  ]);
+  await letGo(cluster, configMaps, "a");
+  await cluster.settled();
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
+});
+
+test("Pods have the time that they were given; after it their namespace complains", async () => {
+  const spec = { nodeName: "node-1", terminationGracePeriodSeconds: 12 };
+  await using cluster = await given(aNamespace(), aPod("slow", { spec }), aConfigMap("a"));
+
+  await deleteSpace(cluster);
+  const outcome = await cluster.reconcile(namespaceController, SPACE);
+
+  assert.deepEqual(outcome, { again: "after", delayMs: 7_000 });
+  assert.deepEqual(await complaints(cluster), []);
+
+  await cluster.clock.advance(13_000);
+  const problem = "unexpected items still remain in namespace: space for gvr: /v1, Resource=pods";
+  await assert.rejects(cluster.reconcile(namespaceController, SPACE), { message: `Cannot empty namespace "space": ${problem}` });
+  assert.deepEqual(await complaints(cluster), [
+    `NamespaceDeletionContentFailure ContentDeletionFailed Failed to delete all resource types, 1 remaining: ${problem}`,
+  ]);
+  assert.equal(await isThere(cluster, configMaps, "a"), true);
+
+  await cluster.client.delete(pods, { namespace: SPACE, name: "slow" }, { gracePeriodSeconds: 0 });
+  await cluster.reconcile(namespaceController, SPACE);
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
+});
+
+test("others who are named in the spec keep the namespace when it is empty", async () => {
+  await using cluster = await given(aNamespace(["example.com/z", "example.com/a"]), aConfigMap("a"));
+  await cluster.run(namespaceController);
+
+  await deleteSpace(cluster);
+  await cluster.settled();
+
+  const { spec } = await cluster.client.get(namespaces, { name: SPACE });
+  assert.deepEqual(spec?.finalizers, ["example.com/a", "example.com/z"]);
+  assert.equal(await isThere(cluster, configMaps, "a"), false);
+});
+
+test("as long as what it waits for is there, what else goes costs nothing", async () => {
+  const many = Array.from({ length: 20 }, (_, at) => aPod(`p-${at}`, { metadata: KEPT }));
+  await using cluster = await given(aNamespace(), ...many);
+  await cluster.run(namespaceController);
+  await deleteSpace(cluster);
+  await cluster.settled();
+  const before = cluster.actions.length;
+
+  for (let at = 0; at < 8; at++) await letGo(cluster, pods, `p-${at}`);
+  await cluster.settled();
+
+  assert.deepEqual(cluster.actions.slice(before), []);
+});
+
+test("as long as a group does not answer, what could be in it keeps the namespace", async () => {
+  await using cluster = await given(aNamespace(), aConfigMap("a"));
+  await deleteSpace(cluster);
+  const transport = cluster.server.transport();
+  const down = new StatusError("ServiceUnavailable", "the server is currently unable to handle the request");
+  const write = createClient({
+    ...transport,
+    document: (path, options) => (path === "/apis/apps/v1" ? Promise.reject(down) : transport.document(path, options)),
+  });
+  const found = await cluster.client.get(namespaces, { name: SPACE });
+  const read = { get: () => found } as unknown as Reader;
+  const { clock } = cluster;
+  const context = { clock, random: seededRandom(1), log: silentLogger, read, signal: new AbortController().signal };
+
+  const reconcile = namespaceController.start({ ...context, kinds: () => [], wake() {} });
+
+  const message = 'Cannot empty namespace "space": apps/v1: the server is currently unable to handle the request';
+  await assert.rejects(reconcile({ name: SPACE }, { ...context, write, events: silentRecorder }), { message });
+  assert.equal(await isThere(cluster, configMaps, "a"), false);
+  assert.deepEqual(await complaints(cluster), [
+    "NamespaceDeletionDiscoveryFailure DiscoveryFailed Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: apps/v1: the server is currently unable to handle the request",
+  ]);
+});
+
+test("a namespace that is not deleted, or is gone, is left alone", async () => {
+  await using cluster = await given(aNamespace(), aConfigMap("a"));
+
+  for (const key of [SPACE, "nobody"]) {
+    assert.deepEqual(await cluster.reconcile(namespaceController, key), { again: "on-change" });
+  }
+  assert.deepEqual(cluster.actions, []);
+});

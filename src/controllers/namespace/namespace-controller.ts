@@ -1,0 +1,191 @@
+/**
+ * Empties a namespace that was deleted, then lets it go. Pods go first, and while one is there nothing else is touched: what protects the
+ * others from them (network policies) and what they need to end well must outlive them. Then everything of every kind goes, in parallel.
+ * When a fresh look at the server finds nothing of any kind, the name "kubernetes" is taken off `spec.finalizers`.
+ *
+ * What takes its time (Pods that end, finalizers of others) wakes the namespace when it is gone; besides, it is looked at again after
+ * upstream's estimate, so that the conditions do not grow old. Upstream waits five seconds before it begins, for API servers that
+ * have not heard of the deletion yet; here what such a server lets in is found by the last look, and nobody waits.
+ */
+import type { Namespace } from "../../api/generated/core/v1.ts";
+import { namespaces } from "../../api/core/v1/namespace.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import { parseTime } from "../../api/machinery/time.ts";
+import { Lru } from "../../base/lru.ts";
+import type { ResourceKind } from "../../client/client.ts";
+import { discover, type DiscoveredKind } from "../../client/discovery.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { after, defineController, onChange, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
+import { isFollowed } from "../runtime/every-kind.ts";
+import { keyOf } from "../runtime/keys.ts";
+import { inTurns } from "../runtime/together.ts";
+import { conditionsOf, type NamespaceFindings } from "./namespace-conditions.ts";
+import { emptyKind, isPodKind, problemOf, type KindRemainder } from "./namespace-content.ts";
+
+const KUBERNETES_FINALIZER = "kubernetes";
+/** As upstream. */
+const CONCURRENCY = 10;
+/** To empty one kind, within one pass. */
+const ATTEMPTS_MAX = 4;
+/** Namespaces that are going at the same time. */
+const REMEMBERED_MAX = 1_000;
+
+export const namespaceController = defineController({
+  name: "namespace-controller",
+  aliases: ["namespace"],
+  account: "namespace-controller",
+  rules: [
+    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
+    { apiGroups: [""], resources: ["namespaces/finalize", "namespaces/status"], verbs: ["update"] },
+    { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "delete", "deletecollection"] },
+  ],
+  watches: [
+    { kind: namespaces, keys: goingItself },
+    { everyKind: true, keys: itsGoingNamespace },
+  ],
+  concurrency: CONCURRENCY,
+  start() {
+    const waits = new Lru<string, Wait>({ max: REMEMBERED_MAX });
+    return (key, pass) => empty(key, pass, waits);
+  },
+});
+
+function* goingItself({ is, object }: Change<Namespace>): Iterable<WorkKey> {
+  if (is !== "deleted" && object.metadata.deletionTimestamp !== undefined) yield keyOf(object);
+}
+
+/** Something has gone that may have been the last in it. */
+function* itsGoingNamespace({ is, object }: Change, read: Reader): Iterable<WorkKey> {
+  const { namespace } = object.metadata;
+  if (is !== "deleted" || namespace === undefined) return;
+  if (read.get(namespaces, { name: namespace })?.metadata.deletionTimestamp !== undefined) yield { name: namespace };
+}
+
+/**
+ * What a namespace waits for: as long as this object is there and it is not time to look again, a look would find nothing to do. Without
+ * it, each of 5,000 Pods that end one by one would have all kinds listed. It is only a saving: who forgets it looks once more.
+ */
+interface Wait {
+  readonly kind: ResourceKind;
+  readonly object: KubeObject;
+  readonly untilMs: number;
+}
+
+async function empty({ name }: WorkKey, pass: Pass, waits: Lru<string, Wait>): Promise<Outcome> {
+  const { read, write, clock } = pass;
+  const found = read.get(namespaces, { name });
+  if (found?.metadata.deletionTimestamp === undefined || (found.spec?.finalizers ?? []).length === 0) return onChange;
+  const wait = waits.get(found.metadata.uid ?? "");
+  if (wait !== undefined && isStillThere(wait, read) && clock.monotonic() < wait.untilMs) return after(wait.untilMs - clock.monotonic());
+
+  const namespace = await withPhase(found, pass);
+  const { findings, remainders } = await emptyAll(namespace, pass);
+  const conditions = conditionsOf(namespace, findings, clock.now());
+  const isNews = conditions !== namespace.status?.conditions;
+  const reported = isNews ? await write.updateStatus(namespaces, { ...namespace, status: { ...namespace.status, conditions } }) : namespace;
+  throwIfAnyFailed(name, findings);
+
+  const estimateSeconds = remainders.reduce((longest, remainder) => Math.max(longest, remainder.estimateSeconds), 0);
+  if (estimateSeconds > 0) return waitFor(remainders, estimateSeconds, reported, { waits, clock });
+  await finalize(reported, pass);
+  return onChange;
+}
+
+/** The API server has written it already; one that was deleted by an older server may lack it. */
+async function withPhase(namespace: Namespace, { write }: Pass): Promise<Namespace> {
+  if (namespace.status?.phase === "Terminating") return namespace;
+  return write.updateStatus(namespaces, { ...namespace, status: { ...namespace.status, phase: "Terminating" } });
+}
+
+interface Emptied {
+  readonly findings: NamespaceFindings;
+  readonly remainders: readonly KindRemainder[];
+}
+
+async function emptyAll(namespace: Namespace, { write, clock }: Pass): Promise<Emptied> {
+  const { name, deletionTimestamp = "" } = namespace.metadata;
+  const { preferred, failures: undiscovered } = await discover(write);
+  const kinds = preferred.filter(({ scope, verbs }) => scope === "Namespaced" && verbs.includes("delete"));
+  const goingForMs = clock.now() - (parseTime(deletionTimestamp) ?? clock.now());
+  const options = { namespace: name, goingForMs, write };
+
+  const pods = await emptyKinds(kinds.filter(isPodKind), options);
+  if (pods.remainders.some(({ count }) => count > 0) || pods.problems.length > 0) {
+    return { findings: { undiscovered, problems: pods.problems }, remainders: pods.remainders };
+  }
+  const { remainders, problems } = await emptyKinds(
+    kinds.filter((kind) => !isPodKind(kind)),
+    options,
+  );
+  return { findings: { undiscovered, problems, remainders }, remainders };
+}
+
+/** Side by side. A kind that fails does not keep the others from being emptied. */
+async function emptyKinds(
+  kinds: readonly DiscoveredKind[],
+  options: Omit<Parameters<typeof emptyKind>[0], "kind">,
+): Promise<{ readonly remainders: readonly KindRemainder[]; readonly problems: readonly string[] }> {
+  const problems: string[] = [];
+  const remainders = await inTurns(kinds, async (kind) => {
+    try {
+      const remainder = await whileUnavailable(() => emptyKind({ ...options, kind }));
+      const problem = problemOf(remainder, options.namespace);
+      if (problem !== undefined) problems.push(problem);
+      return [remainder];
+    } catch (error) {
+      problems.push(messageOf(error));
+      return [];
+    }
+  });
+  return { remainders: remainders.flat(), problems };
+}
+
+/** A pass makes a hundred requests and more: were one lost answer to spoil it, a shaky connection would never let one through. */
+async function whileUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= ATTEMPTS_MAX || !isReason(error, "ServiceUnavailable")) throw error;
+    }
+  }
+}
+
+function throwIfAnyFailed(name: string, { problems, undiscovered }: NamespaceFindings): void {
+  const failures = [...problems, ...undiscovered.map(({ groupVersion, error }) => `${groupVersion}: ${messageOf(error)}`)];
+  if (failures.length > 0) throw new Error(`Cannot empty namespace ${JSON.stringify(name)}: ${failures.join(", ")}`);
+}
+
+/** Half of the time that it may take, as upstream. */
+function waitFor(
+  remainders: readonly KindRemainder[],
+  estimateSeconds: number,
+  { metadata: { uid = "" } }: Namespace,
+  { waits, clock }: { readonly waits: Lru<string, Wait>; readonly clock: Pass["clock"] },
+): Outcome {
+  const delayMs = (Math.floor(estimateSeconds / 2) + 1) * 1_000;
+  const told = remainders.find(({ kind, last }) => last !== undefined && isFollowed(kind));
+  if (told?.last !== undefined) waits.set(uid, { kind: told.kind, object: told.last, untilMs: clock.monotonic() + delayMs });
+  return after(delayMs);
+}
+
+function isStillThere({ kind, object }: Wait, read: Reader): boolean {
+  return read.get(kind, keyOf(object))?.metadata.uid === object.metadata.uid;
+}
+
+/** Others who are named keep it until they are done as well. */
+async function finalize(namespace: Namespace, { write }: Pass): Promise<void> {
+  const finalizers = namespace.spec?.finalizers ?? [];
+  if (!finalizers.includes(KUBERNETES_FINALIZER)) return;
+  const others = [...new Set(finalizers.filter((name) => name !== KUBERNETES_FINALIZER))].toSorted();
+  try {
+    await write.update(namespaces, { ...namespace, spec: { ...namespace.spec, finalizers: others } }, { subresource: "finalize" });
+  } catch (error) {
+    if (!isReason(error, "NotFound")) throw error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,31 @@
+/**
+ * Keeps the number of pods of a ReplicationController equal to `spec.replicas`. How: controllers/runtime/replicas.ts.
+ * Its status has no field for pods that are going, and nothing groups ReplicationControllers, so none has siblings.
+ */
+import { replicationControllers } from "../../api/core/v1/replication-controller.ts";
+import type { ReplicationController } from "../../api/generated/core/v1.ts";
+import type { Labels } from "../../api/machinery/label-requirement.ts";
+import { labelSelectorFromLabels } from "../../api/machinery/label-selector.ts";
+import { keepSelectors } from "../runtime/adopters.ts";
+import { replicaController } from "../runtime/replicas.ts";
+
+const readSelector = keepSelectors<Labels>(labelSelectorFromLabels);
+
+export const replicationControllerController = replicaController<ReplicationController>(
+  {
+    name: "replicationcontroller-controller",
+    aliases: ["replicationcontroller"],
+    account: "replication-controller",
+    rules: [
+      { apiGroups: [""], resources: ["replicationcontrollers"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["replicationcontrollers/status", "replicationcontrollers/finalizers"], verbs: ["update"] },
+      { apiGroups: [""], resources: ["pods"], verbs: ["list", "watch", "create", "patch", "delete"] },
+      { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+    ],
+  },
+  {
+    kind: replicationControllers,
+    selectorOf: ({ spec }) => readSelector(spec?.selector),
+    tellsTerminating: false,
+  },
+);

@@ -1,0 +1,32 @@
+import { test } from "node:test";
+import { deepEqual, equal, notEqual } from "node:assert/strict";
+import { inSliceOrder, inSubsetOrder, portSetKey } from "./port-set.ts";
+
+const HTTP = { name: "http", protocol: "TCP", port: 8080 } as const;
+const DNS = { name: "dns", protocol: "UDP", port: 53 } as const;
+const HTTPS = { name: "https", protocol: "TCP", port: 8443, appProtocol: "kubernetes.io/h2c" } as const;
+const METRICS = { name: "metrics", protocol: "TCP", port: 9090 } as const;
+
+// The orders are those that upstream 1.36 wrote for the same Service.
+test("the ports of a slice come in upstream's order", () => {
+  deepEqual(inSliceOrder([METRICS, HTTPS, DNS, HTTP]), [HTTP, DNS, HTTPS, METRICS]);
+  const other = { ...HTTP, port: 9999 };
+  deepEqual(inSliceOrder([METRICS, other, HTTPS, DNS]), [DNS, other, HTTPS, METRICS]);
+});
+
+test("the ports of a subset come in another order, which is upstream's, too", () => {
+  deepEqual(inSubsetOrder([DNS, HTTPS, METRICS]), [METRICS, DNS, HTTPS]);
+});
+
+test("the same ports in another order are the same set, and any difference makes another", () => {
+  equal(portSetKey([HTTP, HTTPS]), portSetKey([HTTPS, HTTP]));
+  for (const other of [
+    [HTTP],
+    [HTTP, DNS],
+    [HTTP, { ...HTTPS, appProtocol: "x" }],
+    [HTTP, { ...HTTPS, port: 1 }],
+    [HTTP, { ...HTTPS, name: "" }],
+  ]) {
+    notEqual(portSetKey([HTTP, HTTPS]), portSetKey(other));
+  }
+});
