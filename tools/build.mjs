@@ -13,7 +13,9 @@ import { root, run, StepFailed } from "./setup/step.mjs";
 const ENTRIES = {
   k8ts: "src/main/launcher.ts",
   index: "src/main/index.ts",
-  client: "src/client/index.ts",
+  client: "src/client/https/index.ts",
+  controllers: "src/main/controllers-entry.ts",
+  kinds: "src/main/generated/kinds-entry.ts",
   testing: "src/testing/index.ts",
 };
 

@@ -20,9 +20,12 @@ function run(command: string, args: readonly string[], cwd: string): string {
 /** A program of somebody who installed the package; its argument is the store to use. */
 const CONSUMER = `
 import { startCluster, version, type Cluster, type ClusterOptions, type StoreConfig } from "k8ts";
-import * as client from "k8ts/client";
+import { createClient, isReason } from "k8ts/client";
+import { defineController, itself, onChange, startOperator, watch } from "k8ts/controllers";
+import { configMaps, namespaces as namespaceKind, type coreV1 } from "k8ts/kinds";
 import { seededRandom, startCluster as startTestCluster, virtualClock, type VirtualClock } from "k8ts/testing";
 
+let operator: ReturnType<typeof startOperator> | undefined;
 const store: StoreConfig = JSON.parse(process.argv[2] ?? "");
 const options: ClusterOptions = { store };
 const cluster: Cluster = await startCluster(options);
@@ -35,6 +38,24 @@ await other.close();
 const namespaces = await cluster.transport({ userAgent: "stranger" }).request({ verb: "list", group: "", version: "v1", plural: "namespaces" });
 if (namespaces.is !== "list") throw new Error("a list is answered with a list");
 console.log(namespaces.items.map(({ metadata }) => metadata.name).join());
+const transport = cluster.transport({ userAgent: "stranger" });
+const client = createClient(transport);
+const missing = await client.get(configMaps, { namespace: "default", name: "none" }).catch((error) => isReason(error, "NotFound"));
+const seen = new Promise<coreV1.Namespace>((resolve) => {
+  const controller = defineController({
+    name: "stranger", account: "stranger", rules: [], watches: [watch(namespaceKind, itself)],
+    async reconcile({ name }, { read }) {
+      const found = read.get(namespaceKind, { name });
+      if (found !== undefined && name === "shop") resolve(found);
+      return onChange;
+    },
+  });
+  operator = startOperator({ controllers: [controller], transport });
+});
+await operator?.started;
+await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+console.log(missing, (await seen).metadata.name);
+await operator?.stop();
 console.log(version, cluster.parts.map(({ name }) => name).join(), typeof client, seededRandom(1).below(1), typeof wrong);
 await cluster[Symbol.asyncDispose]();
 `;
@@ -66,7 +87,9 @@ describe("the package, packed and used by a stranger", () => {
       "client.js",
       "testing.js",
       "types/main/index.d.ts",
-      "types/client/index.d.ts",
+      "types/client/https/index.d.ts",
+      "types/main/controllers-entry.d.ts",
+      "types/main/generated/kinds-entry.d.ts",
       "types/testing/index.d.ts",
     ]) {
       equal(existsSync(join(installed, "dist", file)), true, file);

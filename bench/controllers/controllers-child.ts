@@ -36,7 +36,7 @@ const tasks = {
   async deployments({ count, replicas }: { readonly count: number; readonly replicas: number }): Promise<number> {
     const namespace = await newNamespace();
     await using seen = await arrivals(pods, namespace);
-    return timed(async () => {
+    return await timed(async () => {
       await Promise.all([
         seen.reached(count * replicas),
         makeMany(count, (index) => client.create(deployments, deploymentOf(namespace, index, replicas))),
@@ -57,7 +57,7 @@ const tasks = {
     );
     await using gone = await arrivals(secrets, namespace, "DELETED");
     collectGarbage();
-    return timed(async () => {
+    return await timed(async () => {
       await Promise.all([gone.reached(dependents), client.delete(configMaps, { namespace, name: "owner" })]);
     });
   },
@@ -74,7 +74,7 @@ const tasks = {
     });
     await using gone = await arrivals(namespaces, undefined, "DELETED");
     collectGarbage();
-    return timed(async () => {
+    return await timed(async () => {
       await Promise.all([gone.reached(1), client.delete(namespaces, { name: namespace })]);
     });
   },

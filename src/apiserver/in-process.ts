@@ -64,6 +64,7 @@ function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOpt
     ...(body === undefined ? {} : { body }),
     context: {
       user,
+      isInProcess: true,
       userAgent,
       ...(signal === undefined ? {} : { signal }),
       ...(traceparent === undefined ? {} : { traceparent }),

@@ -99,9 +99,9 @@ export class Pipeline {
     return answer;
   }
 
-  /** Connections go on for as long as they like, and need no room. */
+  /** Connections go on for as long as they like, and need no room; nor do parts of this process, whose requests hold no bodies. */
   #takeRoom({ verb, connection, context }: ApiRequest): Room | undefined {
-    return connection === undefined ? this.takeRoom(verb, context.user) : undefined;
+    return connection === undefined && context.isInProcess !== true ? this.takeRoom(verb, context.user) : undefined;
   }
 
   /** Also for what is no resource. Throws if there is none (429). */

@@ -45,6 +45,8 @@ export interface RequestContext {
   readonly user: User;
   /** Aborted when nobody waits for the answer any more. Looked at until the commit, never after. */
   readonly signal?: AbortSignal;
+  /** From a part of this process, which bounds by itself how much it asks for at once. */
+  readonly isInProcess?: true;
   /** Names the field manager if the request does not. */
   readonly userAgent: string;
   /** W3C trace context, carried along to whoever is called because of this request. */

@@ -22,14 +22,14 @@ export interface WatchFate {
   /** So many bytes of it pass. Infinity: all. */
   readonly bytes: number;
   /** What the client sees then: the end of the connection, or nothing at all, for ever. */
-  readonly then: "cut" | "silence";
+  readonly ending: "cut" | "silence";
   /** They come in pieces of at most so many. */
   readonly pieceBytes: number;
   /** Each piece comes so much later. */
   readonly delayMs: number;
 }
 
-export const UNBROKEN: WatchFate = { bytes: Infinity, then: "cut", pieceBytes: Infinity, delayMs: 0 };
+export const UNBROKEN: WatchFate = { bytes: Infinity, ending: "cut", pieceBytes: Infinity, delayMs: 0 };
 
 export interface ByteWire extends AsyncDisposable {
   readonly clock: VirtualClock;
@@ -226,7 +226,7 @@ class BrokenAnswer implements Sink, HttpClientAnswer {
     if (this.#isBroken) return;
     this.#isBroken = true;
     this.#options.counts.breaks++;
-    if (this.#options.fate.then === "silence") return;
+    if (this.#options.fate.ending === "silence") return;
     this.#onClosed();
     this.#client?.ended();
   }

@@ -4,6 +4,8 @@
  */
 import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../apiserver/admission-config.ts";
+import type { ApiServerConfig } from "../apiserver/api-server-config.ts";
 import type { ApiServerOptions } from "../apiserver/api-server.ts";
 import { startGuardedServer, type StartedServer } from "../apiserver/testing/server.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -19,11 +21,17 @@ import { driven } from "./driven.ts";
 import { TEST_SETTINGS } from "./controller-settings.ts";
 import { silentRecorder } from "./given.ts";
 
+export type ControlledServer = StartedServer;
+export type ControlledServerOptions = Partial<ApiServerOptions> & { readonly clock?: VirtualClock };
+
+/** Also with the plugins that change objects, which servers for tests leave out. */
+export const WITH_ALL_ADMISSION: Partial<ApiServerConfig> = { admission: DEFAULT_ADMISSION_CONFIG };
+
 /** `controllers`: as --controllers takes them. */
 export async function startControlledServer(
   controllers: readonly string[],
-  options: Partial<ApiServerOptions> & { readonly clock?: VirtualClock } = {},
-): Promise<StartedServer> {
+  options: ControlledServerOptions = {},
+): Promise<ControlledServer> {
   const server = await startGuardedServer(options);
   const owned = new Disposables();
   owned.use(server);

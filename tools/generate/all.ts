@@ -1,8 +1,9 @@
-/** The files under src/ that are made and not written. One more is its file here and one line in this list. Git ignores what they make. */
+/** The files under src/ that are made and not written, in this order: the last reads what those before it made. One more is its file here and one line in this list. Git ignores what they make. */
 import { apiTypes } from "./api-types.ts";
 import { descriptions } from "./descriptions.ts";
 import type { Generator } from "./generator.ts";
+import { kindsEntry } from "./kinds-entry.ts";
 import { schemaData } from "./schema-data.ts";
 import { version } from "./version.ts";
 
-export const all: readonly Generator[] = [version, schemaData, descriptions, apiTypes];
+export const all: readonly Generator[] = [version, schemaData, descriptions, apiTypes, kindsEntry];

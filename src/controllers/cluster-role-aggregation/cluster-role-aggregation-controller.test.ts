@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { StartedServer } from "../../apiserver/testing/server.ts";
-import { startControlledServer } from "../../testing/controlled-server.ts";
+import { startControlledServer, type ControlledServer } from "../../testing/controlled-server.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const CONTROLLERS = ["clusterrole-aggregation-controller"];
@@ -18,12 +17,12 @@ function whole(name: string, labels: Readonly<Record<string, string>>, ...of: re
   return { metadata: { name, labels }, aggregationRule: { clusterRoleSelectors: of.map((matchLabels) => ({ matchLabels })) } };
 }
 
-async function make(server: StartedServer, object: JsonObject): Promise<void> {
+async function make(server: ControlledServer, object: JsonObject): Promise<void> {
   const { code, text } = await server.call("POST", ROLES, object);
   assert.equal(code, 201, text);
 }
 
-async function verbsOf(server: StartedServer, name: string): Promise<readonly string[]> {
+async function verbsOf(server: ControlledServer, name: string): Promise<readonly string[]> {
   await server.clock.settle();
   const { body } = await server.call("GET", `${ROLES}/${name}`);
   return (body.rules ?? []).flatMap(({ verbs }: { verbs: readonly string[] }) => verbs);

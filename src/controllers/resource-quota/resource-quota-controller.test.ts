@@ -1,32 +1,33 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { VirtualClock } from "../../base/virtual-clock.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { Store } from "../../store/store.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { DEFAULT_ADMISSION_CONFIG } from "../../apiserver/admission-config.ts";
-import type { StartedServer } from "../../apiserver/testing/server.ts";
-import { startControlledServer } from "../../testing/controlled-server.ts";
+import {
+  startControlledServer,
+  WITH_ALL_ADMISSION,
+  type ControlledServer,
+  type ControlledServerOptions,
+} from "../../testing/controlled-server.ts";
 
 const QUOTAS = "/api/v1/namespaces/ns/resourcequotas";
 const MERGE = { "content-type": "application/merge-patch+json" };
 
 async function start(
-  options: { readonly clock?: VirtualClock; readonly store?: Store; readonly controllers?: readonly string[] } = {},
-): Promise<StartedServer> {
+  options: Pick<ControlledServerOptions, "clock" | "store"> & { readonly controllers?: readonly string[] } = {},
+): Promise<ControlledServer> {
   const { controllers = ["resourcequota-controller"], ...more } = options;
-  const server = await startControlledServer(controllers, { config: { admission: DEFAULT_ADMISSION_CONFIG }, ...more });
+  const server = await startControlledServer(controllers, { config: WITH_ALL_ADMISSION, ...more });
   await server.call("POST", "/api/v1/namespaces", { metadata: { name: "ns" } });
   return server;
 }
 
-async function addQuota(server: StartedServer, hard: JsonObject): Promise<void> {
+async function addQuota(server: ControlledServer, hard: JsonObject): Promise<void> {
   assert.equal((await server.call("POST", QUOTAS, { metadata: { name: "q" }, spec: { hard } })).code, 201);
 }
 
 /** Once everything has come to rest. */
-async function quotaOf(server: StartedServer): Promise<CallBody> {
+async function quotaOf(server: ControlledServer): Promise<CallBody> {
   await server.clock.settle();
   return (await server.call("GET", `${QUOTAS}/q`)).body;
 }
@@ -35,7 +36,7 @@ interface CallBody {
   readonly status: object;
 }
 
-async function makeSecrets(server: StartedServer, ...names: readonly string[]): Promise<void> {
+async function makeSecrets(server: ControlledServer, ...names: readonly string[]): Promise<void> {
   for (const name of names) await server.call("POST", "/api/v1/namespaces/ns/secrets", { metadata: { name } });
 }
 

@@ -121,7 +121,11 @@ async function list<T extends KubeObject>(kind: ResourceKind<T>, namespace: stri
 }
 
 async function surroundingsOf(namespace: string, pass: Pass): Promise<QuotaSurroundings> {
-  const [classes, claims, all] = await Promise.all([list(deviceClasses, "", pass), list(resourceClaims, namespace, pass), list(pods, namespace, pass)]);
+  const [classes, claims, all] = await Promise.all([
+    list(deviceClasses, "", pass),
+    list(resourceClaims, namespace, pass),
+    list(pods, namespace, pass),
+  ]);
   const byName = new Map(all.map((pod): [string, Pod] => [pod.metadata.name, pod]));
   return { nowMs: pass.clock.now(), deviceClasses: classes, claims, podOf: (name) => byName.get(name) };
 }
