@@ -2,6 +2,13 @@
  * Every controller, in the order of upstream's list. One more is its folder and one line here. Those that need to know something of the
  * cluster are functions of their settings.
  */
+import { bootstrapSignerController } from "./bootstrap-signer/bootstrap-signer-controller.ts";
+import { certificateSigningRequestApprovingController } from "./certificate-signing-request-approving/certificate-signing-request-approving-controller.ts";
+import { certificateSigningRequestCleanerController } from "./certificate-signing-request-cleaner/certificate-signing-request-cleaner-controller.ts";
+import {
+  certificateSigningRequestSigningController,
+  type SigningSettings,
+} from "./certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation/cluster-role-aggregation-controller.ts";
 import { deploymentController } from "./deployment/deployment-controller.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
@@ -26,9 +33,10 @@ import {
 import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
+import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
 
 /** What the controllers of a cluster must be told; what can be left out has upstream's default. */
-export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings {
+export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
 }
@@ -47,6 +55,11 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     deploymentController,
     replicaSetController,
     disruptionController,
+    certificateSigningRequestSigningController(settings),
+    certificateSigningRequestApprovingController,
+    certificateSigningRequestCleanerController,
+    bootstrapSignerController,
+    tokenCleanerController,
     nodeLifecycleController(settings.nodeLifecycle),
     taintEvictionController,
     clusterRoleAggregationController,

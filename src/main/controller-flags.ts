@@ -1,10 +1,11 @@
 /** What can be said about the controllers on the command line, by upstream's names. */
 import { all, type ControllerSettings } from "../controllers/all.ts";
+import { SIGNING_DURATION_DEFAULT_MS } from "../controllers/certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { chooseControllers } from "../controllers/runtime/chosen-controllers.ts";
 import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "./flags.ts";
-import { readAuthorities } from "./pki/given-files.ts";
+import { readAuthorities, readSigningFiles } from "./pki/given-files.ts";
 
 /** Their names are the same whatever their settings are. */
 const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (only if named)` : name));
@@ -23,6 +24,19 @@ export const controllerFlags = {
     type: "string",
     placeholder: "FILE",
     doc: "The certificate by which pods know the API server, published in every namespace. Default: the one of the kubeconfig.",
+  },
+  "cluster-signing-cert-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "The certificate of the authority that signs what clients and kubelets ask for, in PEM form. Default: nothing is signed.",
+  },
+  "cluster-signing-key-file": { type: "string", placeholder: "FILE", doc: "Its private key, in PEM form." },
+  "cluster-signing-duration": {
+    type: "string",
+    placeholder: "DURATION",
+    default: `${SIGNING_DURATION_DEFAULT_MS / 3_600_000}h`,
+    doc: "For how long such certificates are good, unless less was asked for.",
+    expects: durationExpected,
   },
   "node-monitor-grace-period": {
     type: "string",
@@ -58,13 +72,28 @@ export function chosenControllersProblems(values: FlagValues<typeof chosenFlag>)
   return chooseControllers(all({ rootCa: "" }), chosenControllers(values)).mistakes.map((mistake) => `--controllers: ${mistake}`);
 }
 
+export function signingProblems(values: ControllerFlagValues): readonly string[] {
+  const { "cluster-signing-cert-file": certificate, "cluster-signing-key-file": key } = values;
+  if ((certificate === undefined) === (key === undefined)) return [];
+  const [given, missing] = key === undefined ? ["cert", "key"] : ["key", "cert"];
+  return [`--cluster-signing-${given}-file is of no use alone: give --cluster-signing-${missing}-file, too`];
+}
+
 /** `rootCa`: what the kubeconfig says, if no file was named. Rejects with one sentence. */
 export async function readControllerSettings(values: ControllerFlagValues, rootCa: string): Promise<ControllerSettings> {
   const file = values["root-ca-file"];
   return {
     rootCa: file === undefined ? rootCa : await readAuthorities(file, "--root-ca-file"),
+    ...(await readSigning(values)),
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },
   };
+}
+
+async function readSigning(values: ControllerFlagValues): Promise<Pick<ControllerSettings, "signing">> {
+  const { "cluster-signing-cert-file": certificate, "cluster-signing-key-file": key } = values;
+  if (certificate === undefined || key === undefined) return {};
+  const durationLimitMs = durationMs(values["cluster-signing-duration"]);
+  return { signing: { ...(await readSigningFiles({ certificate, key })), durationMs: durationLimitMs } };
 }

@@ -31,8 +31,9 @@ export interface ControllersPartOptions {
 }
 
 /** What the controllers of a cluster are told by its API server's certificates. */
-export function controllerSettings({ authority }: Pick<ApiServerPart, "authority">): ControllerSettings {
-  return { rootCa: authority };
+export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "authority" | "pki">): ControllerSettings {
+  const signing = pki.certificateSigning;
+  return { rootCa: authority, ...(signing === undefined ? {} : { signing }) };
 }
 
 /** Resolves when all of them know what is there and work. */
@@ -48,7 +49,7 @@ export async function startControllersPart(options: ControllersPartOptions): Pro
     informers,
     client: createClient(transport),
     clientFor: async ({ account }) => createClient(await transportFor(controllerIdentity(account))),
-    recorderFor: ({ account }, client) => createEventRecorder({ client, component: account, clock, random, log }),
+    recorderFor: ({ account, component = account }, client) => createEventRecorder({ client, component, clock, random, log }),
     clock,
     random,
     log,

@@ -56,7 +56,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
         informers,
         client: createClient(transport),
         clientFor: () => createClient(guarded),
-        recorderFor: ({ name: component }, client) => createEventRecorder({ client, component, clock, random, log }),
+        recorderFor: ({ account, component = account }, client) => createEventRecorder({ client, component, clock, random, log }),
         clock,
         random,
         log,

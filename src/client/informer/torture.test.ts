@@ -99,14 +99,20 @@ async function disturb(wire: ByteWire, random: Random): Promise<void> {
  * is another history.
  */
 async function fallBehind(world: BrokenWorld, lagging: LaggingServer, random: Random): Promise<void> {
+  const { wire } = world;
+  const { fateOf } = wire;
+  // Only who is up to date can be ahead.
+  wire.fateOf = () => UNBROKEN;
+  await wire.clock.advance(200_000);
   const { items, revision } = await world.listed();
-  for (let left = random.below(4); left > 0; left--) await world.write();
-  await world.wire.clock.advance(pick(random, [0, 5_000]));
+  for (let left = 1 + random.below(3); left > 0; left--) await world.write();
+  await wire.clock.advance(1_000);
   lagging.fallBehind(items, revision);
-  await world.wire.stopServer();
-  await world.wire.startServer();
-  await world.wire.clock.advance(random.below(8_000));
+  await wire.stopServer();
+  await wire.startServer();
+  await wire.clock.advance(2_000 + random.below(8_000));
   lagging.catchUp();
+  wire.fateOf = fateOf;
 }
 
 async function agrees(world: BrokenWorld, what: string): Promise<void> {

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { clusterRoles } from "../../api/rbac.authorization.k8s.io/v1/cluster-role.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { rounds } from "../../testing/rounds.ts";
 import { startControlledServer, type ControlledServer } from "../../testing/controlled-server.ts";
+import { clusterRoleAggregationController } from "./cluster-role-aggregation-controller.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const CONTROLLERS = ["clusterrole-aggregation-controller"];
@@ -84,4 +88,17 @@ test("what it cannot write yet it writes when it can", async () => {
   await server.clock.advance(1_000);
 
   assert.deepEqual(await verbsOf(server, "all"), ["a"]);
+});
+
+test("every step may be the last", () => {
+  const of = (object: JsonObject): JsonObject => ({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", ...object });
+  return everyStepMayBeTheLast(
+    {
+      objects: [of(role("a", { to: "x" }, "a")), of(whole("x", { to: "y" }, { to: "x" })), of(whole("y", {}, { to: "y" }))],
+      controllers: () => [clusterRoleAggregationController],
+      restMs: 3_000,
+      steps: [async ({ client }) => void (await client.create(clusterRoles, of(role("b", { to: "x" }, "b")) as never))],
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 50 }) },
+  );
 });

@@ -36,6 +36,7 @@ export const garbageCollectorController = defineController({
   name: "garbage-collector-controller",
   aliases: ["garbagecollector"],
   account: "generic-garbage-collector",
+  component: "garbage-collector-controller",
   rules: [
     { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "patch", "delete"] },
     { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import { secrets } from "../../api/core/v1/secret.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { rounds } from "../../testing/rounds.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import {
@@ -9,6 +13,7 @@ import {
   type ControlledServer,
   type ControlledServerOptions,
 } from "../../testing/controlled-server.ts";
+import { resourceQuotaController } from "./resource-quota-controller.ts";
 
 const QUOTAS = "/api/v1/namespaces/ns/resourcequotas";
 const MERGE = { "content-type": "application/merge-patch+json" };
@@ -100,4 +105,24 @@ test("many who write right after a quota was made are let in up to what it allow
 
   assert.deepEqual((await quotaOf(server)).status, { hard: { secrets: "5" }, used: { secrets: "5" } });
   assert.equal((await server.call("GET", "/api/v1/namespaces/ns/secrets")).body.items.length, 5);
+});
+
+test("every step may be the last", () => {
+  const metadata = (name: string) => ({ name, namespace: "default" });
+  return everyStepMayBeTheLast(
+    {
+      objects: [
+        { apiVersion: "v1", kind: "Secret", metadata: metadata("a") },
+        { apiVersion: "v1", kind: "ResourceQuota", metadata: metadata("q"), spec: { hard: { secrets: "5", "count/configmaps": "2" } } },
+      ],
+      controllers: () => [resourceQuotaController],
+      // All kinds are watched: it takes a while until all have been heard of over streams that are cut.
+      restMs: 300_000,
+      steps: [
+        async ({ client }) => void (await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: metadata("c") })),
+        async ({ client }) => void (await client.delete(secrets, metadata("a"))),
+      ],
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 50 }) },
+  );
 });

@@ -100,6 +100,8 @@ export interface Controller {
   readonly aliases?: readonly string[];
   /** The service account in kube-system under which it acts, as upstream's: "replicaset-controller". */
   readonly account: string;
+  /** Whom its events come from. Default: the account, as with most of upstream's. */
+  readonly component?: string;
   /** What it needs to be allowed. Tests hold it to them, and hold upstream's role `system:controller:<account>` to cover them. */
   readonly rules: readonly PolicyRule[];
   readonly watches: readonly (Watch | WatchOfEveryKind)[];

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namespaces } from "../../api/core/v1/namespace.ts";
 import { serviceAccounts } from "../../api/core/v1/service-account.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
 import { serviceAccountController } from "./service-account-controller.ts";
 
 const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } } as const;
@@ -50,3 +52,14 @@ test("one that is deleted comes back, and every namespace that there is at the s
     ["default", "kube-node-lease", "kube-public", "kube-system", "shop"],
   );
 });
+
+test("every step may be the last", () =>
+  everyStepMayBeTheLast(
+    {
+      objects: [SHOP],
+      controllers: () => [serviceAccountController],
+      restMs: 3_000,
+      steps: [async ({ client }) => void (await client.delete(serviceAccounts, { namespace: "shop", name: "default" }))],
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 50 }) },
+  ));

@@ -7,7 +7,7 @@ import { machineName } from "../../host/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { defineCommand } from "../command.ts";
 import { connectionFlags, electionFlagProblems, electionFlags, electionTimes, loadConnection } from "../connection-flags.ts";
-import { chosenControllers, chosenControllersProblems, controllerFlags, readControllerSettings } from "../controller-flags.ts";
+import { chosenControllers, chosenControllersProblems, controllerFlags, readControllerSettings, signingProblems } from "../controller-flags.ts";
 import { startControllerManager } from "../controller-manager.ts";
 import { untilStopped } from "../until-stopped.ts";
 
@@ -50,7 +50,7 @@ export const controllerManager = defineCommand({
     "k8ts controller-manager --leader-elect=false",
   ],
   options(values) {
-    const problems = [...chosenControllersProblems(values), ...(values["leader-elect"] ? electionFlagProblems(values) : [])];
+    const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...(values["leader-elect"] ? electionFlagProblems(values) : [])];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
 

@@ -5,19 +5,30 @@ import type { Signer, Verifier } from "../../base/signing.ts";
 import { keyProblem, signerFromPem, verifiersFromPem } from "../../host/keys.ts";
 import type { CertificateWithKey } from "./certificates.ts";
 
+interface GivenPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** --tls-cert-file and --tls-private-key-file. */
-export async function readServingFiles(files: { readonly certificate: string; readonly key: string }): Promise<CertificateWithKey> {
-  const [certificate, key] = await Promise.all([
-    readGiven(files.certificate, "--tls-cert-file"),
-    readGiven(files.key, "--tls-private-key-file"),
-  ]);
+export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> {
+  return readPair(files, { certificate: "--tls-cert-file", key: "--tls-private-key-file" });
+}
+
+/** --cluster-signing-cert-file and --cluster-signing-key-file. */
+export async function readSigningFiles(files: GivenPair): Promise<{ readonly certificate: string; readonly signer: Signer }> {
+  const flags = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };
+  const { certificate, key } = await readPair(files, flags);
+  return { certificate, signer: usable(files.key, flags.key, () => signerFromPem(key)) };
+}
+
+async function readPair(files: GivenPair, flags: GivenPair): Promise<CertificateWithKey> {
+  const [certificate, key] = await Promise.all([readGiven(files.certificate, flags.certificate), readGiven(files.key, flags.key)]);
   switch (keyProblem({ certificate, key })) {
     case "certificate":
-      throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with --tls-cert-file`);
+      throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with ${flags.certificate}`);
     case "key":
-      throw new Error(
-        `Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with --tls-private-key-file`,
-      );
+      throw new Error(`Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with ${flags.key}`);
     case "pair":
       throw new Error(
         `Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`,

@@ -71,6 +71,20 @@ export class Pki {
     return makeLeaf({ subject: { commonName, organizations }, purpose: "client", names: [] }, authority, maker, nowMs);
   }
 
+  /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws PkiError. */
+  get certificateSigning(): { readonly certificate: string; readonly signer: Signer } | undefined {
+    if (this.#files["ca.key"] === undefined) return undefined;
+    const { signer } = signingAuthority("ca", "certificates that clients ask for", this.#files, this.#options.maker);
+    const currentAuthority = () => this.authority;
+    return {
+      /** It may be renewed; its key stays. */
+      get certificate() {
+        return currentAuthority();
+      },
+      signer,
+    };
+  }
+
   /** Makes anew what is about to end, and takes up what another server has. Whether anything is different now. */
   async renew(nowMs: number): Promise<boolean> {
     const { place, maker, servingNames } = this.#options;

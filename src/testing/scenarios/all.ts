@@ -1,4 +1,4 @@
-/** Every scenario. A controller without one fails the test. */
+/** Scenarios in which several controllers work together. Each controller alone is tried in its own folder. */
 import type { NamedScenario } from "./scenario.ts";
 import { workloadScenarios } from "./workloads.ts";
 

@@ -42,13 +42,14 @@ export interface LaggingServer {
   catchUp(): void;
 }
 
-/** A server that shows what was a while ago; it refuses whoever knows more, or answers as if it had not heard what is known. */
+/**
+ * A server that shows what was a while ago. Whoever knows more is refused, if it asks for changes; if it asks for everything, it is refused
+ * or answered as if the server had not heard what is known.
+ */
 export function laggingServer(random: Random): LaggingServer {
   let past: { readonly objects: readonly KubeObject[]; readonly revision: string } | undefined;
-  const mayRefuse = ({ options }: Omit<TransportRequest, "verb">, moment: { readonly revision: string }) => {
-    const { resourceVersion: wanted = "" } = options ?? {};
-    if (compareResourceVersions(wanted, moment.revision) > 0 && random.below(2) === 0) throw tooLarge(wanted, moment.revision);
-  };
+  const isAhead = ({ options }: Omit<TransportRequest, "verb">, revision: string) =>
+    compareResourceVersions(options?.resourceVersion ?? "", revision) > 0;
   return {
     fallBehind: (objects, revision) => void (past = { objects, revision }),
     catchUp: () => void (past = undefined),
@@ -56,18 +57,19 @@ export function laggingServer(random: Random): LaggingServer {
       ...transport,
       async request(request) {
         if (past === undefined || request.verb !== "list") return transport.request(request);
-        mayRefuse(request, past);
+        if (isAhead(request, past.revision) && random.below(2) === 0) throw tooLarge(request.options?.resourceVersion ?? "", past.revision);
         return { is: "list", items: past.objects, metadata: { resourceVersion: past.revision }, warnings: [] };
       },
       async watch(request, listener) {
         if (past === undefined) return transport.watch(request, listener);
-        const moment = past;
-        mayRefuse(request, moment);
+        const { objects, revision } = past;
         const isInitial = request.options?.sendInitialEvents === true;
-        // As the wire does, nothing is heard before the caller has the watch. Of changes it has none to tell.
+        const refuses = isAhead(request, revision) && (!isInitial || random.below(2) === 0);
+        if (refuses) throw tooLarge(request.options?.resourceVersion ?? "", revision);
+        // As on the wire, nothing is heard before the caller has the watch. Of changes it has none to tell.
         void Promise.resolve().then(() => {
-          if (isInitial) for (const object of moment.objects) listener.event({ type: "ADDED", object });
-          if (isInitial) listener.event({ type: "BOOKMARK", resourceVersion: moment.revision, initialEventsEnd: true });
+          if (isInitial) for (const object of objects) listener.event({ type: "ADDED", object });
+          if (isInitial) listener.event({ type: "BOOKMARK", resourceVersion: revision, initialEventsEnd: true });
           listener.ended();
         });
         return { stop() {} };

@@ -1,0 +1,20 @@
+/**
+ * A JSON Web Signature without what it signs (RFC 7515, appendix F), as `kubeadm join` makes and compares it: who knows a token can tell
+ * that what everybody may read comes from somebody who knows it, too.
+ */
+import { encodeBase64Url } from "../../api/machinery/codec/base64.ts";
+import { hmacSha256 } from "../../base/hmac-sha-256.ts";
+
+/** "header..signature", with the token's id in the header and its secret half as the key. */
+export function detachedSignature(content: string, { id, key }: { readonly id: string; readonly key: Uint8Array }): string {
+  const header = partOf(JSON.stringify({ alg: "HS256", kid: id }));
+  return `${header}..${encodeBase64Url(hmacSha256(key, bytesOf(`${header}.${partOf(content)}`)))}`;
+}
+
+function partOf(text: string): string {
+  return encodeBase64Url(bytesOf(text));
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

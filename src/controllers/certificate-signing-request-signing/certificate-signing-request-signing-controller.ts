@@ -1,0 +1,75 @@
+/**
+ * Signs what was approved, for the four signers that every cluster has; requests to others are others' to sign. What the signer does not
+ * sign fails for good, with the reason in a condition. Not here: what each signer signs (api/certificates.k8s.io/v1/cluster-signers.ts).
+ */
+import { certificateSigningRequests } from "../../api/certificates.k8s.io/v1/certificate-signing-request.ts";
+import { isApproved, isFailed, isIssued, requestOf } from "../../api/certificates.k8s.io/v1/certificate-signing-request/decision.ts";
+import { CLUSTER_SIGNERS, signerProblem } from "../../api/certificates.k8s.io/v1/cluster-signers.ts";
+import type { CertificateSigningRequest, CertificateSigningRequestStatus } from "../../api/generated/certificates.k8s.io/v1.ts";
+import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import { defineController, onChange, watch, type Controller, type Pass, type Reconcile } from "../runtime/controller.ts";
+import { itself } from "../runtime/keys.ts";
+import { durationOf, issueCertificate, type SigningAuthority } from "./issue-certificate.ts";
+
+export interface SigningSettings {
+  /** Absent: nothing is signed. */
+  readonly signing?: SigningAuthority & {
+    /** For how long certificates are good, unless less was asked for. Default: a year. */
+    readonly durationMs?: number;
+  };
+}
+
+export const SIGNING_DURATION_DEFAULT_MS = 365 * 24 * 60 * 60 * 1_000;
+
+const GROUP = "certificates.k8s.io";
+
+export function certificateSigningRequestSigningController({ signing }: SigningSettings): Controller {
+  return defineController({
+    name: "certificatesigningrequest-signing-controller",
+    aliases: ["csrsigning"],
+    account: "certificate-controller",
+    rules: [
+      { apiGroups: [GROUP], resources: ["certificatesigningrequests/status"], verbs: ["update"] },
+      { apiGroups: [GROUP], resources: ["signers"], resourceNames: [...CLUSTER_SIGNERS], verbs: ["sign"] },
+    ],
+    watches: [watch(certificateSigningRequests, itself)],
+    start({ log }) {
+      if (signing !== undefined) return signApproved(signing);
+      log.info("No requests for certificates are signed: there is no authority with its key to sign them");
+      return () => Promise.resolve(onChange);
+    },
+  });
+}
+
+function signApproved(signing: NonNullable<SigningSettings["signing"]>): Reconcile {
+  return async ({ name }, pass) => {
+    const found = pass.read.get(certificateSigningRequests, { name });
+    if (found === undefined || isIssued(found) || !isApproved(found) || isFailed(found)) return onChange;
+    const outcome = judge(found, signing, pass);
+    if (outcome !== undefined) {
+      await pass.write.updateStatus(certificateSigningRequests, { ...found, status: { ...found.status, ...outcome } });
+    }
+    return onChange;
+  };
+}
+
+/** What becomes of its status: a certificate, or why there is none. Undefined: it is another signer's. */
+function judge(
+  { spec, status }: CertificateSigningRequest,
+  { durationMs = SIGNING_DURATION_DEFAULT_MS, ...authority }: NonNullable<SigningSettings["signing"]>,
+  { clock, random }: Pick<Pass, "clock" | "random">,
+): CertificateSigningRequestStatus | undefined {
+  const signer = CLUSTER_SIGNERS.find((one) => one === spec.signerName);
+  if (signer === undefined) return undefined;
+  const request = requestOf({ spec } as CertificateSigningRequest);
+  const { usages = [], expirationSeconds } = spec;
+  const problem = signerProblem(signer, request, usages);
+  if (problem !== undefined) {
+    const said = { type: "Failed", status: "True", reason: "SignerValidationFailure", message: problem };
+    return { conditions: [...(status?.conditions ?? []), { ...said, lastUpdateTime: formatTime(clock.now()) }] };
+  }
+  const wanted = { request, usages, durationMs: durationOf(expirationSeconds, durationMs) };
+  const pem = issueCertificate(wanted, authority, clock.now(), random);
+  return { certificate: encodeBase64(new TextEncoder().encode(pem)) };
+}

@@ -1,0 +1,13 @@
+/** A label selector in the form in which Go prints one. Upstream shows it to people in an event. */
+import type { LabelSelectorObject } from "../../api/machinery/label-selector.ts";
+
+export function selectorText(selector: LabelSelectorObject | undefined): string {
+  if (selector === undefined) return "nil";
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const keys = Object.keys(matchLabels).toSorted();
+  const labels = keys.map((key) => `${key}: ${matchLabels[key]},`).join("");
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${labels}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
+}

@@ -1,0 +1,131 @@
+import { test } from "node:test";
+import { deepEqual } from "node:assert/strict";
+import { endpoints } from "../../api/core/v1/endpoints.ts";
+import { services } from "../../api/core/v1/service.ts";
+import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given, type Given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
+import { aService } from "../runtime/service-endpoints/testing/builders.ts";
+import { endpointSliceMirroringController } from "./endpoint-slice-mirroring-controller.ts";
+
+const DB = { namespace: "default", name: "db" };
+const CONTROLLER = endpointSliceMirroringController();
+const SERVICE = aService("db", { spec: { selector: {} } });
+
+function anEndpoints(metadata: JsonObject = {}, count = 1) {
+  const addresses = Array.from({ length: count }, (_, index) => ({ ip: `10.0.${index >> 8}.${index & 255}` }));
+  return { apiVersion: "v1", kind: "Endpoints", metadata: { ...DB, ...metadata }, subsets: [{ addresses, ports: [{ port: 80 }] }] };
+}
+
+/** The addresses in each mirrored slice. */
+async function shown(cluster: Given): Promise<readonly (readonly string[])[]> {
+  const slices = (await cluster.list(endpointSlices)).filter(({ metadata }) => metadata.generateName === "db-");
+  return slices.map(({ endpoints: list }) => (list ?? []).flatMap(({ addresses }) => addresses));
+}
+
+for (const { it, objects, shows } of [
+  { it: "Endpoints of a Service without a selector are mirrored", objects: [SERVICE, anEndpoints()], shows: [["10.0.0.0"]] },
+  { it: "those of a Service with a selector are not", objects: [aService("db"), anEndpoints()], shows: [] },
+  { it: "those without a Service are not", objects: [anEndpoints()], shows: [] },
+  {
+    it: "those that say so are not",
+    objects: [SERVICE, anEndpoints({ labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } })],
+    shows: [],
+  },
+  {
+    it: "those by which a leader is elected are not",
+    objects: [SERVICE, anEndpoints({ annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } })],
+    shows: [],
+  },
+]) {
+  test(it, async () => {
+    await using cluster = await given(...objects);
+    await cluster.reconcile(CONTROLLER, "default/db");
+    deepEqual(await shown(cluster), shows);
+  });
+}
+
+test("a second look writes nothing", async () => {
+  await using cluster = await given(SERVICE, anEndpoints({ labels: { a: "b" }, annotations: { c: "d" } }));
+  await cluster.reconcile(CONTROLLER, "default/db");
+  await cluster.reconcile(CONTROLLER, "default/db");
+  deepEqual(cluster.actions, ["create endpointslices default/db-*"]);
+});
+
+test("too many addresses are told", async () => {
+  await using cluster = await given(SERVICE, anEndpoints({}, 1002));
+
+  await cluster.reconcile(CONTROLLER, "default/db");
+
+  deepEqual((await shown(cluster))[0]?.length, 1000);
+  deepEqual(cluster.events, [
+    "Warning TooManyAddressesToMirror Endpoints/db A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped",
+  ]);
+});
+
+const ends: readonly { readonly it: string; readonly end: (cluster: Pick<Given, "client">) => Promise<unknown> }[] = [
+  { it: "the Endpoints go", end: ({ client }) => client.delete(endpoints, DB) },
+  { it: "the Service goes", end: ({ client }) => client.delete(services, DB) },
+  {
+    it: "the Service gets a selector",
+    end: ({ client }) => client.patch(services, DB, { type: "merge", value: { spec: { selector: { app: "db" } } } }),
+  },
+  {
+    it: "the Endpoints are not to be mirrored any more",
+    end: ({ client }) =>
+      client.patch(endpoints, DB, {
+        type: "merge",
+        value: { metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } } },
+      }),
+  },
+];
+
+for (const { it, end } of ends) {
+  test(`mirrored slices go when ${it}`, async () => {
+    await using cluster = await given(SERVICE, anEndpoints());
+    await cluster.run(CONTROLLER);
+    await cluster.settled();
+    deepEqual((await shown(cluster)).length, 1);
+
+    await end(cluster);
+    await cluster.settled();
+
+    deepEqual(await shown(cluster), []);
+  });
+}
+
+test("a mirrored slice that somebody deletes or changes is put right while it runs", async () => {
+  await using cluster = await given(SERVICE, anEndpoints());
+  await cluster.run(CONTROLLER);
+  await cluster.settled();
+  const mirrored = async () =>
+    (await cluster.list(endpointSlices)).find(({ metadata }) => metadata.generateName === "db-")?.metadata.name ?? "";
+
+  await cluster.client.patch(endpointSlices, { ...DB, name: await mirrored() }, { type: "merge", value: { endpoints: [] } });
+  await cluster.settled();
+  deepEqual(await shown(cluster), [["10.0.0.0"]]);
+  await cluster.client.delete(endpointSlices, { ...DB, name: await mirrored() });
+  await cluster.settled();
+  deepEqual(await shown(cluster), [["10.0.0.0"]]);
+});
+
+test("every step may be the last", async () => {
+  const two = { ...anEndpoints(), subsets: [{ addresses: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }], ports: [{ port: 80 }] }] };
+  const scenario = {
+    objects: [SERVICE, two],
+    controllers: () => [CONTROLLER],
+    restMs: 20_000,
+    steps: [
+      async ({ client }: Pick<Given, "client">) => {
+        await client.patch(endpoints, DB, {
+          type: "merge",
+          value: { subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 90 }] }] },
+        });
+      },
+    ],
+  };
+
+  await everyStepMayBeTheLast(scenario, { deathsMax: rounds({ quick: 5, full: 100 }), disturbedRuns: rounds({ quick: 1, full: 10 }) });
+});

@@ -1,0 +1,169 @@
+/**
+ * Keeps the EndpointSlices of every Service that has a selector: in each address family, the addresses and ports of the Pods that the
+ * Service selects, at most a hundred in a slice, with as few writes as possible (slice-packing.ts).
+ * Nothing is remembered that is needed: slices that are lost, changed by others or left over are put right when they are seen.
+ * Not here: removing slices whose Service is gone (garbage collector, by their owner), Services without a selector
+ * (controllers/endpoint-slice-mirroring), the slice of the API servers themselves (apiserver/bootstrap).
+ */
+import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
+import type { Node, Pod, Service } from "../../api/generated/core/v1.ts";
+import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
+import { nodes } from "../../api/core/v1/node.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import { services } from "../../api/core/v1/service.ts";
+import { familiesOf, followsPods, selectorOf, selects } from "../../api/core/v1/service/backends.ts";
+import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";
+import { defineIndex } from "../../client/informer/index.ts";
+import type { RecordedEvent } from "../../client/events/event-recorder.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import {
+  defineController,
+  onChange,
+  watch,
+  type Change,
+  type Controller,
+  type Outcome,
+  type Pass,
+  type WorkKey,
+} from "../runtime/controller.ts";
+import { itself, keyOf, keyText } from "../runtime/keys.ts";
+import { messageOf } from "../runtime/pod-control.ts";
+import { servicesOfPod } from "../runtime/service-endpoints/keys.ts";
+import { slicesManagedBy, writeSlices, type SlicePlan } from "../runtime/service-endpoints/slices.ts";
+import { ZONE_LABEL } from "./desired-endpoints.ts";
+import { hasTopologyMode } from "./hints.ts";
+import { planFamily, SLICE_MANAGER, type FamilyPlan } from "./slice-plan.ts";
+import { sameShare, zoneShares } from "./zone-shares.ts";
+
+export interface EndpointSliceSettings {
+  /** --max-endpoints-per-slice, 1 to 1000: more make fewer but greater slices, each of which goes to every node as a whole. Default: 100. */
+  readonly maxEndpointsPerSlice?: number;
+}
+
+const ENDPOINTS_PER_SLICE = 100;
+
+const managedSlices = slicesManagedBy(SLICE_MANAGER);
+const podsByNode = defineIndex(pods, ({ spec }) => (spec?.nodeName === undefined ? [] : [spec.nodeName]));
+const ENABLED = "Topology Aware Hints has been enabled";
+const FAMILIES: readonly IpFamily[] = ["IPv4", "IPv6"];
+const TOPOLOGY = "topology";
+const servicesByTopologyMode = defineIndex(services, (service) => (hasTopologyMode(service) ? [TOPOLOGY] : []));
+
+export function endpointSliceController({ maxEndpointsPerSlice = ENDPOINTS_PER_SLICE }: EndpointSliceSettings = {}): Controller {
+  return defineController({
+    name: "endpointslice-controller",
+    aliases: ["endpointslice"],
+    account: "endpointslice-controller",
+    component: "endpoint-slice-controller",
+    rules: [
+      { apiGroups: [""], resources: ["services", "pods", "nodes"], verbs: ["get", "list", "watch"] },
+      // A slice keeps its owner from going first, which only those may say who may finalize the owner.
+      { apiGroups: [""], resources: ["services/finalizers"], verbs: ["update"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
+      { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+    ],
+    watches: [watch(services, itself), watch(pods, servicesOfPod), watch(nodes, servicesOfNode), watch(endpointSlices, managedSlices.keys)],
+    start() {
+      const memory: Memory = { maxEndpointsPerSlice, told: new Map() };
+      return (key, pass) => reconcile(key, pass, memory);
+    },
+  });
+}
+
+/** Those of the Pods on it, if their zone may be another; and those whose endpoints are shared among zones, if its part may be. */
+function* servicesOfNode({ object: node, previous }: Change<Node>, read: Reader): Iterable<WorkKey> {
+  if (previous === undefined || previous.metadata.labels?.[ZONE_LABEL] !== node.metadata.labels?.[ZONE_LABEL]) {
+    for (const pod of read.indexed(podsByNode, node.metadata.name)) yield* servicesOfPod({ is: "added", object: pod }, read);
+  }
+  if (previous !== undefined && sameShare(previous, node)) return;
+  for (const service of read.indexed(servicesByTopologyMode, TOPOLOGY)) yield keyOf(service);
+}
+
+interface Memory {
+  readonly maxEndpointsPerSlice: number;
+  /** What was last told about the hints of a Service and family; lost, it is told again. Nothing else depends on it. */
+  readonly told: Map<string, string>;
+}
+
+async function reconcile(key: WorkKey, pass: Pass, memory: Memory): Promise<Outcome> {
+  const service = pass.read.get(services, key);
+  if (service === undefined) for (const family of FAMILIES) memory.told.delete(hintsKey(key, family));
+  if (service === undefined || !followsPods(service)) return onChange;
+
+  const plan = planService(service, key, pass.read, memory);
+  await writeSlices(plan, pass, (action, error) => {
+    const what = `failed to ${action} for Service ${keyText(key)}: ${messageOf(error)}`;
+    pass.events.record(service, failure(service, what));
+  });
+  for (const event of eventsOf(service, plan.families, memory.told)) pass.events.record(service, event);
+  return onChange; // The node of a Pod that was left out wakes us when it comes.
+}
+
+interface ServicePlan extends SlicePlan {
+  readonly families: readonly FamilyPlan[];
+}
+
+function planService(service: Service, key: WorkKey, read: Reader, { maxEndpointsPerSlice }: Memory): ServicePlan {
+  const selector = selectorOf(service) ?? {};
+  const selected = read.list(pods, key.namespace).filter((pod) => selects(selector, pod.metadata.labels));
+  const existing = managedSlices.of(key, read);
+  const isOfFamily = (family: string) => (slice: EndpointSlice) => slice.addressType === family;
+  const families = familiesOf(service).map((family) =>
+    planFamily({
+      service,
+      family,
+      pods: selected,
+      existing: existing.filter(isOfFamily(family)),
+      maxEndpointsPerSlice,
+      node: (name) => read.get(nodes, { name }),
+      zoneShares: () => zoneShares(read.list(nodes)),
+    }),
+  );
+  const ofLostFamilies = existing.filter((slice) => !familiesOf(service).some((family) => isOfFamily(family)(slice)));
+  return {
+    families,
+    create: families.flatMap(({ create }) => create),
+    update: families.flatMap(({ update }) => update),
+    remove: [...families.flatMap(({ remove }) => remove), ...ofLostFamilies],
+  };
+}
+
+// ── report ──────────────────────────────────────────────────────────────────────────────────────────
+
+function* eventsOf(service: Service, plans: readonly FamilyPlan[], told: Map<string, string>): Iterable<RecordedEvent> {
+  const skipped = new Set(plans.flatMap((plan) => plan.skipped));
+  if (skipped.size > 0) yield failure(service, listText([...skipped].map((pod) => skippedText(service, pod))));
+  for (const plan of plans) yield* hintEvents(service, plan, told);
+}
+
+function failure(service: Service, what: string): RecordedEvent {
+  const message = `Error updating Endpoint Slices for Service ${keyText(keyOf(service))}: ${what}`;
+  return { type: "Warning", reason: "FailedToUpdateEndpointSlices", message };
+}
+
+function skippedText(service: Service, { metadata, spec }: Pod): string {
+  return `skipping Pod ${metadata.name} for Service ${keyText(keyOf(service))}: Node ${spec?.nodeName ?? ""} Not Found`;
+}
+
+/** As upstream writes several errors. */
+function listText(texts: readonly string[]): string {
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+}
+
+/** Told once, as long as it stays so. */
+function* hintEvents(service: Service, { family, hintsRefused }: FamilyPlan, told: Map<string, string>): Iterable<RecordedEvent> {
+  const key = hintsKey(keyOf(service), family);
+  const before = told.get(key);
+  const now = hintsRefused ?? (hasTopologyMode(service) ? ENABLED : undefined);
+  if (now === before) return;
+  if (now === undefined) told.delete(key);
+  else told.set(key, now);
+
+  if (now === ENABLED) yield { type: "Normal", reason: "TopologyAwareHintsEnabled", message: `${ENABLED}, addressType: ${family}` };
+  const loss = now === undefined && before === ENABLED ? "Topology Aware Hints has been disabled" : hintsRefused;
+  if (loss !== undefined) yield { type: "Warning", reason: "TopologyAwareHintsDisabled", message: `${loss}, addressType: ${family}` };
+}
+
+function hintsKey(key: WorkKey, family: IpFamily): string {
+  return `${family} ${keyText(key)}`;
+}

@@ -1,0 +1,137 @@
+/**
+ * What is to be written so that the slices of one address family are as they should be: desired endpoints, packed, with hints, compared
+ * with what is there. Without a difference nothing is written. Pure.
+ */
+import type { Pod, Service } from "../../api/generated/core/v1.ts";
+import type { Endpoint, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
+import type { ObjectMeta } from "../../api/machinery/object.ts";
+import { hasNoClusterIp, type Labels } from "../../api/core/v1/service/backends.ts";
+import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";
+import { deepEqual } from "../../base/deep.ts";
+import { controlledBy } from "../runtime/keys.ts";
+import { HEADLESS, SERVICE_NAME, SLICE_MANAGED_BY } from "../runtime/service-endpoints/labels.ts";
+import { slicePrefix, type SlicePlan } from "../runtime/service-endpoints/slices.ts";
+import { triggerTime, withTriggerTime } from "../runtime/service-endpoints/trigger-time.ts";
+import { desiredEndpoints, type EndpointSources } from "./desired-endpoints.ts";
+import { distributionOf, hintsCloseBy, withHintsOf } from "./hints.ts";
+import { packEndpoints, type PlannedSlice } from "./slice-packing.ts";
+import { topologyHints, type HintedSlices } from "./topology-hints.ts";
+import type { ZoneShares } from "./zone-shares.ts";
+
+/** In the label of slices: who writes them. */
+export const SLICE_MANAGER = "endpointslice-controller.k8s.io";
+
+const RESERVED_LABELS = [SERVICE_NAME, SLICE_MANAGED_BY, HEADLESS];
+
+export interface FamilySources extends EndpointSources {
+  readonly family: IpFamily;
+  /** All slices of this controller for a Service of this name, of this family. */
+  readonly existing: readonly EndpointSlice[];
+  readonly maxEndpointsPerSlice: number;
+  /** Only asked if the Service wants its endpoints shared among zones. */
+  zoneShares(): ZoneShares | undefined;
+}
+
+export interface FamilyPlan extends SlicePlan {
+  readonly family: IpFamily;
+  /** Pods that are left out because their node is not known. */
+  readonly skipped: readonly Pod[];
+  /** Of a Service that wants its endpoints shared among zones: why they are not. */
+  readonly hintsRefused?: string;
+}
+
+export function planFamily(sources: FamilySources): FamilyPlan {
+  const { service, family, existing, maxEndpointsPerSlice: max } = sources;
+  const { groups, skipped } = desiredEndpoints(sources, family);
+  const labels = sliceLabels(service);
+  const isOwn = ({ metadata }: EndpointSlice): boolean => (metadata.ownerReferences ?? []).some(({ uid }) => uid === service.metadata.uid);
+  const isStale = ({ metadata }: EndpointSlice): boolean => !deepEqual(metadata.labels ?? {}, labels);
+  const packed = packEndpoints(groups, existing.filter(isOwn), { max, isStale });
+  const hinted = withHints(packed.slices, sources);
+  const slices = "refused" in hinted ? packed.slices.map(withNoHints) : hinted.slices;
+
+  const changed = slices.filter((slice) => isDifferent(slice, labels));
+  const isGoing = service.metadata.deletionTimestamp !== undefined;
+  return {
+    family,
+    // While the garbage collector removes what the Service had, nothing is to be added.
+    create: changed.flatMap((slice) => (isGoing || slice.existing ? [] : sliceOf(slice, newMetadata(service), labels, sources))),
+    update: changed.flatMap((slice) => (slice.existing ? sliceOf(slice, slice.existing.metadata, labels, sources) : [])),
+    // Those of an older Service of the same name are the garbage collector's, but proxies would take them for this one's.
+    remove: [...packed.surplus, ...existing.filter((slice) => !isOwn(slice))],
+    skipped,
+    ...("refused" in hinted ? { hintsRefused: hinted.refused } : {}),
+  };
+}
+
+/** Those of the Service, except where they would say something else about the slice. */
+function sliceLabels(service: Service): Labels {
+  const { name, labels = {} } = service.metadata;
+  return {
+    ...Object.fromEntries(Object.entries(labels).filter(([key]) => !RESERVED_LABELS.includes(key))),
+    ...(hasNoClusterIp(service) ? { [HEADLESS]: "" } : {}),
+    [SERVICE_NAME]: name,
+    [SLICE_MANAGED_BY]: SLICE_MANAGER,
+  };
+}
+
+function withHints(slices: readonly PlannedSlice[], { service, zoneShares }: FamilySources): HintedSlices {
+  const distribution = distributionOf(service);
+  switch (distribution) {
+    case "topology":
+      return topologyHints(slices, zoneShares());
+    case "same-zone":
+    case "same-node":
+      return { slices: slices.map((slice) => withHintsOf(slice, (endpoint) => hintsCloseBy(endpoint, distribution))) };
+    case "none":
+      return { slices: slices.map(withNoHints) };
+  }
+}
+
+function withNoHints(slice: PlannedSlice): PlannedSlice {
+  return slice.endpoints.some(({ hints }) => hints !== undefined) ? withHintsOf(slice, () => undefined) : slice;
+}
+
+function isDifferent({ existing, ports, endpoints }: PlannedSlice, labels: Labels): boolean {
+  return (
+    existing === undefined ||
+    !deepEqual(existing.endpoints ?? [], endpoints) ||
+    !deepEqual(existing.ports ?? [], ports) ||
+    !deepEqual(existing.metadata.labels ?? {}, labels)
+  );
+}
+
+function sliceOf<M extends Partial<ObjectMeta>>(slice: PlannedSlice, metadata: M, labels: Labels, sources: FamilySources) {
+  const annotations = withTriggerTime(metadata.annotations, timeOf(slice, sources));
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { ...metadata, labels, annotations },
+    addressType: sources.family,
+    endpoints: slice.endpoints,
+    ports: slice.ports,
+  } as const;
+}
+
+/** The server gives it a name. */
+function newMetadata(service: Service): Partial<ObjectMeta> {
+  const { name, namespace = "" } = service.metadata;
+  return { generateName: slicePrefix(name), namespace, ownerReferences: [controlledBy(service)] };
+}
+
+/** What a slice is written for: Pods that it shows for the first time or otherwise than before; if it is new and shows none, the Service. */
+function timeOf({ existing, endpoints }: PlannedSlice, { service, pods, existing: all }: FamilySources): string | undefined {
+  const servingBefore = new Map(
+    all.flatMap((slice) => slice.endpoints ?? []).map((endpoint) => [podUid(endpoint), endpoint.conditions?.serving]),
+  );
+  const changed = new Set(endpoints.filter((now) => servingBefore.get(podUid(now)) !== now.conditions?.serving).map(podUid));
+  const time = triggerTime(
+    service,
+    pods.filter(({ metadata }) => changed.has(metadata.uid)),
+  );
+  return time ?? (existing === undefined ? service.metadata.creationTimestamp : undefined);
+}
+
+function podUid({ targetRef }: Endpoint): string | undefined {
+  return targetRef?.uid;
+}

@@ -1,0 +1,103 @@
+/**
+ * Keeps the Endpoints of every Service that has a selector: one object of the Service's name with the addresses of the Pods that it
+ * selects. It goes when the Service goes, whoever wrote it.
+ * Not here: EndpointSlices, which took its place (controllers/endpoint-slice); Endpoints of Services without a selector, which are their
+ * writers' own.
+ */
+import { endpoints } from "../../api/core/v1/endpoints.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import { services } from "../../api/core/v1/service.ts";
+import { followsPods, selectorOf, selects } from "../../api/core/v1/service/backends.ts";
+import type { Endpoints } from "../../api/generated/core/v1.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
+import { isNamespaceTerminating } from "../runtime/errors.ts";
+import { itself, keyOf, keyText } from "../runtime/keys.ts";
+import { messageOf } from "../runtime/pod-control.ts";
+import { servicesOfPod } from "../runtime/service-endpoints/keys.ts";
+import { LEADER } from "../runtime/service-endpoints/labels.ts";
+import { changedEndpoints, MANAGED_BY, MANAGER } from "./desired-endpoints.ts";
+
+export const endpointsController = defineController({
+  name: "endpoints-controller",
+  aliases: ["endpoint"],
+  account: "endpoint-controller",
+  rules: [
+    { apiGroups: [""], resources: ["services", "pods"], verbs: ["get", "list", "watch"] },
+    { apiGroups: [""], resources: ["endpoints"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
+    { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
+  ],
+  watches: [watch(services, itself), watch(pods, servicesOfPod), watch(endpoints, ownEndpoints)],
+  start({ read, wake }) {
+    let isFirst = true;
+    return async (key, pass) => {
+      if (isFirst) for (const leftover of leftovers(read)) wake(leftover);
+      isFirst = false;
+      return await reconcile(key, pass);
+    };
+  },
+});
+
+/** Others may write Endpoints before their Service, which must then not count as left over: only those are looked at that are our own. */
+function* ownEndpoints({ is, object, previous }: Change<Endpoints>): Iterable<WorkKey> {
+  if (is === "deleted" || isOwn(object) || (previous !== undefined && isOwn(previous))) yield keyOf(object);
+}
+
+function isOwn({ metadata }: Endpoints): boolean {
+  return metadata.labels?.[MANAGED_BY] === MANAGER;
+}
+
+/** Those whose Service went while nobody looked, also of others; upstream, too, looks for them only at its start. */
+function* leftovers(read: Reader): Iterable<WorkKey> {
+  for (const object of read.list(endpoints)) if (read.get(services, keyOf(object)) === undefined) yield keyOf(object);
+}
+
+async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
+  const { read } = pass;
+  const service = read.get(services, key);
+  const current = read.get(endpoints, key);
+  if (service === undefined) {
+    if (current !== undefined && !isElection(current)) await remove(current, pass);
+    return onChange;
+  }
+  if (!followsPods(service)) return onChange;
+
+  const selector = selectorOf(service) ?? {};
+  const selected = read.list(pods, key.namespace).filter(({ metadata }) => selects(selector, metadata.labels));
+  const changed = changedEndpoints(service, selected, current);
+  if (changed !== undefined) await put(changed, current, pass);
+  return onChange;
+}
+
+/** There never was a Service for it. */
+function isElection({ metadata }: Endpoints): boolean {
+  return metadata.annotations?.[LEADER] !== undefined;
+}
+
+async function remove(current: Endpoints, { write }: Pass): Promise<void> {
+  const { uid = "" } = current.metadata;
+  try {
+    await write.delete(endpoints, keyOf(current), { preconditions: { uid } });
+  } catch (error) {
+    if (!isReason(error, "NotFound")) throw error;
+  }
+}
+
+async function put(changed: Endpoints, current: Endpoints | undefined, { write, events }: Pass): Promise<void> {
+  try {
+    await (current === undefined ? write.create(endpoints, changed) : write.update(endpoints, changed));
+  } catch (error) {
+    if (isNamespaceTerminating(error)) return;
+    // A race is not worth telling: the next pass decides again.
+    if (!isReason(error, "Conflict") && !isReason(error, "AlreadyExists")) {
+      const name = keyText(keyOf(changed));
+      const failure =
+        current === undefined
+          ? { reason: "FailedToCreateEndpoint", message: `Failed to create endpoint for service ${name}: ${messageOf(error)}` }
+          : { reason: "FailedToUpdateEndpoint", message: `Failed to update endpoint ${name}: ${messageOf(error)}` };
+      events.record(changed, { type: "Warning", ...failure });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Since when each Node is silent, by our own clock: whatever a Node's clock says, a sign of life counts from when we saw it. And since when
+ * we are listening at all: silence before that says nothing about the Nodes, since it was we who did not hear. So after a start, a pause of
+ * our process or an outage of the API server, every Node has its whole time again.
+ * All of it may be lost: then nobody is silent yet. Times are monotonic milliseconds.
+ */
+import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
+import type { Node } from "../../api/generated/core/v1.ts";
+import { readyCondition } from "../../api/core/v1/node/health.ts";
+
+/** A kubelet renews its lease every 10 s. One that is half as late again makes us check that it is not we who are deaf. */
+const SUSPICIOUS_SILENCE_MS = 15_000;
+
+/** What differs from one sign of life to the next. What this controller writes into a Node changes none of it. */
+export function signOfLife(node: Node, lease: Lease | undefined): string {
+  const { uid = "", creationTimestamp = "" } = node.metadata;
+  return [uid, lease?.spec?.renewTime ?? "", readyCondition(node)?.lastHeartbeatTime ?? creationTimestamp].join(" ");
+}
+
+export class Observation {
+  readonly #heard = new Map<string, { readonly sign: string; readonly atMs: number }>();
+  readonly #pauseMs: number;
+  #listeningSinceMs: number;
+  #checkedAtMs: number;
+
+  /** Whoever is not checked upon for `pauseMs` was not running. */
+  constructor({ nowMs, pauseMs }: { readonly nowMs: number; readonly pauseMs: number }) {
+    this.#pauseMs = pauseMs;
+    this.#listeningSinceMs = nowMs;
+    this.#checkedAtMs = nowMs;
+  }
+
+  hear(name: string, sign: string, nowMs: number): void {
+    if (this.#heard.get(name)?.sign !== sign) this.#heard.set(name, { sign, atMs: nowMs });
+  }
+
+  forget(name: string): void {
+    this.#heard.delete(name);
+  }
+
+  get isEmpty(): boolean {
+    return this.#heard.size === 0;
+  }
+
+  /** Says that we are running. */
+  check(nowMs: number): void {
+    this.#noticePause(nowMs);
+    this.#checkedAtMs = nowMs;
+  }
+
+  /** We could not have heard anything up to now. */
+  restart(nowMs: number): void {
+    this.#listeningSinceMs = nowMs;
+  }
+
+  /** How long we have listened to this Node in vain. */
+  silentMs(name: string, nowMs: number): number {
+    this.#noticePause(nowMs);
+    const heardAtMs = this.#heard.get(name)?.atMs ?? nowMs;
+    return nowMs - Math.max(heardAtMs, this.#listeningSinceMs);
+  }
+
+  /** The first found that is late, whoever's fault it is. */
+  suspect(nowMs: number, isCounted: (name: string) => boolean): string | undefined {
+    for (const [name, { atMs }] of this.#heard) if (nowMs - atMs >= SUSPICIOUS_SILENCE_MS && isCounted(name)) return name;
+    return undefined;
+  }
+
+  #noticePause(nowMs: number): void {
+    if (nowMs - this.#checkedAtMs > this.#pauseMs) this.restart(nowMs);
+  }
+}

@@ -1,0 +1,155 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { nodes } from "../../api/core/v1/node.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given, type Given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
+import { podGarbageCollectorController } from "./pod-garbage-collector-controller.ts";
+
+const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
+
+interface PodParts {
+  readonly nodeName?: string;
+  readonly phase?: string;
+  readonly finalizers?: readonly string[];
+}
+
+function aPod(name: string, { nodeName, phase = "Running", finalizers = [] }: PodParts = {}): object {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default", finalizers },
+    spec: { containers: [{ name: "c", image: "i" }], ...(nodeName === undefined ? {} : { nodeName }) },
+    status: { phase },
+  };
+}
+
+async function names(cluster: Given): Promise<readonly string[]> {
+  return (await cluster.list(pods, "default")).map(({ metadata }) => metadata.name);
+}
+
+function deletePod(cluster: Given, name: string): Promise<unknown> {
+  return cluster.client.delete(pods, { namespace: "default", name });
+}
+
+function patchNode(cluster: Given, value: JsonObject, subresource?: string): Promise<unknown> {
+  return cluster.client.patch(nodes, { name: "n1" }, { type: "merge", value }, subresource === undefined ? {} : { subresource });
+}
+
+test("Pods of a Node that is gone fail and go after 40 s, and the cluster says that it is its doing", async () => {
+  await using cluster = await given(
+    NODE,
+    aPod("p", { nodeName: "n1", finalizers: ["example.com/keep"] }),
+    aPod("done", { nodeName: "n1", phase: "Succeeded" }),
+  );
+  await cluster.run(podGarbageCollectorController());
+  await cluster.client.delete(nodes, { name: "n1" });
+
+  await cluster.clock.advance(39_999);
+  deepEqual(cluster.actions, []);
+  await cluster.clock.advance(1);
+  deepEqual(await names(cluster), ["p"]);
+  const { status, metadata } = await cluster.client.get(pods, { namespace: "default", name: "p" });
+  equal(metadata.deletionGracePeriodSeconds, 0);
+  equal(status?.phase, "Failed");
+  equal(status?.observedGeneration, 1);
+  deepEqual(
+    status?.conditions?.map(({ type, status: word, reason, message }) => [type, word, reason, message]),
+    [["DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists"]],
+  );
+  const count = cluster.actions.length;
+  await cluster.clock.advance(600_000);
+  equal(cluster.actions.length, count);
+});
+
+test("Pods of a Node that comes back in time stay", async () => {
+  await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
+  await cluster.run(podGarbageCollectorController());
+  await cluster.client.delete(nodes, { name: "n1" });
+  await cluster.clock.advance(30_000);
+  await cluster.client.create(nodes, NODE as never);
+  await cluster.clock.advance(600_000);
+
+  deepEqual(cluster.actions, []);
+});
+
+test("a Pod on a Node that never was goes after 40 s", async () => {
+  await using cluster = await given(aPod("p", { nodeName: "nowhere" }));
+  await cluster.run(podGarbageCollectorController());
+  await cluster.clock.advance(40_000);
+  deepEqual(await names(cluster), []);
+});
+
+test("a Pod that is told to go and is on no Node fails at once, and stays as long as something holds it", async () => {
+  await using cluster = await given(aPod("p", { phase: "Pending", finalizers: ["example.com/keep"] }));
+  await cluster.run(podGarbageCollectorController());
+  await deletePod(cluster, "p");
+  await cluster.clock.advance(60_000);
+
+  const { status } = await cluster.client.get(pods, { namespace: "default", name: "p" });
+  deepEqual([status?.phase, status?.conditions], ["Failed", undefined]);
+  equal(cluster.actions.length, 1);
+});
+
+test("Pods that are told to go on a Node that stays off go at once, the others stay", async () => {
+  await using cluster = await given(NODE, aPod("going", { nodeName: "n1" }), aPod("staying", { nodeName: "n1" }));
+  await cluster.run(podGarbageCollectorController());
+  await deletePod(cluster, "going");
+  await cluster.settled();
+  deepEqual(await names(cluster), ["going", "staying"]);
+
+  await patchNode(cluster, { spec: { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] } });
+  await cluster.settled();
+  deepEqual(await names(cluster), ["staying"]);
+  await deletePod(cluster, "staying");
+  await cluster.settled();
+  deepEqual(await names(cluster), []);
+});
+
+test("a Node that works is not off, whatever its taints say", async () => {
+  await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
+  await patchNode(cluster, { status: { conditions: [{ type: "Ready", status: "True" }] } }, "status");
+  await patchNode(cluster, { spec: { taints: [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }] } });
+  await cluster.run(podGarbageCollectorController());
+  await deletePod(cluster, "p");
+  await cluster.settled();
+  deepEqual(await names(cluster), ["p"]);
+});
+
+test("of Pods that have ended only so many are kept", async () => {
+  await using cluster = await given(NODE, ...["a", "b", "c"].map((name) => aPod(name, { nodeName: "n1", phase: "Succeeded" })));
+  await cluster.run(podGarbageCollectorController({ terminatedPodThreshold: 2 }));
+  await cluster.settled();
+  deepEqual(await names(cluster), ["b", "c"]);
+
+  await cluster.client.create(pods, aPod("d", { nodeName: "n1" }) as Pod);
+  const value = { status: { phase: "Failed" } };
+  await cluster.client.patch(pods, { namespace: "default", name: "d" }, { type: "merge", value }, { subresource: "status" });
+  await cluster.clock.advance(19_999);
+  deepEqual(await names(cluster), ["b", "c", "d"]);
+  await cluster.clock.advance(1);
+  deepEqual(await names(cluster), ["c", "d"]);
+});
+
+test("wherever the process dies, the cluster ends the same", async () => {
+  await everyStepMayBeTheLast(
+    {
+      objects: [
+        NODE,
+        aPod("a", { nodeName: "n1" }),
+        aPod("b", { nodeName: "n1", finalizers: ["example.com/keep"] }),
+        aPod("c", { phase: "Succeeded" }),
+      ],
+      controllers: () => [podGarbageCollectorController()],
+      steps: [
+        async ({ client }) => void (await client.delete(pods, { namespace: "default", name: "b" })),
+        async ({ client }) => void (await client.delete(nodes, { name: "n1" })),
+      ],
+      restMs: 120_000,
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 30 }) },
+  );
+});

@@ -1,0 +1,40 @@
+/**
+ * When a Pod must leave a Node that is tainted with NoExecute: at once if it does not tolerate every taint, after the shortest of the times
+ * for which it does, or never. Pure.
+ * The time counts from when the taint came, or the Pod if it came later, so that a controller that starts anew does not begin to wait anew;
+ * upstream does.
+ */
+import type { Pod, Taint } from "../../api/generated/core/v1.ts";
+import { momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { tolerationsOf } from "../../api/core/v1/pod/tolerations.ts";
+import { findCondition } from "../../api/machinery/conditions.ts";
+
+const SECOND_MS = 1_000;
+
+export type Stay =
+  | { readonly is: "forever" }
+  /** How long from now on; 0 or less if the time is over. */
+  | { readonly is: "limited"; readonly remainingMs: number; readonly totalMs: number }
+  | { readonly is: "over" };
+
+/** `taints` are those with effect NoExecute. */
+export function stayOf(pod: Pod, taints: readonly Taint[], nowMs: number): Stay {
+  const tolerations = tolerationsOf(taints, pod.spec?.tolerations ?? []);
+  if (tolerations === undefined) return { is: "over" };
+  const seconds = tolerations.map(({ tolerationSeconds }) => tolerationSeconds).filter((limit) => limit !== undefined);
+  if (seconds.length === 0) return { is: "forever" };
+  const totalMs = Math.max(0, Math.min(...seconds)) * SECOND_MS;
+  return { is: "limited", totalMs, remainingMs: totalMs - togetherMs(pod, taints, nowMs) };
+}
+
+export function noExecuteTaints(taints: readonly Taint[] | undefined): readonly Taint[] {
+  return (taints ?? []).filter(({ effect }) => effect === "NoExecute");
+}
+
+/** For how long Pod and taints have been together; 0 if a taint does not say since when it is there. */
+function togetherMs(pod: Pod, taints: readonly Taint[], nowMs: number): number {
+  const boundAtMs = momentMs(findCondition(pod.status?.conditions, "PodScheduled")?.lastTransitionTime);
+  const cameAtMs = boundAtMs ?? momentMs(pod.metadata.creationTimestamp) ?? nowMs;
+  const taintedAtMs = Math.min(...taints.map(({ timeAdded }) => momentMs(timeAdded) ?? nowMs));
+  return Math.max(0, nowMs - Math.max(cameAtMs, taintedAtMs));
+}

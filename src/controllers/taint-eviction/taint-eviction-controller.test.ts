@@ -1,0 +1,148 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { nodes } from "../../api/core/v1/node.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { Pod, Taint } from "../../api/generated/core/v1.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { Client } from "../../client/client.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given, type Given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
+import { taintEvictionController } from "./taint-eviction-controller.ts";
+
+const BROKEN: Taint = { key: "broken", effect: "NoExecute" };
+const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
+
+/** Without seconds it tolerates nothing. */
+function aPod(name: string, seconds?: number): object {
+  const tolerations = seconds === undefined ? [] : [{ key: "broken", operator: "Exists", effect: "NoExecute", tolerationSeconds: seconds }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default" },
+    spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }], tolerations },
+  };
+}
+
+function setTaints(client: Client, ...taints: readonly Taint[]): Promise<unknown> {
+  const value = { spec: { taints: taints.map((taint) => ({ ...taint })) } };
+  return client.patch(nodes, { name: "n1" }, { type: "merge", value });
+}
+
+function podOf(cluster: Given, name: string): Promise<Pod> {
+  return cluster.client.get(pods, { namespace: "default", name });
+}
+
+async function isGoing(cluster: Given, name: string): Promise<boolean> {
+  return (await podOf(cluster, name)).metadata.deletionTimestamp !== undefined;
+}
+
+test("a Pod that does not tolerate the taint says why it goes, and goes at once", async () => {
+  await using cluster = await given(NODE, aPod("p"));
+  await cluster.run(taintEvictionController);
+  await setTaints(cluster.client, BROKEN);
+  await cluster.settled();
+
+  equal(await isGoing(cluster, "p"), true);
+  const { status } = await podOf(cluster, "p");
+  deepEqual(
+    status?.conditions?.map(({ type, status: word, reason, message, observedGeneration }) => ({
+      type,
+      word,
+      reason,
+      message,
+      observedGeneration,
+    })),
+    [
+      {
+        type: "DisruptionTarget",
+        word: "True",
+        reason: "DeletionByTaintManager",
+        message: "Taint manager: deleting due to NoExecute taint",
+        observedGeneration: 1,
+      },
+    ],
+  );
+  deepEqual(cluster.events, ["Normal TaintManagerEviction Pod/p Marking for deletion Pod default/p"]);
+});
+
+test("a Pod that tolerates the taint for a while goes then, and not before", async () => {
+  await using cluster = await given(NODE, aPod("p", 60));
+  await cluster.run(taintEvictionController);
+  await setTaints(cluster.client, BROKEN);
+
+  await cluster.clock.advance(59_999);
+  equal(await isGoing(cluster, "p"), false);
+  await cluster.clock.advance(1);
+  equal(await isGoing(cluster, "p"), true);
+});
+
+test("a Pod whose Node is well again stays, and that is told", async () => {
+  await using cluster = await given(NODE, aPod("p", 60));
+  await cluster.run(taintEvictionController);
+  await setTaints(cluster.client, BROKEN);
+  await cluster.clock.advance(30_000);
+  await setTaints(cluster.client);
+  await cluster.clock.advance(600_000);
+
+  equal(await isGoing(cluster, "p"), false);
+  deepEqual(cluster.events, ["Normal TaintManagerEviction Pod/p Cancelling deletion of Pod default/p"]);
+});
+
+test("a controller that starts anew does not begin to wait anew", async () => {
+  await using cluster = await given(NODE, aPod("p", 60));
+  await setTaints(cluster.client, { ...BROKEN, timeAdded: formatTime(cluster.clock.now()) });
+  const first = await cluster.run(taintEvictionController);
+  await cluster.clock.advance(30_000);
+  await first.stop();
+  await cluster.clock.advance(20_000);
+
+  await cluster.run(taintEvictionController);
+  await cluster.clock.advance(9_000);
+  equal(await isGoing(cluster, "p"), false);
+  await cluster.clock.advance(1_000);
+  equal(await isGoing(cluster, "p"), true);
+});
+
+test("another trouble in place of the first does not give a Pod more time", async () => {
+  await using cluster = await given(NODE, aPod("p", 60));
+  await cluster.run(taintEvictionController);
+  await setTaints(cluster.client, BROKEN);
+  await cluster.clock.advance(40_000);
+  await setTaints(cluster.client, { ...BROKEN, value: "still", timeAdded: formatTime(cluster.clock.now()) });
+
+  await cluster.clock.advance(20_000);
+  equal(await isGoing(cluster, "p"), true);
+});
+
+test("a Pod that comes to a tainted Node is looked at", async () => {
+  await using cluster = await given(NODE);
+  await setTaints(cluster.client, BROKEN);
+  await cluster.run(taintEvictionController);
+  await cluster.client.create(pods, aPod("p") as Pod);
+  await cluster.settled();
+
+  equal(await isGoing(cluster, "p"), true);
+});
+
+test("a Pod that is going is left alone", async () => {
+  await using cluster = await given(NODE, aPod("p"));
+  await cluster.client.delete(pods, { namespace: "default", name: "p" });
+  await setTaints(cluster.client, BROKEN);
+
+  await cluster.reconcile(taintEvictionController, "default/p");
+
+  deepEqual([cluster.actions, cluster.events], [[], []]);
+});
+
+test("wherever the process dies, the cluster ends the same", async () => {
+  await everyStepMayBeTheLast(
+    {
+      objects: [NODE, aPod("now"), aPod("later", 30), aPod("never", 3_600)],
+      controllers: () => [taintEvictionController],
+      steps: [async ({ client, clock }) => void (await setTaints(client, { ...BROKEN, timeAdded: formatTime(clock.now()) }))],
+      restMs: 60_000,
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 30 }) },
+  );
+});
