@@ -45,3 +45,9 @@ function stopListeningTo(signal: AbortSignal, { listener }: Waiters): void {
   waitersOf.delete(signal);
   signal.removeEventListener("abort", listener);
 }
+
+/** Resolves when the signal has come, at once if it has. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => void onAbort(signal, resolve));
+}

@@ -1,12 +1,17 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { all } from "../controllers/all.ts";
 import { startCluster } from "./cluster.ts";
+
+/** All that run by default. */
+const RUNNING = all({ rootCa: "" }).filter(({ onlyIfNamed }) => onlyIfNamed !== true).length;
 
 test("without options a cluster starts in memory and says what runs", async () => {
   await using cluster = await startCluster();
   deepEqual(cluster.parts, [
     { name: "store", description: "in memory, gone when this process ends" },
     { name: "API server", description: cluster.url },
+    { name: "controllers", description: `${RUNNING} running` },
   ]);
 });
 

@@ -7,11 +7,14 @@ import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
+import { newUid } from "../apiserver/write/identifiers.ts";
+import { machineName } from "../host/private-files.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { startStoreAndApiServer } from "./api-server-core.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
-import { CONTROLLER_MANAGER_AGENT, controllerSettings, startControllersPart } from "./controllers-part.ts";
+import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "./led-controllers.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface ClusterOptions {
@@ -56,16 +59,22 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { part, core } = starting.use(await startStoreAndApiServer({ store: config, apiServer }, { clock, log }));
   // In this process nobody needs to show who they are.
   const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
-  const running = starting.use(
-    await startControllersPart({
+  const random = realRandom();
+  const led = starting.use(
+    startLedControllers({
       controllers,
       settings: controllerSettings(part),
       transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
+      // A store of its own has no other process; on etcd there may be any number, of which one leads.
+      ...(config.driver === "etcd"
+        ? { election: { lease: CONTROLLER_MANAGER_LEASE, identity: `${machineName()}_${newUid(random)}` } }
+        : {}),
       clock,
-      random: realRandom(),
+      random,
       log,
     }),
   );
+  const running = config.driver === "etcd" ? undefined : await led.started;
   const owned = starting.move();
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= Promise.resolve(owned[Symbol.asyncDispose]()));
@@ -73,7 +82,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     parts: [
       { name: "store", description: describeStore(config) },
       { name: "API server", description: part.url },
-      { name: "controllers", description: describeControllers(running.names) },
+      { name: "controllers", description: describeControllers(running) },
     ],
     url: part.url,
     kubeconfig: part.kubeconfig,
@@ -83,7 +92,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
 }
 
-function describeControllers(names: readonly string[]): string {
+/** Undefined: it is not known yet who leads. */
+function describeControllers(names: readonly string[] | undefined): string {
+  if (names === undefined) return "running in one of the processes on this etcd";
   return names.length === 0 ? "none" : `${names.length} running`;
 }
 

@@ -19,4 +19,6 @@ export {
 } from "../controllers/runtime/controller.ts";
 export { controlledBy, itsController, itself, keyOf, keyText, objectText } from "../controllers/runtime/keys.ts";
 export { claim, type ClaimOptions } from "../controllers/runtime/adoption.ts";
+export { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../api/machinery/label-selector.ts";
 export { startOperator, type Operator, type OperatorOptions } from "./operator.ts";
+export type { Election } from "./led.ts";

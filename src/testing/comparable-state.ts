@@ -1,8 +1,11 @@
 /**
  * Everything in a cluster as texts that are equal if and only if two clusters are, but for what chance and the clock decide: generated
- * names, uids, versions, times, and how many writes it took (generations), of which only whether they were observed counts.
+ * names, uids, versions, times, numbers of certificates, and how many writes it took (generations), of which only whether they were
+ * observed counts.
  */
+import { decodeBase64 } from "../api/machinery/codec/base64.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
+import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -37,9 +40,18 @@ function comparable(object: KubeObject, names: ReadonlyMap<string, string>): str
     if (DROPPED.has(key)) return undefined;
     if (key === "observedGeneration") return value === generation ? "observed" : "not observed";
     if (typeof value !== "string") return sorted(value);
+    if (key === "certificate" && value !== "") return comparableCertificate(value);
     return TIME.test(value) ? "a time" : (names.get(value) ?? value);
   };
   return JSON.stringify(object, write);
+}
+
+/** One that was issued has a number and times of its own, and a signature over them. */
+function comparableCertificate(base64: string): unknown {
+  const [certificate] = parsePemCertificates(new TextDecoder().decode(decodeBase64(base64)));
+  if (certificate === undefined) return base64;
+  const { subject, issuer, keyUsages, extendedKeyUsages, dnsNames, fromMs, toMs } = certificate;
+  return sorted({ of: subject.parts, by: issuer.commonName, keyUsages, extendedKeyUsages, dnsNames, durationMs: toMs - fromMs });
 }
 
 /** Members by name; lists stay as they are, since their order is seen. */

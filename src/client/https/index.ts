@@ -42,11 +42,12 @@ export type {
   TransportWatchListener,
 } from "../../api/machinery/transport.ts";
 export type { Cause } from "../../api/machinery/cause.ts";
-export type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
+export type { Json, JsonObject, KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 export { isReason, StatusError, type Reason, type Status } from "../../api/machinery/status-error.ts";
 export { WorkQueue, type WorkQueueOptions } from "../../base/work-queue.ts";
 export { realClock } from "../../host/real-clock.ts";
 export { realRandom } from "../../host/real-random.ts";
-export { silentLogger, type Logger } from "../../base/logger.ts";
+export { createLogger, formatHuman, formatJson, silentLogger, type Logger, type LoggerOptions, type LogLevel } from "../../base/logger.ts";
+export { stderrLogSink } from "../../host/log-sink.ts";
 export type { Clock } from "../../base/clock.ts";
 export type { Random } from "../../base/random.ts";

@@ -129,8 +129,8 @@ export class Reflector {
         if (isInitialStream) this.#streams = false;
         return 0;
       case "ended":
-        // It was accepted, so the server has come as far as was asked for.
-        this.#behind = 0;
+        // It was accepted, so the server has come as far as was asked for, if it was.
+        if (!this.#takesAnything) this.#behind = 0;
         return 0;
       default:
         return 0;

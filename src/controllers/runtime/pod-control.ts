@@ -5,9 +5,10 @@
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
-import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
 import type { Draft } from "../../client/client.ts";
 import type { Pass } from "./controller.ts";
+import { isNamespaceTerminating } from "./errors.ts";
 import { controlledBy, keyOf } from "./keys.ts";
 
 /** One for any number of pods: the server changes nothing of it and gives each its own name. */
@@ -58,11 +59,6 @@ export async function deletePod(pod: Pod, owner: KubeObject, { write, events, si
     events.record(owner, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${messageOf(error)}` });
     throw new Error(`unable to delete pods: ${messageOf(error)}`, { cause: error });
   }
-}
-
-/** The namespace is being deleted: nothing can be made in it, and trying again does not help. */
-export function isNamespaceTerminating(error: unknown): boolean {
-  return isStatusError(error) && (error.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }
 
 export function messageOf(error: unknown): string {

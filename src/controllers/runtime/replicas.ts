@@ -26,7 +26,8 @@ import {
   type Pass,
 } from "./controller.ts";
 import { itself, keyOf } from "./keys.ts";
-import { createPod, deletePod, isNamespaceTerminating, messageOf, podDraft } from "./pod-control.ts";
+import { isNamespaceTerminating } from "./errors.ts";
+import { createPod, deletePod, messageOf, podDraft } from "./pod-control.ts";
 import { planReplicas, podsPerNode, type ReplicaPlan } from "./replica-plan.ts";
 import { isSameStatus, nextAvailableInMs, replicaStatus } from "./replica-status.ts";
 import { inTurns, slowStart } from "./together.ts";

@@ -1,5 +1,6 @@
 /** `k8ts controller-manager`: the controllers in a process of their own, from start to signal. */
 import { decodeText } from "../../api/machinery/codec/json.ts";
+import { Disposables } from "../../base/disposables.ts";
 import type { Source } from "../../client/https/connection-config.ts";
 import { newUid } from "../../apiserver/write/identifiers.ts";
 import { readWhole } from "../../host/files.ts";
@@ -7,8 +8,15 @@ import { machineName } from "../../host/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { defineCommand } from "../command.ts";
 import { connectionFlags, electionFlagProblems, electionFlags, electionTimes, loadConnection } from "../connection-flags.ts";
-import { chosenControllers, chosenControllersProblems, controllerFlags, readControllerSettings, signingProblems } from "../controller-flags.ts";
-import { startControllerManager } from "../controller-manager.ts";
+import {
+  chosenControllers,
+  chosenControllersProblems,
+  controllerFlags,
+  readControllerSettings,
+  signingProblems,
+} from "../controller-flags.ts";
+import { waysOverHttps } from "../controller-manager.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../led-controllers.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 const flags = {
@@ -23,13 +31,13 @@ const flags = {
   "leader-elect-resource-name": {
     type: "string",
     placeholder: "NAME",
-    default: "kube-controller-manager",
+    default: CONTROLLER_MANAGER_LEASE.name,
     doc: "The name of the lease.",
   },
   "leader-elect-resource-namespace": {
     type: "string",
     placeholder: "NAMESPACE",
-    default: "kube-system",
+    default: CONTROLLER_MANAGER_LEASE.namespace,
     doc: "The namespace of the lease.",
   },
   "use-service-account-credentials": {
@@ -50,30 +58,39 @@ export const controllerManager = defineCommand({
     "k8ts controller-manager --leader-elect=false",
   ],
   options(values) {
-    const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...(values["leader-elect"] ? electionFlagProblems(values) : [])];
+    const problems = [
+      ...chosenControllersProblems(values),
+      ...signingProblems(values),
+      ...(values["leader-elect"] ? electionFlagProblems(values) : []),
+    ];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
 
   async run(values, io) {
     const { clock, log } = io;
+    await using owned = new Disposables();
     const connection = await loadConnection(values, io);
     const random = realRandom();
     const identity = `${machineName()}_${newUid(random)}`;
     const lease = { namespace: values["leader-elect-resource-namespace"], name: values["leader-elect-resource-name"] };
-    await using _manager = startControllerManager({
-      connection,
+    const useServiceAccountCredentials = values["use-service-account-credentials"];
+    const settings = await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority))));
+    const controllers = startLedControllers({
       controllers: chosenControllers(values),
-      settings: await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority)))),
-      useServiceAccountCredentials: values["use-service-account-credentials"],
+      settings,
+      transportFor: waysOverHttps({ connection, useServiceAccountCredentials, clock, log }, owned),
       ...(values["leader-elect"] ? { election: { ...electionTimes(values), lease, identity } } : {}),
       clock,
       random,
       log,
       onLeading: (isLeading) => io.out(isLeading ? `acting as ${identity}` : "standing by"),
     });
+    owned.use(controllers);
     io.out(
       `controllers for ${connection.server}${values["leader-elect"] ? `, standing for ${lease.namespace}/${lease.name} as ${identity}` : ""}`,
     );
+    // Without others that could try it there is nothing to wait for.
+    if (!values["leader-elect"]) await controllers.started;
     await untilStopped(io);
     io.out("Stopping");
   },

@@ -15,7 +15,7 @@ test("up says what runs, where, and what is not there yet, and stops when it is 
   };
 
   await up.run(
-    { store: { driver: "memory" }, apiServer: DEFAULT_API_SERVER_OPTIONS },
+    { store: { driver: "memory" }, apiServer: DEFAULT_API_SERVER_OPTIONS, controllers: ["deployment"] },
     { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: stop.signal },
   );
 
@@ -24,7 +24,8 @@ test("up says what runs, where, and what is not there yet, and stops when it is 
     `k8ts ${version} is up:`,
     "  store: in memory, gone when this process ends",
     "  API server: https://127.0.0.1:PORT",
-    "Not there yet: controllers, scheduler, kubelet, service proxy, DNS, ingress, dashboard",
+    "  controllers: 1 running",
+    "Not there yet: scheduler, kubelet, service proxy, DNS, ingress, dashboard",
     "export KUBECONFIG=FILE",
     "Ctrl-C stops it",
     "Stopping",
@@ -39,11 +40,12 @@ test("the default is an embedded store in the user's data directory", () => {
 });
 
 test("all that is wrong is told at once", () => {
-  const parsed = up.parse(["--store", "paper", "--frob", "--etcd-servers", "x"], { HOME: "/home/a" });
+  const parsed = up.parse(["--store", "paper", "--frob", "--etcd-servers", "x", "--controllers=*,-frob"], { HOME: "/home/a" });
   equal(parsed.ok, false);
-  deepEqual(parsed.ok || parsed.problems, [
+  deepEqual(parsed.ok || parsed.problems.map((problem) => problem.replace(/known controllers: .*/, "known controllers")), [
     '--store must be embedded, memory or etcd, is "paper"',
     'Unknown flag "--frob"',
     '--etcd-servers must be an address such as https://10.0.0.1:2379, is "x"',
+    '--controllers: "-frob" is not in the list of known controllers',
   ]);
 });

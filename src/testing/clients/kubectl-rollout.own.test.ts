@@ -19,6 +19,7 @@ const FINISH = `Waiting for deployment "web" rollout to finish: `;
 
 /** A namespace with a Deployment of three pods, rolled out. */
 async function inRolledOut(namespace: string): Promise<ClientProgram> {
+  kubelet.allow({});
   const kubectl = await server.inNamespace(namespace);
   await kubectl("create deployment web --image=example/web:1 --replicas=3");
   await kubectl("rollout status deployment/web");
@@ -27,8 +28,7 @@ async function inRolledOut(namespace: string): Promise<ClientProgram> {
 
 /** The images of the pods that there are. */
 async function images(kubectl: ClientProgram): Promise<readonly string[]> {
-  const text = await kubectl("get pods -o jsonpath={range.items[*]}{.spec.containers[0].image}{'\\n'}{end}");
-  return text.split("\n").filter((line) => line !== "");
+  return (await kubectl("get pods -o jsonpath={.items[*].spec.containers[0].image}")).split(" ");
 }
 
 async function setImage(kubectl: ClientProgram, image: string, cause?: string): Promise<void> {
@@ -49,7 +49,8 @@ test("rollout status waits until every pod is ready", needs("kubectl"), async ()
 
   const lines = await status.rest();
   equal(lines.at(-1), ROLLED_OUT);
-  for (const line of lines.slice(0, -1)) match(line, /^Waiting for deployment "web" rollout to finish: [12] of 3 updated replicas are available\.\.\.$/);
+  for (const line of lines.slice(0, -1))
+    match(line, /^Waiting for deployment "web" rollout to finish: [12] of 3 updated replicas are available\.\.\.$/);
   equal(await kubectl("rollout status deployment/web --watch=false"), `${ROLLED_OUT}\n`);
 });
 
@@ -107,14 +108,15 @@ test("rollout history names every revision and its cause, and undo goes back to 
 
 test("a paused Deployment collects changes and rolls out once when it is resumed", needs("kubectl"), async () => {
   const kubectl = await inRolledOut("pause");
+  await setImage(kubectl, "example/web:0");
 
   equal(await kubectl("rollout pause deployment/web"), "deployment.apps/web paused\n");
   await kubectl("set image deployment/web web=example/web:2");
   await kubectl("set env deployment/web MODE=new");
-  await kubectl("wait deployment/web --for=jsonpath={.status.observedGeneration}=4");
+  await kubectl("wait deployment/web --for=jsonpath={.status.observedGeneration}=5");
 
-  equal(await kubectl("get deployment web -o jsonpath={.status.conditions[?(@.type==\"Progressing\")].reason}"), "DeploymentPaused");
-  deepEqual(await images(kubectl), ["example/web:1", "example/web:1", "example/web:1"]);
+  equal(await kubectl('get deployment web -o jsonpath={.status.conditions[?(@.type=="Progressing")].reason}'), "DeploymentPaused");
+  deepEqual(await images(kubectl), ["example/web:0", "example/web:0", "example/web:0"]);
   equal(await kubectl.fails("rollout pause deployment/web"), `error: deployments.apps "web" is already paused\n`);
   equal(
     await kubectl.fails("rollout undo deployment/web"),
@@ -129,8 +131,8 @@ test("a paused Deployment collects changes and rolls out once when it is resumed
 
   equal(await kubectl("rollout resume deployment/web"), "deployment.apps/web resumed\n");
   match(await kubectl("rollout status deployment/web"), new RegExp(`${ROLLED_OUT}\n$`));
-  equal((await kubectl("get replicasets -o name")).trimEnd().split("\n").length, 2);
-  equal(await kubectl("get deployment web -o jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}"), "2");
+  equal((await kubectl("get replicasets -o name")).trimEnd().split("\n").length, 3);
+  equal(await kubectl("get deployment web -o jsonpath={.metadata.annotations.deployment\\.kubernetes\\.io/revision}"), "3");
 });
 
 test("rollout restart replaces every pod of the same image", needs("kubectl"), async () => {
@@ -157,7 +159,9 @@ test("a rollout that does not get on within its deadline ends rollout status wit
 
   equal(ended.code, 1);
   equal(ended.stderr, `error: deployment "web" exceeded its progress deadline\n`);
-  const { conditions } = JSON.parse(await kubectl("get deployment web -o jsonpath={.status}")) as { readonly conditions: readonly Condition[] };
+  const { conditions } = JSON.parse(await kubectl("get deployment web -o jsonpath={.status}")) as {
+    readonly conditions: readonly Condition[];
+  };
   const [name] = (await kubectl("get replicasets --sort-by=.metadata.creationTimestamp -o name")).trimEnd().split("\n").slice(-1);
   deepEqual(
     conditions.map(({ type, status, reason, message }) => ({ type, status, reason, message })),
@@ -174,7 +178,6 @@ test("a rollout that does not get on within its deadline ends rollout status wit
 
   await kubectl("rollout undo deployment/web");
   match(await kubectl("rollout status deployment/web"), new RegExp(`${ROLLED_OUT}\n$`));
-  kubelet.allow({});
 });
 
 interface Condition {
@@ -197,8 +200,15 @@ test("describe, get all and events tell what the controllers did", needs("kubect
   match(described, /^NewReplicaSet: +web-\w+ \(3\/3 replicas created\)$/m);
   match(described, /^  Normal +ScalingReplicaSet +\d+s +deployment-controller +Scaled up replica set web-\w+ from 0 to 3$/m);
   match(described, /^  Normal +ScalingReplicaSet +\d+s +deployment-controller +Scaled down replica set web-\w+ from 1 to 0$/m);
-  match(await kubectl("describe replicaset"), /^  Normal +SuccessfulCreate +\d+s +replicaset-controller +Created pod: web-\w+-\w{5}$/m);
-  match(await kubectl("events --for deployment/web --no-headers"), /Normal +ScalingReplicaSet +Deployment\/web +Scaled up replica set web-\w+ from 0 to 1\n/);
+  const [name = ""] = /web-\w+/.exec(described.slice(described.indexOf("NewReplicaSet:"))) ?? [];
+  match(
+    await kubectl(`describe replicaset ${name}`),
+    /^  Normal +SuccessfulCreate +\d+s +replicaset-controller +Created pod: web-\w+-\w{5}$/m,
+  );
+  match(
+    await kubectl("events --for deployment/web --no-headers"),
+    /Normal +ScalingReplicaSet +Deployment\/web +Scaled up replica set web-\w+ from 0 to 1\n/,
+  );
 
   const all = await kubectl("get all --no-headers");
   match(all, /^pod\/web-\w+-\w{5} +1\/1 +Running +0 +\d+s$/m);

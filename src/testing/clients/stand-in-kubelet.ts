@@ -192,7 +192,11 @@ function readyNode(): NodeStatus {
     lastHeartbeatTime: now,
     lastTransitionTime: now,
   };
-  return { conditions: [ready], capacity: { cpu: "8", memory: "16Gi", pods: "110" }, allocatable: { cpu: "8", memory: "16Gi", pods: "110" } };
+  return {
+    conditions: [ready],
+    capacity: { cpu: "8", memory: "16Gi", pods: "110" },
+    allocatable: { cpu: "8", memory: "16Gi", pods: "110" },
+  };
 }
 
 function runningStatus({ spec, status }: Pod, { ready, ip }: { readonly ready: boolean; readonly ip: string }): PodStatus {

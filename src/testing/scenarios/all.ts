@@ -1,5 +1,6 @@
 /** Scenarios in which several controllers work together. Each controller alone is tried in its own folder. */
+import { certificateScenarios } from "./certificates.ts";
 import type { NamedScenario } from "./scenario.ts";
 import { workloadScenarios } from "./workloads.ts";
 
-export const all: readonly NamedScenario[] = [...workloadScenarios];
+export const all: readonly NamedScenario[] = [...certificateScenarios, ...workloadScenarios];

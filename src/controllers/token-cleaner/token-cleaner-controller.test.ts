@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bootstrapTokenSecret } from "../../testing/bootstrap-tokens.ts";
+import { startControlledServer } from "../../testing/controlled-server.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
+import { tokenCleanerController } from "./token-cleaner-controller.ts";
+
+const OVER = { expiration: "2025-12-31T23:59:59Z" };
+const SOON = { expiration: "2026-01-01T00:01:00Z" };
+
+test("a token that has ended is deleted, one that will end is looked at then, and one without an end stays", async () => {
+  await using cluster = await given(
+    bootstrapTokenSecret("aaaaaa", OVER),
+    bootstrapTokenSecret("bbbbbb", SOON),
+    bootstrapTokenSecret("cccccc", {}),
+  );
+  const pass = (id: string) => cluster.reconcile(tokenCleanerController, `kube-system/bootstrap-token-${id}`);
+
+  assert.deepEqual(await pass("aaaaaa"), { again: "on-change" });
+  assert.deepEqual(await pass("bbbbbb"), { again: "after", delayMs: 60_000 });
+  assert.deepEqual(await pass("cccccc"), { again: "on-change" });
+  assert.deepEqual(await pass("dddddd"), { again: "on-change" });
+
+  assert.deepEqual(cluster.actions, ["delete secrets kube-system/bootstrap-token-aaaaaa"]);
+});
+
+test("a token whose end cannot be read is over, and a Secret that is no token is nobody's business", async () => {
+  const elsewhere = bootstrapTokenSecret("bbbbbb", OVER, { namespace: "default" });
+  const opaque = { ...bootstrapTokenSecret("cccccc", OVER), type: "Opaque" };
+  await using cluster = await given(bootstrapTokenSecret("aaaaaa", { expiration: "soon" }), elsewhere, opaque);
+
+  for (const key of ["kube-system/bootstrap-token-aaaaaa", "default/bootstrap-token-bbbbbb", "kube-system/bootstrap-token-cccccc"]) {
+    await cluster.reconcile(tokenCleanerController, key);
+  }
+
+  assert.deepEqual(cluster.actions, ["delete secrets kube-system/bootstrap-token-aaaaaa"]);
+});
+
+test("it runs only where it is named, and then with the roles of a cluster deletes a token when it ends", async () => {
+  await using server = await startControlledServer(["token-cleaner-controller"]);
+  const secrets = "/api/v1/namespaces/kube-system/secrets";
+  await server.call("POST", secrets, JSON.stringify(bootstrapTokenSecret("aaaaaa", SOON)));
+  const code = async () => (await server.call("GET", `${secrets}/bootstrap-token-aaaaaa`)).code;
+
+  await server.clock.advance(59_000);
+  assert.equal(await code(), 200);
+  await server.clock.advance(1_000);
+  assert.equal(await code(), 404);
+  assert.equal(tokenCleanerController.onlyIfNamed, true);
+});
+
+test("wherever the process dies, tokens that have ended are gone and others stay", async () => {
+  const scenario = {
+    objects: [
+      bootstrapTokenSecret("aaaaaa", OVER),
+      bootstrapTokenSecret("bbbbbb", { expiration: "2026-01-01T00:00:02Z" }),
+      bootstrapTokenSecret("cccccc", SOON),
+    ],
+    controllers: () => [tokenCleanerController],
+    restMs: 4_000,
+  };
+
+  await everyStepMayBeTheLast(scenario, { deathsMax: rounds({ quick: 4, full: Infinity }), disturbedRuns: rounds({ quick: 1, full: 20 }) });
+});

@@ -1,0 +1,77 @@
+/**
+ * The controllers of a cluster as one of several processes that could run them: one leads and acts, the others wait. A leader that cannot
+ * be sure of its lease any more writes nothing. Without an election it acts at once, and is the only one that may.
+ */
+import { KUBE_CONTROLLER_MANAGER } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { aborted } from "../base/abort.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
+import { createClient } from "../client/rest-client.ts";
+import { startControllersPart, type ControllersPartOptions } from "./controllers-part.ts";
+import { leadingOnly } from "./leading-only.ts";
+import { startLed, type Election } from "./led.ts";
+
+/** Where upstream's controller managers, too, find out who leads. */
+export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
+
+export interface LedControllersOptions extends Omit<ControllersPartOptions, "transportFor"> {
+  /** Called anew for each time of leading; what it opens belongs to `owner`. */
+  transportFor(identity: Parameters<ControllersPartOptions["transportFor"]>[0], owner: Disposables): Transport;
+  readonly election?: Election;
+  /** Called each time this process begins to act, and ends it. */
+  onLeading?(isLeading: boolean): void;
+}
+
+export interface LedControllers extends AsyncDisposable {
+  /** Whether it may act at this moment. */
+  isLeading(): boolean;
+  /** Resolves with their names when they work for the first time. Rejects if they cannot, and nobody else is there to try. */
+  readonly started: Promise<readonly string[]>;
+  /** Of the controllers, while they run. */
+  metrics(): readonly (Family | HistogramFamily)[];
+}
+
+export function startLedControllers(options: LedControllersOptions): LedControllers {
+  const { election, clock, random, log } = options;
+  const owned = new Disposables();
+  let metrics: LedControllers["metrics"] = () => [];
+  let onStarted: { resolve(names: readonly string[]): void; reject(error: unknown): void };
+  const started = new Promise<readonly string[]>((resolve, reject) => (onStarted = { resolve, reject }));
+  // Who does not wait for it is not told by an unhandled rejection.
+  started.catch(() => undefined);
+  const act = async (signal: AbortSignal, isLeading: () => boolean): Promise<void> => {
+    await using ways = new Disposables();
+    const transportFor: ControllersPartOptions["transportFor"] = (identity) => {
+      const transport = options.transportFor(identity, ways);
+      return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, isLeading);
+    };
+    const running = await startControllersPart({ ...options, transportFor });
+    metrics = () => running.metrics();
+    log.info("Controllers are running", { controllers: running.names });
+    options.onLeading?.(true);
+    onStarted.resolve(running.names);
+    await aborted(signal);
+    metrics = () => [];
+    // What runs ends before the lease is given back.
+    await running.stop();
+  };
+  const led = owned.use(
+    startLed({
+      election,
+      client: createClient(options.transportFor(KUBE_CONTROLLER_MANAGER, owned)),
+      clock,
+      random,
+      log,
+      act,
+      onStopped: () => options.onLeading?.(false),
+      onFailed: (error) => onStarted.reject(error),
+    }),
+  );
+  return {
+    isLeading: () => led.isLeading(),
+    started,
+    metrics: () => metrics(),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}

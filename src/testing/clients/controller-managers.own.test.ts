@@ -1,0 +1,248 @@
+/**
+ * Two controller managers on one API server, as processes: whatever happens to the one that acts, the other carries on where it was, and
+ * never do both act. Who acted when is read from the server's own record of its writes (/debug/k8ts/causes), in which the two are told
+ * apart by the user that each of them is.
+ */
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { deployments } from "../../api/apps/v1/deployment.ts";
+import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { CAUSES_MAX } from "../../apiserver/causes.ts";
+import { CAUSES_PATH } from "../../apiserver/documents/causes/causes.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import type { Client } from "../../client/client.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
+import type { Informer } from "../../client/informer/informer.ts";
+import { createInformers } from "../../client/informer/informers.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { realRandom } from "../../host/real-random.ts";
+import { startTestApiServer, type TestApiServer } from "../api-server.ts";
+import { ControllerManagerProcess } from "../controller-manager-process.ts";
+import { rounds, testSeed } from "../rounds.ts";
+import { aDeployment } from "./manifests.ts";
+
+const LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
+const WEB = { namespace: "default", name: "web" };
+
+const times = (lease: string, deadline: string, retry: string): readonly string[] => [
+  `--leader-elect-lease-duration=${lease}`,
+  `--leader-elect-renew-deadline=${deadline}`,
+  `--leader-elect-retry-period=${retry}`,
+];
+const LEASE_MS = 3_000;
+const SHORT = times("3s", "2s", "500ms");
+/** So long that who has to wait for its end makes the test fail. */
+const LONG = times("600s", "300s", "2s");
+
+/** By user instead of by service account, so that the record tells one process from the other. */
+const BY_USER = "--use-service-account-credentials=false";
+
+/** A server without controllers, and who looks at it. */
+interface Stage extends AsyncDisposable {
+  readonly server: TestApiServer;
+  readonly client: Client;
+  /** What the lease was, in order. */
+  readonly claims: readonly Lease[];
+  /** Resolves when the Deployment of so many pods is carried out. */
+  carriedOut(replicas: number): Promise<void>;
+  /** Resolves at the `count`th change of a pod from now on. */
+  podChanges(count: number): Promise<void>;
+  /** A controller manager of this user. */
+  start(user: string, flags: readonly string[]): Promise<ControllerManagerProcess>;
+}
+
+async function startStage(): Promise<Stage> {
+  await using starting = new Disposables();
+  const server = starting.use(await startTestApiServer({ controllers: [] }));
+  const connection = await loadKubeconfig({ path: server.kubeconfig, environment: {}, homeDirectory: "/none", readFile });
+  const transport = starting.use(httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" }));
+  const informers = starting.use(createInformers({ transport, clock: realClock, random: realRandom(), log: silentLogger }));
+  const claims: Lease[] = [];
+  const keep = (lease: Lease): void => void claims.push(lease);
+  const known = { leases: informers.of(leases, LEASE_SCOPE), deployments: informers.of(deployments), pods: informers.of(pods) };
+  known.leases.listen({ added: keep, updated: keep, deleted: () => undefined });
+  await Promise.all([known.leases.synced(), known.deployments.synced(), known.pods.synced()]);
+  const running = starting.move();
+  return {
+    server,
+    client: createClient(transport),
+    claims,
+    async carriedOut(replicas) {
+      const settled = until(known.deployments, () => {
+        const { metadata, spec, status = {} } = known.deployments.get(WEB) ?? { metadata: { generation: -1 } };
+        return spec?.replicas === replicas && status.observedGeneration === metadata.generation && (status.replicas ?? 0) === replicas;
+      });
+      const counted = until(known.pods, () => known.pods.list(WEB.namespace).length === replicas);
+      await Promise.all([settled, counted]);
+    },
+    podChanges(count) {
+      let left = count;
+      return until(known.pods, () => left-- <= 0);
+    },
+    start: async (user, flags) => ControllerManagerProcess.start({ kubeconfig: await kubeconfigAs(server, user), flags }),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+const LEASE_SCOPE = { namespace: LEASE.namespace, fieldSelector: `metadata.name=${LEASE.name}` };
+
+/** Looks now and after every change. */
+async function until<T extends KubeObject>(informer: Informer<T>, holds: () => boolean): Promise<void> {
+  if (holds()) return;
+  let onHolds = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (onHolds = resolve));
+  let isReplay = true;
+  const look = (): void => void (!isReplay && holds() && onHolds());
+  using _listening = informer.listen({ added: look, updated: look, deleted: look });
+  isReplay = false;
+  if (holds()) return;
+  await reached;
+}
+
+/** May do everything, and is called `user`. */
+async function kubeconfigAs(server: TestApiServer, user: string): Promise<string> {
+  const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as { readonly users: readonly { readonly user: object }[] };
+  const users = config.users.map((each) => ({ ...each, user: { ...each.user, as: user, "as-groups": ["system:masters"] } }));
+  const path = join(server.directory, `${user}.kubeconfig`);
+  await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  return path;
+}
+
+interface Write {
+  readonly user: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Every write of a controller manager was made while it held the lease. Returns who held it, in order. */
+async function checkRecord({ server, claims }: Stage, users: readonly string[]): Promise<readonly string[]> {
+  const { items } = JSON.parse((await server.ask("GET", CAUSES_PATH)).body) as { readonly items: readonly Write[] };
+  ok(items.length < CAUSES_MAX, "the record has forgotten the first writes");
+  const released = new Set(claims.filter(({ spec }) => spec?.holderIdentity === "").map(({ metadata }) => metadata.resourceVersion));
+  const holders: string[] = [];
+  let holder = "";
+  for (const write of items.filter(({ user }) => users.includes(user))) {
+    if (write.resource === "leases.coordination.k8s.io" && write.name === LEASE.name) {
+      holder = released.has(write.resourceVersion) ? "" : write.user;
+      if (holder !== "" && holder !== holders.at(-1)) holders.push(holder);
+    } else {
+      equal(write.user, holder, `${JSON.stringify(write)} was written while the lease was held by "${holder}"`);
+    }
+  }
+  return holders;
+}
+
+/** How long nobody led, at each change of the holder, by the lease's own times: from the last renewal to the new holder's first. */
+function gapsMs(claims: readonly Lease[]): readonly number[] {
+  return claims.flatMap(({ spec }, index) => {
+    const before = claims[index - 1]?.spec;
+    if (before === undefined || spec?.holderIdentity === before.holderIdentity || spec?.holderIdentity === "") return [];
+    return [Date.parse(spec?.acquireTime ?? "") - Date.parse(before.renewTime ?? "")];
+  });
+}
+
+/** Resolves when there are so many pods of a new Deployment. */
+async function deploy({ server, carriedOut }: Stage, replicas: number): Promise<void> {
+  const { code, body } = await server.ask("POST", "/apis/apps/v1/namespaces/default/deployments", aDeployment(WEB.name, { replicas }));
+  equal(code, 201, body);
+  await carriedOut(replicas);
+}
+
+function scale({ client }: Stage, replicas: number): Promise<unknown> {
+  return client.patch(deployments, WEB, { type: "merge", value: { spec: { replicas } } });
+}
+
+const ROUNDS = rounds({ quick: 3, full: 20 });
+
+test(`the leader is killed at its work ${ROUNDS} times, and each time the other one ends it`, async (t: TestContext) => {
+  await using stage = await startStage();
+  await using processes = new Disposables();
+  const start = async (user: string) => processes.use(await stage.start(user, [...SHORT, BY_USER]));
+  const random = seededRandom(testSeed());
+  const pick = (count: number): number => Math.floor(random.fraction() * count);
+  let leader = { user: "manager-a", process: await start("manager-a") };
+  await leader.process.acts();
+  let other = { user: "manager-b", process: await start("manager-b") };
+  await other.process.stands();
+  await deploy(stage, 1);
+  const expected = [leader.user];
+
+  for (let round = 1; round <= ROUNDS; round++) {
+    const replicas = round % 2 === 1 ? 12 + pick(8) : 1 + pick(4);
+    const amidst = stage.podChanges(pick(6));
+    await scale(stage, replicas);
+    await amidst;
+    await leader.process[Symbol.asyncDispose]();
+    await other.process.acts();
+    await stage.carriedOut(replicas);
+    const again = { user: leader.user, process: await start(leader.user) };
+    await again.process.stands();
+    [leader, other] = [other, again];
+    expected.push(leader.user);
+  }
+
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), expected);
+  const gaps = gapsMs(stage.claims);
+  equal(gaps.length, ROUNDS);
+  t.diagnostic(`from the last renewal to the takeover, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`);
+  ok(
+    gaps.every((gap) => gap >= LEASE_MS),
+    "nobody takes a lease that has not ended",
+  );
+});
+
+test("a leader that was frozen for longer than its lease writes nothing when it wakes up", async () => {
+  await using stage = await startStage();
+  await using a = await stage.start("manager-a", [...SHORT, BY_USER]);
+  await a.acts();
+  await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
+  await b.stands();
+  await deploy(stage, 1);
+
+  // What it is told while it cannot hear comes all at once when it wakes up, and asks for work.
+  a.program.signal("SIGSTOP");
+  await scale(stage, 5);
+  await b.acts();
+  await stage.carriedOut(5);
+  await scale(stage, 2);
+  a.program.signal("SIGCONT");
+  await a.standsBy();
+  await stage.carriedOut(2);
+  await scale(stage, 3);
+  await stage.carriedOut(3);
+
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
+});
+
+test("a leader that is told to end gives the lease back, and the other one acts at once", async (t) => {
+  await using stage = await startStage();
+  await using a = await stage.start("manager-a", LONG);
+  await a.acts();
+  await using b = await stage.start("manager-b", LONG);
+  await b.stands();
+  await deploy(stage, 2);
+
+  await scale(stage, 4);
+  a.program.signal("SIGTERM");
+  await b.acts();
+  await stage.carriedOut(4);
+
+  deepEqual(await a.program.exited, { code: 0, signal: null });
+  const [gap] = gapsMs(stage.claims);
+  t.diagnostic(`from the release to the takeover: ${gap} ms`);
+  b.program.signal("SIGTERM");
+  deepEqual(await b.program.exited, { code: 0, signal: null });
+  equal((await stage.client.get(leases, LEASE)).spec?.holderIdentity, "");
+});
