@@ -10,12 +10,10 @@ import type { Scenario, ScenarioCluster } from "../every-step.ts";
 export interface NamedScenario extends Scenario {
   /** A sentence: "a Deployment rolls out a new image". */
   readonly it: string;
-  /** The names of the controllers that it tries. */
-  readonly tries: readonly string[];
 }
 
 /** With the controllers of the cluster by these names. */
-export function scenario(definition: Omit<NamedScenario, "controllers">): NamedScenario {
+export function scenario(definition: Omit<NamedScenario, "controllers"> & { readonly tries: readonly string[] }): NamedScenario {
   return { ...definition, controllers: () => definition.tries.map(controllerNamed) };
 }
 
