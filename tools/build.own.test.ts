@@ -1,6 +1,18 @@
 import { equal, match } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { StoreConfig } from "../src/main/store-config.ts";
@@ -12,9 +24,21 @@ const root = packageDirectory(import.meta.dirname);
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly version: string };
 
 function run(command: string, args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  // What is run may be a test, which must not take itself for a part of this one.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", env });
   equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}`);
   return stdout;
+}
+
+/** Documents whose TypeScript is checked, and run where it is a test. */
+const DOCUMENTS = ["writing-controllers.md", "client.md"];
+
+/** The TypeScript of a document by file: each block is one, named by its first line if that is a comment with a name. */
+function codeOf(document: string): ReadonlyMap<string, string> {
+  const text = readFileSync(join(root, "docs", document), "utf8");
+  const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+  return new Map(blocks.map((code, index) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? `block-${index + 1}.ts`, code]));
 }
 
 /** A program of somebody who installed the package; its argument is the store to use. */
@@ -37,7 +61,7 @@ await clock.advance(60_000);
 await other.close();
 const namespaces = await cluster.transport({ userAgent: "stranger" }).request({ verb: "list", group: "", version: "v1", plural: "namespaces" });
 if (namespaces.is !== "list") throw new Error("a list is answered with a list");
-console.log(namespaces.items.map(({ metadata }) => metadata.name).join());
+console.log(namespaces.items.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith("shop-")).join());
 const transport = cluster.transport({ userAgent: "stranger" });
 const client = createClient(transport);
 const missing = await client.get(configMaps, { namespace: "default", name: "none" }).catch((error) => isReason(error, "NotFound"));
@@ -46,15 +70,15 @@ const seen = new Promise<coreV1.Namespace>((resolve) => {
     name: "stranger", account: "stranger", rules: [], watches: [watch(namespaceKind, itself)],
     async reconcile({ name }, { read }) {
       const found = read.get(namespaceKind, { name });
-      if (found !== undefined && name === "shop") resolve(found);
+      if (found !== undefined && name.startsWith("shop-")) resolve(found);
       return onChange;
     },
   });
   operator = startOperator({ controllers: [controller], transport });
 });
 await operator?.started;
-await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-console.log(missing, (await seen).metadata.name);
+await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { generateName: "shop-" } });
+console.log(missing, (await seen).metadata.generateName);
 await operator?.stop();
 console.log(version, cluster.parts.map(({ name }) => name).join(), typeof client, seededRandom(1).below(1), typeof wrong);
 await cluster[Symbol.asyncDispose]();
@@ -129,7 +153,12 @@ describe("the package, packed and used by a stranger", () => {
   }
 
   const runProgram = (store: StoreConfig) => run(process.execPath, [join(consumer, "out/program.js"), JSON.stringify(store)], consumer);
-  const WORKS = `default,kube-node-lease,kube-public,kube-system\n${manifest.version} store,API server object 0 object\n`;
+  const WORKS = [
+    "default,kube-node-lease,kube-public,kube-system",
+    "true shop-",
+    `${manifest.version} store,API server,controllers object 0 object`,
+    "",
+  ].join("\n");
 
   test("works in the program with a store in memory", () => equal(runProgram({ driver: "memory" }), WORKS));
 
@@ -140,5 +169,37 @@ describe("the package, packed and used by a stranger", () => {
   test("works in the program with a store in etcd", { ...needs("etcd") }, async () => {
     await using etcd = await startEtcd();
     equal(runProgram({ driver: "etcd", servers: etcd.endpoints }), WORKS);
+  });
+
+  /** Compiles the project in a folder of the consumer's by its own tsconfig.json, and runs its tests. */
+  function checkProject(folder: string): void {
+    const project = join(consumer, folder);
+    const typeRoots = join(root, "node_modules/@types");
+    equal(run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project, "--typeRoots", typeRoots], project), "");
+    const tests = readdirSync(join(project, "out")).filter((file) => file.endsWith(".test.js"));
+    equal(tests.length > 0, true, "there is a test");
+    for (const file of tests) run(process.execPath, [join(project, "out", file)], project);
+  }
+
+  const example = join(root, "examples/operator");
+
+  test("is all that the example operator needs: its types agree, and its tests pass", () => {
+    const isSource = (path: string) => !/[/\\](node_modules|out)$/.test(path);
+    cpSync(example, join(consumer, "operator"), { recursive: true, filter: isSource });
+    checkProject("operator");
+    match(run(process.execPath, ["out/operator.js", "rbac"], join(consumer, "operator")), /"kind": "ClusterRole"/);
+  });
+
+  test("is all that the code in the documents needs: its types agree, and its tests pass", () => {
+    const project = join(consumer, "documents");
+    mkdirSync(project);
+    copyFileSync(join(example, "tsconfig.json"), join(project, "tsconfig.json"));
+    for (const document of DOCUMENTS) {
+      const prefix = document === "writing-controllers.md" ? "" : `${document}-`;
+      const code = codeOf(document);
+      equal(code.size > 3, true, `${document} has code`);
+      for (const [file, text] of code) writeFileSync(join(project, `${prefix}${file}`), text);
+    }
+    checkProject("documents");
   });
 });

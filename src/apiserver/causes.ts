@@ -4,10 +4,13 @@
  */
 import type { Cause } from "../api/machinery/cause.ts";
 import type { Outcome } from "./outcome.ts";
-import type { ApiRequest } from "./request.ts";
+import { isDryRun, type ApiRequest } from "./request.ts";
 
-/** About 200 bytes each. Enough for the whole of a rollout of hundreds of pods. */
+/** About 200 bytes each, and at most some 2,000. Enough for the whole of a rollout of hundreds of pods. */
 export const CAUSES_MAX = 4_096;
+
+/** Programs may call themselves what they like; the beginning says which it is. */
+const USER_AGENT_LENGTH_MAX = 256;
 
 export interface RecordedWrite {
   readonly timeMs: number;
@@ -33,7 +36,7 @@ export class Causes {
 
   /** Does nothing for what is no write, and for one that only would have been (dry run). */
   record(request: ApiRequest, outcome: Outcome, timeMs: number): void {
-    if (!WRITING.has(request.verb) || (request.options.dryRun?.length ?? 0) > 0) return;
+    if (!isWrite(request, outcome)) return;
     const { user, userAgent, cause } = request.context;
     const written: RecordedWrite = {
       timeMs,
@@ -44,7 +47,7 @@ export class Causes {
       subresource: request.subresource,
       namespace: request.namespace,
       user: user.name,
-      userAgent,
+      userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
       ...(cause === undefined ? {} : { cause }),
     };
     if (this.#ring.length < CAUSES_MAX) this.#ring.push(written);
@@ -56,6 +59,12 @@ export class Causes {
   list(): readonly RecordedWrite[] {
     return this.#ring.length < CAUSES_MAX ? [...this.#ring] : [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
   }
+}
+
+/** A connection into a Pod is made by "create", too. */
+function isWrite({ verb, options }: ApiRequest, outcome: Outcome): boolean {
+  if (!WRITING.has(verb) || isDryRun(options) || outcome.is === "connection") return false;
+  return !("isRehearsed" in outcome);
 }
 
 /** A name may have been given by the server. */

@@ -49,7 +49,7 @@ export class Pipeline {
       step = "verb";
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
-      this.#causes.record(request, outcome, this.#server.clock.now());
+      this.#record(request, outcome);
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
@@ -86,6 +86,13 @@ export class Pipeline {
     const isKnown = endpoint !== undefined && (subresource === "" || Object.hasOwn(endpoint.resource.subresources, subresource));
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
     this.#metrics.request(counted, code, clock.monotonic() - startedMs);
+  }
+
+  /** Reviews and the like are sent with "create", and nothing is written. */
+  #record(request: ApiRequest, outcome: Outcome): void {
+    const { endpoints, clock } = this.#server;
+    const endpoint = endpoints.find(request.group, request.version, request.plural);
+    if (endpoint?.resource.stored === true) this.#causes.record(request, outcome, clock.now());
   }
 
   /** A connection counts as running from its beginning, which may never come, to its end. */

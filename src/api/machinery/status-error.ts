@@ -64,6 +64,8 @@ export interface StatusErrorOptions {
   /** A fresh token with which an expired paged list can go on. */
   readonly continue?: string;
   readonly cause?: unknown;
+  /** Only for what came from a server that has codes of its own; otherwise it follows from the reason. */
+  readonly code?: number;
 }
 
 export class StatusError extends Error {
@@ -76,7 +78,7 @@ export class StatusError extends Error {
   constructor(reason: Reason, message: string, options: StatusErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
-    this.code = HTTP_CODE[reason];
+    this.code = options.code ?? HTTP_CODE[reason];
     this.details = options.details;
     this.continue = options.continue;
   }
@@ -94,6 +96,11 @@ export class StatusError extends Error {
       code: this.code,
     };
   }
+}
+
+/** The reason that a text from elsewhere names; undefined if it names none. */
+export function reasonNamed(text: string): Reason | undefined {
+  return Object.hasOwn(HTTP_CODE, text) ? (text as Reason) : undefined;
 }
 
 export function isStatusError(error: unknown): error is StatusError {

@@ -1,7 +1,7 @@
 /** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import { badRequest, internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import type { DocumentReader } from "../in-process.ts";
 import { parsePath } from "./request-path.ts";
@@ -17,8 +17,16 @@ export function documentReader(dependencies: RestDependencies): DocumentReader {
     const answer = await answerDocument(dependencies, requestOf(path, query.join("?"), signal), user, parsed);
     if (!("body" in answer)) throw internalError(new Error(`${path} is no document`));
     if (answer.code !== OK) throw refusal(path, answer.code, textOf(answer.body));
-    return JSON.parse(textOf(answer.body)) as JsonObject;
+    return read(path, textOf(answer.body));
   };
+}
+
+function read(path: string, text: string): JsonObject {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch (cause) {
+    throw badRequest(`${path} is not JSON`, { cause });
+  }
 }
 
 /** What is answered then is not always JSON: upstream says plainly that there is no such page. */

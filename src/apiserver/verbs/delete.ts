@@ -2,8 +2,8 @@
 import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
 import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
-import type { ObjectList, Outcome } from "../outcome.ts";
-import type { ApiRequest } from "../request.ts";
+import type { ObjectList, Outcome, Rehearsed } from "../outcome.ts";
+import { isDryRun, type ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
@@ -26,9 +26,14 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.gone || endpoint.resource.returnsDeletedObject === true) {
     const isAccepted = !result.gone && options.orphanDependents === false;
-    return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
+    return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object, ...rehearsal(options) };
   }
-  return { is: "value", code: 200, schema: STATUS_SCHEMA, value: successOf(endpoint, result) as unknown as JsonObject };
+  const value = successOf(endpoint, result) as unknown as JsonObject;
+  return { is: "value", code: 200, schema: STATUS_SCHEMA, value, ...rehearsal(options) };
+}
+
+function rehearsal(options: DeleteOptions): Rehearsed {
+  return isDryRun(options) ? { isRehearsed: true } : {};
 }
 
 async function checkRefusal({ resource, storage, name: resourceName }: Endpoint, name: ObjectName): Promise<void> {
@@ -68,7 +73,7 @@ export async function deleteCollection(server: ServerContext, endpoint: Endpoint
     const { namespace = "", name } = object.object.metadata;
     return deleteObject(server, { endpoint, request, name: { namespace, name }, options });
   });
-  return { is: "list", endpoint, list };
+  return { is: "list", endpoint, list, ...rehearsal(options) };
 }
 
 async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject) => Promise<DeleteResult>): Promise<void> {

@@ -56,18 +56,18 @@ function signApproved(signing: NonNullable<SigningSettings["signing"]>): Reconci
 
 /** What becomes of its status: a certificate, or why there is none. Undefined: it is another signer's. */
 function judge(
-  { spec, status }: CertificateSigningRequest,
+  found: CertificateSigningRequest,
   { durationMs = SIGNING_DURATION_DEFAULT_MS, ...authority }: NonNullable<SigningSettings["signing"]>,
   { clock, random }: Pick<Pass, "clock" | "random">,
 ): CertificateSigningRequestStatus | undefined {
-  const signer = CLUSTER_SIGNERS.find((one) => one === spec.signerName);
+  const { usages = [], expirationSeconds, signerName } = found.spec;
+  const signer = CLUSTER_SIGNERS.find((one) => one === signerName);
   if (signer === undefined) return undefined;
-  const request = requestOf({ spec } as CertificateSigningRequest);
-  const { usages = [], expirationSeconds } = spec;
+  const request = requestOf(found);
   const problem = signerProblem(signer, request, usages);
   if (problem !== undefined) {
     const said = { type: "Failed", status: "True", reason: "SignerValidationFailure", message: problem };
-    return { conditions: [...(status?.conditions ?? []), { ...said, lastUpdateTime: formatTime(clock.now()) }] };
+    return { conditions: [...(found.status?.conditions ?? []), { ...said, lastUpdateTime: formatTime(clock.now()) }] };
   }
   const wanted = { request, usages, durationMs: durationOf(expirationSeconds, durationMs) };
   const pem = issueCertificate(wanted, authority, clock.now(), random);

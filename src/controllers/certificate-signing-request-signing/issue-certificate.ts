@@ -44,7 +44,12 @@ export function durationOf(expirationSeconds: number | undefined, durationMaxMs:
 }
 
 /** PEM. Throws if the request is not signed with its own key, or the authority cannot sign any more. */
-export function issueCertificate({ request, usages, durationMs }: Wanted, authority: SigningAuthority, nowMs: number, random: Random): string {
+export function issueCertificate(
+  { request, usages, durationMs }: Wanted,
+  authority: SigningAuthority,
+  nowMs: number,
+  random: Random,
+): string {
   checkRequestSignature(request);
   const [issuer] = parsePemCertificates(authority.certificate);
   if (issuer === undefined) throw new Error("Cannot sign a certificate: the authority's certificate is none in PEM form");

@@ -40,7 +40,8 @@ export interface CertificateUsages {
 /** Each once. Throws if one is not known: the server lets nobody ask for such. */
 export function certificateUsages(usages: readonly string[]): CertificateUsages {
   const unknown = usages.filter((usage) => !KEY_USAGES.has(usage) && !EXTENDED_KEY_USAGES.has(usage));
-  if (unknown.length > 0) throw new Error(`Cannot sign a certificate for ${unknown.map((usage) => `"${usage}"`).join(", ")}: unknown usage`);
+  if (unknown.length > 0)
+    throw new Error(`Cannot sign a certificate for ${unknown.map((usage) => `"${usage}"`).join(", ")}: unknown usage`);
   const extended = [...EXTENDED_KEY_USAGES].flatMap(([usage, identifier]) => (usages.includes(usage) ? [identifier] : []));
   return {
     keyUsages: [...new Set(usages.flatMap((usage) => KEY_USAGES.get(usage) ?? []))],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { testAuthority } from "../../testing/certificates.ts";
-import { readAuthorities, readServingFiles, readSigningKey, readVerifyingKeys } from "./given-files.ts";
+import { readAuthorities, readServingFiles, readSigningFiles, readSigningKey, readVerifyingKeys } from "./given-files.ts";
 
 const authority = testAuthority("ca");
 const [leaf, other] = [authority.sign("a"), authority.sign("b")];
@@ -36,6 +36,8 @@ test("given files are used as they are", async () => {
   const { file } = files;
   deepEqual(await readServingFiles({ certificate: file("leaf.crt"), key: file("leaf.key") }), leaf);
   equal(await readAuthorities(file("bundle.crt"), "--client-ca-file"), FILES["bundle.crt"]);
+  const signing = await readSigningFiles({ certificate: file("leaf.crt"), key: file("leaf.key") });
+  deepEqual([signing.certificate, signing.signer.algorithm], [leaf.certificate, "ES256"]);
   const signer = await readSigningKey(file("rsa.key"));
   equal(signer.algorithm, "RS256");
   const verifiers = await readVerifyingKeys([file("rsa.pub"), file("other.key")]);
@@ -46,6 +48,11 @@ test("given files are used as they are", async () => {
 });
 
 const REFUSED: readonly (readonly [string, (file: (name: string) => string) => Promise<unknown>, RegExp])[] = [
+  [
+    "an authority's certificate that is no certificate",
+    (file) => readSigningFiles({ certificate: file("rsa.pub"), key: file("leaf.key") }),
+    /^Error: Cannot use .*rsa\.pub: it holds no certificate in PEM form; give one with --cluster-signing-cert-file$/,
+  ],
   [
     "a key of another certificate",
     (file) => readServingFiles({ certificate: file("leaf.crt"), key: file("other.key") }),

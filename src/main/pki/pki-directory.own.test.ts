@@ -124,3 +124,13 @@ test("a node's certificate is made of the same authority, and kept nowhere", asy
   equal(node.verify(new X509Certificate(pki.authority).publicKey), true);
   equal((await readdir(directory.path)).length, FILE_NAMES.length);
 });
+
+test("the authority signs what clients ask for, unless its key is kept elsewhere", async () => {
+  await using directory = await temporaryDirectory();
+  const { certificateSigning, authority } = await open(directory.path);
+  equal(certificateSigning?.certificate, authority);
+  equal(certificateSigning?.signer.algorithm, "ES256");
+
+  await rm(join(directory.path, "ca.key"));
+  equal((await open(directory.path)).certificateSigning, undefined);
+});

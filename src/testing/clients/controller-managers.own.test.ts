@@ -171,7 +171,6 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   await using processes = new Disposables();
   const start = async (user: string) => processes.use(await stage.start(user, [...SHORT, BY_USER]));
   const random = seededRandom(testSeed());
-  const pick = (count: number): number => Math.floor(random.fraction() * count);
   let leader = { user: "manager-a", process: await start("manager-a") };
   await leader.process.acts();
   let other = { user: "manager-b", process: await start("manager-b") };
@@ -180,8 +179,8 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   const expected = [leader.user];
 
   for (let round = 1; round <= ROUNDS; round++) {
-    const replicas = round % 2 === 1 ? 12 + pick(8) : 1 + pick(4);
-    const amidst = stage.podChanges(pick(6));
+    const replicas = round % 2 === 1 ? 12 + random.below(8) : 1 + random.below(4);
+    const amidst = stage.podChanges(random.below(6));
     await scale(stage, replicas);
     await amidst;
     await leader.process[Symbol.asyncDispose]();

@@ -4,9 +4,4 @@ import type { NamedScenario } from "./scenario.ts";
 import { wholeClusterScenarios } from "./whole-cluster.ts";
 import { workloadScenarios } from "./workloads.ts";
 
-export const all: readonly NamedScenario[] = [
-  ...certificateScenarios,
-  ...workloadScenarios,
-  ...wholeClusterScenarios,
-  ...wholeClusterScenarios,
-];
+export const all: readonly NamedScenario[] = [...certificateScenarios, ...workloadScenarios, ...wholeClusterScenarios];

@@ -15,7 +15,8 @@ const deployment = (strategy: object) => ({
   spec: { replicas: 2, selector: { matchLabels: LABELS }, template: TEMPLATE, strategy, revisionHistoryLimit: 1 },
 });
 
-const image = (name: string) => ({ type: "strategic", value: { spec: { template: { spec: { containers: [{ name: "main", image: name }] } } } } }) as const;
+const image = (name: string) =>
+  ({ type: "strategic", value: { spec: { template: { spec: { containers: [{ name: "main", image: name }] } } } } }) as const;
 
 export const workloadScenarios = [
   scenario({

@@ -23,6 +23,11 @@ export function encodeBase64(bytes: Uint8Array): string {
   return parts.join("");
 }
 
+/** With the two other letters that may stand in addresses, and without padding: as JSON Web Signatures have it. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
 function encodePart(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {

@@ -13,6 +13,8 @@ import { subjectOf, type NamePart, type Subject } from "./subject.ts";
 
 export interface CertificateRequest extends AlternativeNames {
   readonly subject: Subject;
+  /** All that it says of who it is for, the subject among it. */
+  readonly subjectParts: readonly NamePart[];
   /** Undefined: of an algorithm that nobody here knows. */
   readonly publicKey: PublicKey | undefined;
   /** DER of SubjectPublicKeyInfo: what a certificate for it holds. */
@@ -50,9 +52,10 @@ export function parseRequest(der: Uint8Array): CertificateRequest {
   if (!outer.isEmpty) syntaxError("trailing data");
   // In Go's order: the whole is read before any of its parts is looked into.
   const publicKey = readPublicKey(info.keyAlgorithm, info.key);
-  const subject = readSubject(info.subject);
+  const subjectParts = readSubject(info.subject);
   const { publicKeyInfo } = info;
-  return { subject, publicKey, publicKeyInfo, signatureAlgorithm, signature, signed, ...readRequestedNames(info.attributes) };
+  const subject = subjectOf(subjectParts);
+  return { subject, subjectParts, publicKey, publicKeyInfo, signatureAlgorithm, signature, signed, ...readRequestedNames(info.attributes) };
 }
 
 function readInfo(content: Uint8Array) {
@@ -73,14 +76,14 @@ function readAlgorithm(parent: Asn1Reader): AlgorithmIdentifier {
   return { algorithm, parameters: reader.isEmpty ? new Uint8Array(0) : reader.any().whole };
 }
 
-function readSubject(der: Uint8Array): Subject {
+function readSubject(der: Uint8Array): readonly NamePart[] {
   const outer = new Asn1Reader(der);
   const { content } = outer.expect(TAG.sequence, "RDNSequence");
   const values = readList(content, TAG.set).flatMap((set) =>
     readList(set.content, TAG.sequence).map((pair) => readAttribute(pair.content)),
   );
   if (!outer.isEmpty) refuse("x509: trailing data after X.509 Subject");
-  return subjectOf(values);
+  return values;
 }
 
 function readAttribute(content: Uint8Array): NamePart {

@@ -31,7 +31,7 @@ function authority(commonName: string, key = AUTHORITY_KEY): Uint8Array {
   );
 }
 
-const LEAF: CertificateContent = {
+const LEAF = {
   subject: { commonName: "system:node:ä", organizations: ["system:nodes", "another", "a third"] },
   publicKey: LEAF_KEY.signer.publicKey,
   validity: VALIDITY,
@@ -44,7 +44,7 @@ const LEAF: CertificateContent = {
     uris: ["spiffe://a.b/c"],
     emailAddresses: ["x@y.z"],
   },
-};
+} as const satisfies CertificateContent;
 
 function signed(content: CertificateContent, by = authority("k8ts")): Uint8Array {
   const [issuer] = parseCertificates(by);
@@ -89,7 +89,7 @@ test("Node reads it as it was meant", () => {
   assert.equal(leaf.subject, "O=system:nodes\nO=another\nO=a third\nCN=system:node:ä");
   assert.equal(
     leaf.subjectAltName,
-    "email:x@y.z, DNS:a.example.com, DNS:b, URI:spiffe://a.b/c, IP Address:10.0.0.1, IP Address:1:203:405:607:809:A0B:C0D:E0F",
+    "DNS:a.example.com, DNS:b, email:x@y.z, IP Address:10.0.0.1, IP Address:1:203:405:607:809:A0B:C0D:E0F, URI:spiffe://a.b/c",
   );
   assert.deepEqual(leaf.keyUsage, [PURPOSE.server, PURPOSE.client]);
 });

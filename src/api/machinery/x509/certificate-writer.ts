@@ -26,7 +26,8 @@ import { COMMON_NAME, ORGANIZATION, type Subject } from "./subject.ts";
 import type { Validity } from "./validity.ts";
 
 export interface CertificateContent {
-  readonly subject: Subject;
+  /** Or DER of a whole name (name-writer.ts), if there is more to say. */
+  readonly subject: Subject | Uint8Array;
   /** DER of SubjectPublicKeyInfo. */
   readonly publicKey: Uint8Array;
   readonly validity: Validity;
@@ -39,6 +40,8 @@ export interface CertificateContent {
   readonly keyUsages: readonly KeyUsage[];
   /** Object identifiers, as those of PURPOSE; empty: all. */
   readonly extendedKeyUsages?: readonly string[];
+  /** Without a name for its own key, by which only what it signs would refer to it. */
+  readonly hasNoKeyIdentifier?: true;
   /** DER of extensions besides those that follow from the rest. */
   readonly otherExtensions?: readonly Uint8Array[];
 }
@@ -47,13 +50,14 @@ export interface CertificateContent {
 export interface Issuer {
   /** DER of its name. */
   readonly name: Uint8Array;
-  readonly keyIdentifier: Uint8Array;
+  /** Undefined: its certificate does not say. */
+  readonly keyIdentifier: Uint8Array | undefined;
   readonly signer: Signer;
 }
 
 /** `signer` must have the private key of the certificate. */
-export function issuerOf({ subject, subjectKeyIdentifier, publicKeyInfo }: Certificate, signer: Signer): Issuer {
-  return { name: subject.der, keyIdentifier: subjectKeyIdentifier ?? keyIdentifierOf(publicKeyInfo), signer };
+export function issuerOf({ subject, subjectKeyIdentifier }: Certificate, signer: Signer): Issuer {
+  return { name: subject.der, keyIdentifier: subjectKeyIdentifier, signer };
 }
 
 /** For a certificate that signs itself. */
@@ -71,7 +75,7 @@ export function writeCertificate(content: CertificateContent, { name, keyIdentif
     algorithm,
     name,
     sequence(time(validity.fromMs), time(validity.toMs)),
-    nameOf(subject),
+    subject instanceof Uint8Array ? subject : nameOf(subject),
     publicKey,
     explicit(3, sequence(...extensionsOf(content, keyIdentifier))),
   );
@@ -106,18 +110,19 @@ function signatureOf(signer: Signer, message: Uint8Array): Uint8Array {
   return sequence(unsignedInteger(signature.subarray(0, half)), unsignedInteger(signature.subarray(half)));
 }
 
-function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Array): readonly Uint8Array[] {
-  const { publicKey, isAuthority = false, keyUsages, extendedKeyUsages = [], otherExtensions = [] } = content;
+/** In the order in which Go writes them. */
+function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Array | undefined): readonly Uint8Array[] {
+  const { subject, publicKey, isAuthority = false, keyUsages, extendedKeyUsages = [], hasNoKeyIdentifier, otherExtensions = [] } = content;
   const names = namesOf(content.alternativeNames ?? {});
   return [
-    extension(EXTENSION.basicConstraints, sequence(...(isAuthority ? [boolean(true)] : [])), { critical: true }),
     ...(keyUsages.length === 0 ? [] : [extension(EXTENSION.keyUsage, bitsOf(keyUsages), { critical: true })]),
     ...(extendedKeyUsages.length === 0
       ? []
       : [extension(EXTENSION.extendedKeyUsage, sequence(...extendedKeyUsages.map(objectIdentifier)))]),
-    extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifierOf(publicKey))),
-    extension(EXTENSION.authorityKeyIdentifier, sequence(implicit(0, issuerKeyIdentifier))),
-    ...(names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names))]),
+    extension(EXTENSION.basicConstraints, sequence(...(isAuthority ? [boolean(true)] : [])), { critical: true }),
+    ...(hasNoKeyIdentifier === true ? [] : [extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifierOf(publicKey)))]),
+    ...(issuerKeyIdentifier === undefined ? [] : [extension(EXTENSION.authorityKeyIdentifier, sequence(implicit(0, issuerKeyIdentifier)))]),
+    ...(names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names), { critical: isEmptyName(subject) })]),
     ...otherExtensions,
   ];
 }
@@ -125,6 +130,14 @@ function extensionsOf(content: CertificateContent, issuerKeyIdentifier: Uint8Arr
 export function extension(identifier: string, value: Uint8Array, { critical = false }: { readonly critical?: boolean } = {}): Uint8Array {
   return sequence(objectIdentifier(identifier), ...(critical ? [boolean(true)] : []), octetString(value));
 }
+
+/** Then the other names are all that there is, and must be understood (RFC 5280, section 4.2.1.6). */
+function isEmptyName(subject: Subject | Uint8Array): boolean {
+  return subject instanceof Uint8Array && subject.length === EMPTY_NAME_BYTES;
+}
+
+/** A type and a length of zero. */
+const EMPTY_NAME_BYTES = 2;
 
 /** As many bits as there are up to the last that is set. */
 function bitsOf(usages: readonly KeyUsage[]): Uint8Array {
@@ -143,10 +156,10 @@ function nameOf({ commonName, organizations }: Subject): Uint8Array {
 
 function namesOf({ dnsNames = [], emailAddresses = [], ipAddresses = [], uris = [] }: Partial<AlternativeNames>): readonly Uint8Array[] {
   return [
-    ...emailAddresses.map((address) => implicit(1, asUtf8(address))),
     ...dnsNames.map((name) => implicit(2, asUtf8(name))),
-    ...uris.map((uri) => implicit(6, asUtf8(uri))),
+    ...emailAddresses.map((address) => implicit(1, asUtf8(address))),
     ...ipAddresses.map((address) => implicit(7, address)),
+    ...uris.map((uri) => implicit(6, asUtf8(uri))),
   ];
 }
 

@@ -65,6 +65,12 @@ export function utf8String(text: string): Uint8Array {
   return element(TAG.utf8String, asUtf8(text));
 }
 
+/** In the plain letters that everybody reads if they will do, as Go writes texts. */
+export function printableOrUtf8String(text: string): Uint8Array {
+  const isPlain = /^[A-Za-z0-9 '()+,\-./:=?]*$/.test(text);
+  return element(isPlain ? TAG.printableString : TAG.utf8String, asUtf8(text));
+}
+
 export function octetString(bytes: Content): Uint8Array {
   return element(TAG.octetString, bytes);
 }

@@ -3,9 +3,10 @@
  * every machine, so that histories under virtual time and golden certificates do. For fixed keys that everybody may know, and for nothing
  * else: how long it takes depends on the key. Real keys are the machine's (host/keys.ts).
  */
+import { hmacSha256 } from "../../../base/hmac-sha-256.ts";
 import { sha256 } from "../../../base/sha-256.ts";
 import type { Signer, Verifier } from "../../../base/signing.ts";
-import { encodeBase64 } from "../codec/base64.ts";
+import { encodeBase64Url } from "../codec/base64.ts";
 import { addMultiples, curveOf, invert, type Curve } from "./curve.ts";
 import { unsigned } from "./der.ts";
 import { bitString, explicit, objectIdentifier, octetString, sequence, unsignedInteger } from "./der-writer.ts";
@@ -35,9 +36,9 @@ export function p256Key(secret: bigint): P256Key {
   return {
     signer: { algorithm: "ES256", publicKey, sign: (message) => sign(secret, sha256(message)) },
     verifier: {
-      keyId: base64Url(sha256(publicKey)),
+      keyId: encodeBase64Url(sha256(publicKey)),
       algorithms: ["ES256"],
-      jwk: { kty: "EC", crv: "P-256", x: base64Url(x), y: base64Url(y) },
+      jwk: { kty: "EC", crv: "P-256", x: encodeBase64Url(x), y: encodeBase64Url(y) },
       verify: (message, signature, algorithm) =>
         algorithm === "ES256" && isSignature({ algorithm: "ECDSA", curve: CURVE, ...point }, sha256(message), signature),
     },
@@ -71,30 +72,18 @@ function* noncesOf(secret: bigint, digest: Uint8Array): Generator<bigint, void> 
   let key: Uint8Array = new Uint8Array(SIZE_BYTES);
   let value: Uint8Array = new Uint8Array(SIZE_BYTES).fill(1);
   const mix = (...more: readonly Uint8Array[]) => {
-    key = hmac(key, value, ...more);
-    value = hmac(key, value);
+    key = hmacSha256(key, value, ...more);
+    value = hmacSha256(key, value);
   };
   const seed = [bytesOf(secret), bytesOf(unsigned(digest) % ORDER)];
   mix(Uint8Array.of(0), ...seed);
   mix(Uint8Array.of(1), ...seed);
   for (;;) {
-    value = hmac(key, value);
+    value = hmacSha256(key, value);
     const candidate = unsigned(value);
     if (candidate >= 1n && candidate < ORDER) yield candidate;
     mix(Uint8Array.of(0));
   }
-}
-
-const BLOCK_BYTES = 64;
-
-/** RFC 2104, with SHA-256 and a key that is no longer than a block. */
-function hmac(key: Uint8Array, ...message: readonly Uint8Array[]): Uint8Array {
-  const padded = (mask: number) => Uint8Array.from({ length: BLOCK_BYTES }, (_, index) => (key[index] ?? 0) ^ mask);
-  return sha256(joined(padded(0x5c), sha256(joined(padded(0x36), ...message))));
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
 function bytesOf(number: bigint): Uint8Array {
@@ -106,8 +95,4 @@ function bytesOf(number: bigint): Uint8Array {
 function privateKeyInfo(secret: bigint, publicKey: Uint8Array): Uint8Array {
   const key = sequence(unsignedInteger(Uint8Array.of(1)), octetString(bytesOf(secret)), explicit(1, bitString(publicKey)));
   return sequence(unsignedInteger(Uint8Array.of(0)), ALGORITHM, octetString(key));
-}
-
-function base64Url(bytes: Uint8Array): string {
-  return encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }

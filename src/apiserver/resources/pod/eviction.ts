@@ -37,17 +37,21 @@ export async function evict(server: ServerContext, call: ActionCall): Promise<Ou
     const pod = stored.object as unknown as Pod;
     if (!needsNoBudget(pod)) {
       await evictWithBudget(server, call, { options, stored });
-      return success(201);
+      return done(options);
     }
     try {
       // One that has not begun could begin meanwhile, and would need a budget then.
       await remove(server, call, pod.status?.phase === "Pending" ? pinned(options, stored) : options);
-      return success(201);
+      return done(options);
     } catch (error) {
       const isPinned = options.preconditions?.resourceVersion !== undefined;
       if (isPinned || attempt >= ATTEMPTS_MAX || !isReason(error, "Conflict")) throw error;
     }
   }
+}
+
+function done(options: DeleteOptions): Outcome {
+  return isDry(options) ? { ...success(201), isRehearsed: true } : success(201);
 }
 
 /** What cannot be evicted is told before anything is spent. */

@@ -14,6 +14,7 @@ import { checkCertificates } from "../../../machinery/x509/certificate.ts";
 import { checkRequestSignature, parsePemRequest } from "../../../machinery/x509/certificate-request.ts";
 import { refuse, X509Error } from "../../../machinery/x509/error.ts";
 import { pemBlocks } from "../../../machinery/x509/pem.ts";
+import { CLUSTER_SIGNER } from "../cluster-signers.ts";
 import { validateSignerName } from "../signer-name.ts";
 import { DECISIONS } from "./conditions.ts";
 
@@ -22,8 +23,6 @@ const USAGES: readonly string[] = [
   ...["digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement"],
   ...["key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping"],
 ];
-/** Of the version of the API in which no signer had to be named. */
-const LEGACY_SIGNER = "kubernetes.io/legacy-unknown";
 const EXPIRATION_MIN_SECONDS = 600;
 /** They say that something has happened; if it has not, they are not there. */
 const TRUE_ONLY: readonly string[] = [...DECISIONS, "Failed"];
@@ -55,7 +54,7 @@ function* validateSpec(spec: RequestSpec, previous: RequestSpec | undefined): It
       if (usages.indexOf(usage) < index) yield duplicate(element("spec.usages", index), usage);
     }
   }
-  if (signerName === LEGACY_SIGNER && previous?.signerName !== LEGACY_SIGNER) {
+  if (signerName === CLUSTER_SIGNER.legacy && previous?.signerName !== CLUSTER_SIGNER.legacy) {
     yield invalid("spec.signerName", signerName, "the legacy signerName is not allowed via this API version");
   } else yield* validateSignerName(signerName, "spec.signerName");
   if (expirationSeconds !== undefined && expirationSeconds < EXPIRATION_MIN_SECONDS) {
