@@ -27,7 +27,7 @@ import { Keeper } from "./bootstrap/keeper.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
-import type { Readiness } from "./document.ts";
+import type { MetricFamilies, Readiness } from "./document.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
@@ -59,6 +59,8 @@ export interface ApiServerOptions {
   /** The way to what runs on the nodes. */
   readonly connector?: NodeConnector;
   readonly loadDescriptions: () => Promise<Descriptions>;
+  /** Figures of other parts of this process, asked for whenever /metrics is read, which shows them, too. */
+  readonly moreMetrics?: () => MetricFamilies;
   readonly config?: Partial<ApiServerConfig>;
 }
 
@@ -79,6 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new Metrics();
   // Authentication comes before the pipeline through which the server's own writes go, and uses it later.
   const late: { requests?: OwnRequests } = {};
+  const { loadDescriptions, moreMetrics = () => [] } = options;
   const { server, authorizer } = contextOf(options, late);
   const { clock, endpoints, config } = server;
   const keeper = new WatchKeeper(clock, {
@@ -91,7 +94,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { isReady: false, isStopping: false };
   const documents = documentFactories.map((make) =>
-    make({ server, endpoints, metrics, causes, readiness: () => readinessOf(server, state), loadDescriptions: options.loadDescriptions }),
+    make({ server, endpoints, metrics, causes, readiness: () => readinessOf(server, state), loadDescriptions, moreMetrics }),
   );
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;

@@ -2,6 +2,7 @@
  * The contract of what the server answers beside resources: discovery, OpenAPI, health, version, metrics. One folder or file per
  * document, strangers to each other; all.ts lists them. Who may read them was decided before they are asked.
  */
+import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Causes } from "./causes.ts";
@@ -28,7 +29,11 @@ export interface DocumentDependencies {
   readiness(): Promise<Readiness>;
   /** Descriptions of all types: large, so they are loaded when the first document asks. */
   loadDescriptions(): Promise<Descriptions>;
+  /** Of other parts of this process, for /metrics. */
+  moreMetrics(): MetricFamilies;
 }
+
+export type MetricFamilies = readonly (Family | HistogramFamily)[];
 
 export interface Readiness {
   readonly isReady: boolean;

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { onAbort } from "./abort.ts";
+import { aborted, eitherOf, onAbort } from "./abort.ts";
 import { countedSignal } from "./testing/counted-signal.ts";
 
 test("all waiters of a signal are called once, in the order in which they came", () => {
@@ -72,4 +72,32 @@ test("a waiter that another one stops during the abort is not called", () => {
   controller.abort();
 
   deepEqual(called, ["first"]);
+});
+
+test("waiting for a signal ends when it comes, and at once if it has", async () => {
+  const { controller, signal, listenerCount } = countedSignal();
+  let isOver = false;
+  const waiting = aborted(signal).then(() => (isOver = true));
+  await Promise.resolve();
+  equal(isOver, false);
+
+  controller.abort();
+  await waiting;
+
+  equal(isOver, true);
+  await aborted(signal);
+  equal(listenerCount(), 1, "who comes after the signal adds no listener");
+});
+
+test("of two signals either counts; one alone is handed on as it is", () => {
+  const [a, b] = [new AbortController(), new AbortController()];
+  equal(eitherOf(undefined, undefined), undefined);
+  equal(eitherOf(a.signal, undefined), a.signal);
+  equal(eitherOf(undefined, b.signal), b.signal);
+  equal(eitherOf(a.signal, a.signal), a.signal);
+  const both = eitherOf(a.signal, b.signal);
+
+  b.abort("enough");
+
+  deepEqual([both?.aborted, both?.reason, a.signal.aborted], [true, "enough", false]);
 });

@@ -46,6 +46,12 @@ function stopListeningTo(signal: AbortSignal, { listener }: Waiters): void {
   signal.removeEventListener("abort", listener);
 }
 
+/** Aborted when one of the two is. Made only if there are two, since it costs. */
+export function eitherOf(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  if (a === undefined || b === undefined || a === b) return a ?? b;
+  return AbortSignal.any([a, b]);
+}
+
 /** Resolves when the signal has come, at once if it has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

@@ -1,5 +1,8 @@
 /** The text format of Prometheus: families of samples, each with its help and type. */
 
+/** Its media type. */
+export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {

@@ -123,7 +123,7 @@ export interface Client {
   /** Any document of the server: "/version", "/apis". */
   document(path: string, options?: CallOptions): Promise<JsonObject>;
 
-  /** The same client, every one of whose requests says so. */
+  /** The same client, every one of whose requests says so. Signals add up: what was given before can still be aborted by it. */
   with(defaults: ClientDefaults): Client;
 }
 

@@ -29,18 +29,13 @@ export interface Discovery {
 
 export async function discover(client: Client, options: CallOptions = {}): Promise<Discovery> {
   const groupVersions = await groupVersionsOf(client, options);
-  const failures: DiscoveryFailure[] = [];
-  const lists = await Promise.all(
-    groupVersions.map(async (groupVersion) => {
-      try {
-        return await discoverVersion(client, groupVersion, options);
-      } catch (error) {
-        failures.push({ groupVersion, error });
-        return [];
-      }
-    }),
+  const answers = await Promise.allSettled(groupVersions.map((groupVersion) => discoverVersion(client, groupVersion, options)));
+  // Who gave up has not found out that there is nothing.
+  options.signal?.throwIfAborted();
+  const all = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  const failures = answers.flatMap((answer, index): readonly DiscoveryFailure[] =>
+    answer.status === "fulfilled" ? [] : [{ groupVersion: groupVersions[index] as string, error: answer.reason as unknown }],
   );
-  const all = lists.flat();
   return { all, preferred: preferredOf(all), failures };
 }
 

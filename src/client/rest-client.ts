@@ -3,6 +3,7 @@ import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import { internalError } from "../api/machinery/status-error.ts";
 import type { RequestOptions, Transport, TransportRequest, TransportResponse } from "../api/machinery/transport.ts";
+import { eitherOf } from "../base/abort.ts";
 import type {
   CallOptions,
   Client,
@@ -37,7 +38,7 @@ class RestClient implements Client {
   }
 
   async get<T extends KubeObject>(...[kind, key, options]: Parameters<Client["get"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "get", { ...place(kind, key), options }));
+    return objectOf<T>(await this.#ask(kind, "get", { ...place(key), options }));
   }
 
   async list<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ObjectList<T>> {
@@ -62,12 +63,11 @@ class RestClient implements Client {
 
   async create<T extends KubeObject>(...[kind, object, options]: Parameters<Client["create"]>): Promise<T> {
     const { namespace } = object.metadata;
-    const asked = { ...(namespace === undefined ? {} : { namespace }), object: object as unknown as JsonObject, options };
-    return objectOf<T>(await this.#ask(kind, "create", asked));
+    return objectOf<T>(await this.#ask(kind, "create", { namespace, object: object as unknown as JsonObject, options }));
   }
 
   async update<T extends KubeObject>(...[kind, object, options]: Parameters<Client["update"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "update", { ...placeOf(kind, object), object: object as unknown as JsonObject, options }));
+    return objectOf<T>(await this.#ask(kind, "update", { ...place(object.metadata), object: object as unknown as JsonObject, options }));
   }
 
   updateStatus<T extends KubeObject>(...[kind, object, options]: Parameters<Client["updateStatus"]>): Promise<T> {
@@ -75,16 +75,16 @@ class RestClient implements Client {
   }
 
   async patch<T extends KubeObject>(...[kind, key, patch, options]: Parameters<Client["patch"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "patch", { ...place(kind, key), patch, options }));
+    return objectOf<T>(await this.#ask(kind, "patch", { ...place(key), patch, options }));
   }
 
   async apply<T extends KubeObject>(...[kind, object, options]: Parameters<Client["apply"]>): Promise<T> {
     const patch = { type: "apply", value: object as unknown as JsonObject } as const;
-    return objectOf<T>(await this.#ask(kind, "patch", { ...placeOf(kind, object as unknown as KubeObject), patch, options }));
+    return objectOf<T>(await this.#ask(kind, "patch", { ...place(object.metadata), patch, options }));
   }
 
   async delete<T extends KubeObject>(...[kind, key, options = {}]: Parameters<Client["delete"]>): Promise<T | undefined> {
-    const response = await this.#ask(kind, "delete", { ...place(kind, key), ...deletion(options) });
+    const response = await this.#ask(kind, "delete", { ...place(key), ...deletion(options) });
     return response.is === "object" ? (response.object as unknown as T) : undefined;
   }
 
@@ -94,35 +94,38 @@ class RestClient implements Client {
   }
 
   async post(...[kind, key, subresource, value, options]: Parameters<Client["post"]>): Promise<JsonObject> {
-    const response = await this.#ask(kind, "create", { ...place(kind, key), object: value, options: { ...options, subresource } });
+    const response = await this.#ask(kind, "create", { ...place(key), object: value, options: { ...options, subresource } });
     if (response.is === "object") return response.object as unknown as JsonObject;
     if (response.is === "value") return response.value;
     throw internalError(new Error(`A list came for ${subresource} of ${kind.plural}`));
   }
 
   document(path: string, options: CallOptions = {}): Promise<JsonObject> {
-    const { signal } = { ...this.#defaults, ...options };
+    const signal = eitherOf(this.#defaults.signal, options.signal);
     return this.#transport.document(path, signal === undefined ? {} : { signal });
   }
 
   with(defaults: ClientDefaults): Client {
-    return new RestClient(this.#transport, { ...this.#defaults, ...defaults });
+    const signal = eitherOf(this.#defaults.signal, defaults.signal);
+    return new RestClient(this.#transport, { ...this.#defaults, ...defaults, ...(signal === undefined ? {} : { signal }) });
   }
 
   #ask(kind: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): Promise<TransportResponse> {
     return this.#transport.request(this.#request(kind, verb, asked));
   }
 
-  #request({ storage, plural }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {
-    const { options: { signal = this.#defaults.signal, namespace, subresource, ...options } = {}, ...rest } = asked as Asked;
+  #request({ storage, plural, scope }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {
+    const { options: { signal: own, namespace: selected, subresource, ...options } = {}, namespace = selected, ...rest } = asked as Asked;
     const { cause, traceparent, fieldManager } = this.#defaults;
+    const signal = eitherOf(this.#defaults.signal, own);
     const named = fieldManager !== undefined && options.fieldManager === undefined && WRITES.has(verb);
     return {
       verb,
       group: storage.group,
       version: storage.version,
       plural,
-      ...(namespace === undefined ? {} : { namespace }),
+      // Whoever asks for something that is in no namespace may still say one; it does not count.
+      ...(namespace === undefined || scope === "Cluster" ? {} : { namespace }),
       ...(subresource === undefined ? {} : { subresource }),
       ...rest,
       options: named ? { ...options, fieldManager } : options,
@@ -138,13 +141,9 @@ type OrUndefined<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 /** Which take the name of a field manager. */
 const WRITES: ReadonlySet<Verb> = new Set(["create", "update", "patch"] as const);
 
-/** A key of something that is in no namespace may still say one; it does not count. */
-function place({ scope }: ResourceKind, { namespace, name }: ObjectKey): { readonly namespace?: string; readonly name: string } {
-  return scope === "Cluster" || namespace === undefined ? { name } : { namespace, name };
-}
-
-function placeOf(kind: ResourceKind, { metadata }: KubeObject): ReturnType<typeof place> {
-  return place(kind, metadata);
+/** Of metadata only what says which object it is. */
+function place({ namespace, name }: Partial<ObjectKey>): Pick<Asked, "namespace" | "name"> {
+  return { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
 }
 
 /** Most of what a deletion may be told stands in its body, as upstream's clients send it. */

@@ -3,7 +3,7 @@ import { all as builtInResources } from "../api/all.ts";
 import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
 import type { Resource } from "../api/machinery/resource.ts";
 import { schemas } from "../api/schemas.ts";
-import { startApiServer, type ApiServer } from "../apiserver/api-server.ts";
+import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../apiserver/api-server.ts";
 import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -24,7 +24,7 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics"> {
   /** Default: the cluster's own, kept where the serving configuration says. */
   readonly pki?: Pki;
 }
@@ -32,7 +32,7 @@ export interface StartContext extends CoreContext {
 /** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
 export async function startStoreAndApiServer(
   { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
-  { clock, log, ...context }: StartContext,
+  { clock, log, moreMetrics, ...context }: StartContext,
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
   await using starting = new Disposables();
   await clock.external(checkNamedFiles(apiServer));
@@ -44,18 +44,19 @@ export async function startStoreAndApiServer(
     ...context,
     clock,
     log: log.with({ part: "apiserver" }),
-    startCore: async (given) => (core = await startCore(store, { ...given, clock, log })),
+    startCore: async (given) => (core = await startCore(store, { ...given, clock, log, moreMetrics: moreMetrics ?? (() => []) })),
   });
   starting.defer(() => part.close());
   const running = starting.move();
   return { part, core: core as ApiServer, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
+interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity">, CoreContext, Required<Pick<CoreOptions, "moreMetrics">> {
+  readonly identity: Identity;
+}
+
 /** The core on a store that is open. */
-function startCore(
-  store: Store,
-  { api, eventTtlMs, identity, clock, log }: Omit<ApiServerOptions, "serving" | "identity"> & CoreContext & { readonly identity: Identity },
-): Promise<ApiServer> {
+function startCore(store: Store, { api, eventTtlMs, identity, clock, log, moreMetrics }: CoreSettings): Promise<ApiServer> {
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
@@ -65,6 +66,7 @@ function startCore(
     log: log.with({ part: "apiserver" }),
     identity,
     loadDescriptions: () => clock.external(loadDescriptions()),
+    moreMetrics,
     config: api,
   });
 }

@@ -14,7 +14,8 @@ import { realRandom } from "../host/real-random.ts";
 import { startStoreAndApiServer } from "./api-server-core.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
-import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "./led-controllers.ts";
+import { CLUSTER_CONTROLLERS } from "./controller-flags.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./led-controllers.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface ClusterOptions {
@@ -22,7 +23,7 @@ export interface ClusterOptions {
   readonly store?: StoreConfig;
   /** Default: on any free port of 127.0.0.1, with a kubeconfig in a temporary directory that is gone when the cluster is. */
   readonly apiServer?: ApiServerOptions;
-  /** Which controllers run, as --controllers of `k8ts controller-manager` takes them. Default: ["*"]. */
+  /** Which controllers run, as --controllers of `k8ts controller-manager` takes them. Default: all. */
   readonly controllers?: readonly string[];
   /** Default: the real time. */
   readonly clock?: Clock;
@@ -53,10 +54,13 @@ export interface Cluster extends AsyncDisposable {
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, controllers = ["*"] } = options;
+  const { store: config = { driver: "memory" }, apiServer = DEFAULT_API_SERVER_OPTIONS, controllers = CLUSTER_CONTROLLERS } = options;
   const { clock = realClock, log = silentLogger } = options;
   await using starting = new Disposables();
-  const { part, core } = starting.use(await startStoreAndApiServer({ store: config, apiServer }, { clock, log }));
+  // The controllers come after the server whose /metrics shows their figures.
+  const late: { led?: LedControllers } = {};
+  const moreMetrics = () => late.led?.metrics() ?? [];
+  const { part, core } = starting.use(await startStoreAndApiServer({ store: config, apiServer }, { clock, log, moreMetrics }));
   // In this process nobody needs to show who they are.
   const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
   const random = realRandom();
@@ -74,6 +78,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       log,
     }),
   );
+  late.led = led;
   const running = config.driver === "etcd" ? undefined : await led.started;
   const owned = starting.move();
   let closing: Promise<void> | undefined;

@@ -63,9 +63,12 @@ export const controllerFlags = {
 
 export type ControllerFlagValues = FlagValues<typeof controllerFlags>;
 
-/** Absent: all. */
-export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>): readonly string[] {
-  return controllers.length === 0 ? ["*"] : controllers;
+/** Those of a cluster that starts all its parts itself: also those by which nodes join with a token, as upstream's installer runs them. */
+export const CLUSTER_CONTROLLERS = ["*", "bootstrap-signer-controller", "token-cleaner-controller"];
+
+/** `standard`: if nothing is said. Default: all that run by default. */
+export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>, standard: readonly string[] = ["*"]): readonly string[] {
+  return controllers.length === 0 ? standard : controllers;
 }
 
 export function chosenControllersProblems(values: FlagValues<typeof chosenFlag>): readonly string[] {

@@ -28,6 +28,8 @@ export interface ControllersPartOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Gives up a start that waits for a server that does not answer. */
+  readonly signal?: AbortSignal;
 }
 
 /** What the controllers of a cluster are told by its API server's certificates. */
@@ -38,7 +40,7 @@ export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "auth
 
 /** Resolves when all of them know what is there and work. */
 export async function startControllersPart(options: ControllersPartOptions): Promise<RunningControllers> {
-  const { transportFor, clock, random } = options;
+  const { transportFor, clock, random, signal } = options;
   const log = options.log.with({ part: "controllers" });
   const { chosen } = chooseControllers(all(options.settings), options.controllers);
   await using starting = new Disposables();
@@ -53,6 +55,7 @@ export async function startControllersPart(options: ControllersPartOptions): Pro
     clock,
     random,
     log,
+    ...(signal === undefined ? {} : { signal }),
   });
   starting.use(running);
   const owned = starting.move();

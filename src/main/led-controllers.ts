@@ -15,7 +15,7 @@ import { startLed, type Election } from "./led.ts";
 /** Where upstream's controller managers, too, find out who leads. */
 export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
 
-export interface LedControllersOptions extends Omit<ControllersPartOptions, "transportFor"> {
+export interface LedControllersOptions extends Omit<ControllersPartOptions, "transportFor" | "signal"> {
   /** Called anew for each time of leading; what it opens belongs to `owner`. */
   transportFor(identity: Parameters<ControllersPartOptions["transportFor"]>[0], owner: Disposables): Transport;
   readonly election?: Election;
@@ -46,7 +46,7 @@ export function startLedControllers(options: LedControllersOptions): LedControll
       const transport = options.transportFor(identity, ways);
       return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, isLeading);
     };
-    const running = await startControllersPart({ ...options, transportFor });
+    const running = await startControllersPart({ ...options, transportFor, signal });
     metrics = () => running.metrics();
     log.info("Controllers are running", { controllers: running.names });
     options.onLeading?.(true);

@@ -39,7 +39,7 @@ export function startLed({ election, client, clock, random, log, act, onStopped,
     const stopping = new AbortController();
     const acting = act(stopping.signal, () => true).catch(onFailed);
     owned.defer(async () => {
-      stopping.abort();
+      stopping.abort(new Error("It was stopped before it had started"));
       await acting;
     });
     return { isLeading: () => true, [Symbol.asyncDispose]: dispose };

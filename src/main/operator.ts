@@ -58,6 +58,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
         clock,
         random,
         log,
+        signal,
       }),
     );
     onStarted.resolve();

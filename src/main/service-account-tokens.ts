@@ -16,8 +16,8 @@ const RENEW_AFTER = 0.8;
 
 interface KnownToken {
   readonly token: string;
-  /** By `clock.monotonic`. */
-  readonly renewAtMs: number;
+  /** When it was asked for, by `clock.monotonic`. */
+  readonly sinceMs: number;
 }
 
 export class ServiceAccountTokens implements TokenSource {
@@ -36,7 +36,7 @@ export class ServiceAccountTokens implements TokenSource {
   }
 
   token(): string | Promise<string> {
-    if (this.#known !== undefined && this.#clock.monotonic() < this.#known.renewAtMs) return this.#known.token;
+    if (this.#known !== undefined && this.#isYounger(this.#known, RENEW_AFTER)) return this.#known.token;
     this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
     return this.#asking;
   }
@@ -45,19 +45,33 @@ export class ServiceAccountTokens implements TokenSource {
     if (this.#known?.token === token) this.#known = undefined;
   }
 
-  async #ask(): Promise<string> {
-    const askedAtMs = this.#clock.monotonic();
-    try {
-      await this.#request(askedAtMs);
-    } catch (error) {
-      if (!isReason(error, "NotFound")) throw error;
-      await this.#makeAccount();
-      await this.#request(askedAtMs);
-    }
-    return this.#known?.token ?? "";
+  /** Whether less than this part of its life is over. */
+  #isYounger({ sinceMs }: KnownToken, part: number): boolean {
+    return this.#clock.monotonic() < sinceMs + LIFETIME_SECONDS * 1_000 * part;
   }
 
-  async #request(askedAtMs: number): Promise<void> {
+  async #ask(): Promise<string> {
+    try {
+      return await this.#renew();
+    } catch (error) {
+      // Until its end the one before is as good; the next request tries again.
+      if (this.#known !== undefined && this.#isYounger(this.#known, 1)) return this.#known.token;
+      throw error;
+    }
+  }
+
+  async #renew(): Promise<string> {
+    const sinceMs = this.#clock.monotonic();
+    const token = await this.#request().catch(async (error: unknown) => {
+      if (!isReason(error, "NotFound")) throw error;
+      await this.#makeAccount();
+      return this.#request();
+    });
+    this.#known = { token, sinceMs };
+    return token;
+  }
+
+  async #request(): Promise<string> {
     const key = { namespace: NAMESPACE, name: this.#account };
     const asked = {
       apiVersion: "authentication.k8s.io/v1",
@@ -67,7 +81,7 @@ export class ServiceAccountTokens implements TokenSource {
     const { status } = (await this.#client.post(serviceAccounts, key, "token", asked)) as unknown as {
       readonly status: { readonly token: string };
     };
-    this.#known = { token: status.token, renewAtMs: askedAtMs + LIFETIME_SECONDS * 1_000 * RENEW_AFTER };
+    return status.token;
   }
 
   async #makeAccount(): Promise<void> {

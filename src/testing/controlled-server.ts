@@ -32,14 +32,13 @@ export async function startControlledServer(
   controllers: readonly string[],
   options: ControlledServerOptions = {},
 ): Promise<ControlledServer> {
-  const server = await startGuardedServer(options);
-  const owned = new Disposables();
-  owned.use(server);
+  await using starting = new Disposables();
+  const server = starting.use(await startGuardedServer(options));
   const { clock } = server;
   const transportFor = (user: IdentityName): Transport => server.server.transport({ user, userAgent: "kube-controller-manager" });
   const random = seededRandom(3);
   const reader = transportFor(KUBE_CONTROLLER_MANAGER);
-  const informers = owned.use(createInformers({ transport: reader, clock, random, log: silentLogger }));
+  const informers = starting.use(createInformers({ transport: reader, clock, random, log: silentLogger }));
   const running = runControllers({
     controllers: chooseControllers(all(TEST_SETTINGS), controllers).chosen,
     informers,
@@ -50,7 +49,8 @@ export async function startControlledServer(
     random,
     log: silentLogger,
   });
-  owned.use(await driven(clock, running));
+  starting.use(await driven(clock, running));
   await clock.settle();
+  const owned = starting.move();
   return { ...server, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }

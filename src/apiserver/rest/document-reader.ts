@@ -1,7 +1,7 @@
-/** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. */
+/** Documents for parts of this process: answered as over HTTP, with the same rights, and read as JSON. What is none is refused, as by the other transport. */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { badRequest, internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
+import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../exchange.ts";
 import type { DocumentReader } from "../in-process.ts";
 import { parsePath } from "./request-path.ts";
@@ -25,7 +25,7 @@ function read(path: string, text: string): JsonObject {
   try {
     return JSON.parse(text) as JsonObject;
   } catch (cause) {
-    throw badRequest(`${path} is not JSON`, { cause });
+    throw internalError(new Error(`Cannot read the answer of ${path}: it is not JSON`, { cause }));
   }
 }
 

@@ -8,6 +8,7 @@
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
+import { eitherOf } from "../../base/abort.ts";
 import type { CallOptions, Client, ObjectKey, ResourceKind } from "../client.ts";
 import type { Informer, Informers, SeeingClient } from "./informer.ts";
 
@@ -161,11 +162,6 @@ class Sight {
     const signal = eitherOf(this.#signal, options?.signal);
     return signal === undefined ? {} : { signal };
   }
-}
-
-function eitherOf(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
-  if (a === undefined || b === undefined || a === b) return a ?? b;
-  return AbortSignal.any([a, b]);
 }
 
 function isDryRun(options: Options | undefined): boolean {

@@ -4,6 +4,7 @@
  */
 import { customResourceDefinitions } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
 import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
+import { eitherOf } from "../../base/abort.ts";
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -39,6 +40,7 @@ export class EveryKind {
   readonly #options: EveryKindOptions;
   readonly #followed = new Map<string, DiscoveredKind>();
   readonly #listeners = new Set<KindListener>();
+  readonly #listening: Disposable[] = [];
   readonly #stopped = new AbortController();
   readonly #backoff: Backoff;
   #deletable: readonly DiscoveredKind[] = [];
@@ -50,20 +52,21 @@ export class EveryKind {
     this.#backoff = new Backoff({ ...RETRY_DELAY, random: options.random });
   }
 
-  /** Resolves when the kinds there are at first are known. */
-  async start(): Promise<void> {
+  /** Resolves when the kinds there are at first are known. Rejects if it is closed before, or `signal` comes. */
+  async start(signal?: AbortSignal): Promise<void> {
+    const given = eitherOf(this.#stopped.signal, signal) as AbortSignal;
     try {
-      await this.#ask();
+      await this.#ask(given);
     } catch (error) {
       // One group that does not answer keeps nobody from the others; it is asked for again.
-      if (this.#deletable.length === 0) throw error;
+      if (this.#deletable.length === 0 || given.aborted) throw error;
       this.#askSoon();
     }
     const changed = (): void => this.#askSoon();
     for (const kind of [customResourceDefinitions, apiServices]) {
       const informer = this.#options.informers.of<never>(kind as ResourceKind as ResourceKind<never>);
-      await informer.synced(this.#stopped.signal);
-      informer.listen({ added: changed, updated: changed, deleted: changed });
+      await informer.synced(given);
+      this.#listening.push(informer.listen({ added: changed, updated: changed, deleted: changed }));
     }
   }
 
@@ -84,6 +87,7 @@ export class EveryKind {
 
   close(): void {
     this.#stopped.abort();
+    for (const listening of this.#listening) listening[Symbol.dispose]();
   }
 
   #askSoon(): void {
@@ -97,7 +101,7 @@ export class EveryKind {
     while (this.#isStale && !this.#stopped.signal.aborted) {
       this.#isStale = false;
       try {
-        await this.#ask();
+        await this.#ask(this.#stopped.signal);
       } catch (error) {
         if (this.#stopped.signal.aborted) break;
         log.warn("What the API server serves could not be found out; it is tried again", { error });
@@ -108,8 +112,8 @@ export class EveryKind {
     this.#isAsking = false;
   }
 
-  async #ask(): Promise<void> {
-    const { preferred, failures } = await discover(this.#options.client, { signal: this.#stopped.signal });
+  async #ask(signal: AbortSignal): Promise<void> {
+    const { preferred, failures } = await discover(this.#options.client, { signal });
     this.#deletable = preferred.filter(({ verbs }) => verbs.includes("list") && verbs.includes("delete"));
     for (const kind of this.#deletable) {
       if (!isFollowed(kind) || this.#followed.has(kindName(kind))) continue;

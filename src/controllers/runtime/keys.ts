@@ -13,10 +13,16 @@ export function objectText({ namespace, name }: ObjectKey): string {
   return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** "deployments.apps default/web": names have neither spaces nor slashes, so it can be taken apart again. */
+/**
+ * "deployments.apps default/web". It can be taken apart again: no name has a slash in it, and of those that may have spaces (roles) none
+ * has a percent sign, so that can stand for the space.
+ */
 export function keyText(key: WorkKey): string {
-  return key.kind === undefined ? objectText(key) : `${key.kind} ${objectText(key)}`;
+  const object = objectText(key).replaceAll(" ", SPACE);
+  return key.kind === undefined ? object : `${key.kind} ${object}`;
 }
+
+const SPACE = "%20";
 
 export function parseKey(text: string): WorkKey {
   const space = text.indexOf(" ");
@@ -25,7 +31,7 @@ export function parseKey(text: string): WorkKey {
   return {
     ...(space < 0 ? {} : { kind: text.slice(0, space) }),
     ...(slash < 0 ? {} : { namespace: object.slice(0, slash) }),
-    name: object.slice(slash + 1),
+    name: object.slice(slash + 1).replaceAll(SPACE, " "),
   };
 }
 

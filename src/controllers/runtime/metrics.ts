@@ -60,14 +60,14 @@ export function metricFamilies(controllers: readonly ControllerMetrics[]): reado
   });
   return [
     family("workqueue_adds_total", "counter", "Keys that were to be looked at", ({ figures }) => figures.adds),
-    family("workqueue_depth", "gauge", "Keys that wait for a worker now", ({ now }) => now().depth),
+    family("workqueue_depth", "gauge", "Keys that wait for a worker now", (controller) => controller.now().depth),
     family(
       "workqueue_retries_total",
       "counter",
       "Keys that were put back because looking at them failed",
       ({ figures }) => figures.retries,
     ),
-    family("workqueue_unfinished_work", "gauge", "Keys that workers have now", ({ now }) => now().inProgress),
+    family("k8ts_controller_in_progress", "gauge", "Keys that workers have now", (controller) => controller.now().inProgress),
     histogram("workqueue_queue_duration_seconds", "How long keys waited for a worker", ({ waited }) => waited),
     histogram("workqueue_work_duration_seconds", "How long a look at a key took", ({ worked }) => worked),
     family("k8ts_controller_passes_total", "counter", "Looks at a key that ended, well or not", ({ figures }) => figures.passes),

@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Gives up a start that waits for a server that does not answer. It does not stop what runs: `stop` does. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningControllers extends AsyncDisposable {
@@ -40,27 +42,28 @@ export interface RunningControllers extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Resolves when all of them know what is there and work. Rejects, with all of them stopped, if one cannot be started. */
+/** Resolves when all of them know what is there and work. Rejects, with all of them stopped, if one cannot be started or the signal comes. */
 export async function runControllers(options: RunOptions): Promise<RunningControllers> {
+  const { controllers, signal } = options;
   await using starting = new Disposables();
   const everyKind = new EveryKind(options);
   starting.defer(() => everyKind.close());
-  if (options.controllers.some(({ watches }) => watches.some((watch) => "everyKind" in watch))) await everyKind.start();
+  if (controllers.some(({ watches }) => watches.some((watch) => "everyKind" in watch))) await everyKind.start(signal);
   const read = readerOf(options.informers);
-  const running = await Promise.all(
-    options.controllers.map(async (controller) => {
-      const client = ownWrites(await options.clientFor(controller), options.informers);
-      const events = options.recorderFor(controller, client);
-      const one = new RunningController({ ...options, controller, read, client, events, everyKind });
-      // Stopped first, then what it has told is written.
-      starting.defer(async () => {
-        await one.stop();
-        await events[Symbol.asyncDispose]();
-      });
-      return one;
-    }),
-  );
-  await Promise.all(running.map((one) => one.start()));
+  const prepare = (controller: Controller, itsClient: Client): RunningController => {
+    const client = ownWrites(itsClient, options.informers);
+    const events = options.recorderFor(controller, client);
+    const one = new RunningController({ ...options, controller, read, client, events, everyKind });
+    // Stopped first, then what it has told is written.
+    starting.defer(async () => {
+      await one.stop();
+      await events[Symbol.asyncDispose]();
+    });
+    return one;
+  };
+  const clients = await Promise.all(controllers.map((controller) => options.clientFor(controller)));
+  const running = controllers.map((controller, index) => prepare(controller, clients[index] as Client));
+  await Promise.all(running.map((one) => one.start(signal)));
   const started = starting.move();
   const stop = async (): Promise<void> => {
     // All at once: each may wait for a request that is under way.

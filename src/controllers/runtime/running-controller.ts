@@ -3,7 +3,8 @@
  * worker at a time, and when it is woken meanwhile it is looked at once more. Nothing is looked at before everything is known.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
-import { isReason, isStatusError } from "../../api/machinery/status-error.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import { eitherOf } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -37,8 +38,9 @@ export interface RunningControllerOptions {
 
 /** What woke a key that waits. */
 interface Woken {
-  readonly atMs: number;
-  revision: string | undefined;
+  /** Absent: it failed and is to be looked at again, which is no waiting for a worker. */
+  readonly atMs?: number | undefined;
+  readonly revision: string | undefined;
 }
 
 export class RunningController implements ControllerMetrics {
@@ -63,10 +65,10 @@ export class RunningController implements ControllerMetrics {
     return { depth: this.#queue.length, inProgress: this.#queue.inProgress };
   }
 
-  /** Resolves when it knows what is there and works. Rejects if it is stopped before. */
-  async start(): Promise<void> {
+  /** Resolves when it knows what is there and works. Rejects if it is stopped before, or `given` comes. */
+  async start(given?: AbortSignal): Promise<void> {
     const { controller, informers, clock, random, log, read, everyKind } = this.#options;
-    const { signal } = this.#stopping;
+    const signal = eitherOf(this.#stopping.signal, given) as AbortSignal;
     const followed = controller.watches.map((watch) => this.#follow(watch));
     await Promise.all(followed.flat().map((kind) => informers.of(kind).synced(signal)));
     signal.throwIfAborted();
@@ -115,9 +117,8 @@ export class RunningController implements ControllerMetrics {
   #wake(key: WorkKey, revision: string | undefined): void {
     const text = keyText(key);
     this.figures.adds++;
-    const woken = this.#woken.get(text);
-    if (woken === undefined) this.#woken.set(text, { atMs: this.#options.clock.monotonic(), revision });
-    else woken.revision = revision ?? woken.revision;
+    const before = this.#woken.get(text);
+    this.#woken.set(text, { atMs: before?.atMs ?? this.#options.clock.monotonic(), revision: revision ?? before?.revision });
     this.#queue.add(text);
   }
 
@@ -135,10 +136,9 @@ export class RunningController implements ControllerMetrics {
     const { controller, read, client, events, clock, random, log } = this.#options;
     const { signal } = this.#stopping;
     const startedMs = clock.monotonic();
-    const woken = this.#woken.get(text);
+    const { atMs, revision } = this.#woken.get(text) ?? {};
     this.#woken.delete(text);
-    if (woken !== undefined) this.figures.waited.observe((startedMs - woken.atMs) / 1_000);
-    const { revision } = woken ?? {};
+    if (atMs !== undefined) this.figures.waited.observe((startedMs - atMs) / 1_000);
     const cause: Cause = { controller: controller.name, key: text, ...(revision === undefined ? {} : { revision }) };
     const passLog = log.with({ key: text });
     try {
@@ -147,20 +147,22 @@ export class RunningController implements ControllerMetrics {
       this.#queue.forget(text);
       if (outcome.again === "after") this.#queue.addAfter(text, outcome.delayMs);
     } catch (error) {
-      this.#failed(text, error, passLog);
+      this.#failed(text, error, { revision, log: passLog });
     } finally {
       this.figures.passes++;
       this.figures.worked.observe((clock.monotonic() - startedMs) / 1_000);
     }
   }
 
-  #failed(text: string, error: unknown, log: Logger): void {
+  #failed(text: string, error: unknown, { revision, log }: { readonly revision: string | undefined; readonly log: Logger }): void {
     if (this.#stopping.signal.aborted) return; // It was given up, and whoever comes next begins anew.
     this.figures.failures++;
     this.figures.retries++;
     // That somebody else was quicker is the ordinary course of things.
-    if (isReason(error, "Conflict") || (isStatusError(error) && error.reason === "NotFound")) log.debug("A pass was overtaken", { error });
+    if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });
     else log.warn("A pass failed; it is tried again", { error, retries: this.#queue.retries(text) });
+    // What woke it is still why.
+    if (!this.#woken.has(text)) this.#woken.set(text, { revision });
     this.#queue.addRateLimited(text);
   }
 }

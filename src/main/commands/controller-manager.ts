@@ -16,7 +16,8 @@ import {
   signingProblems,
 } from "../controller-flags.ts";
 import { waysOverHttps } from "../controller-manager.ts";
-import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../led-controllers.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "../led-controllers.ts";
+import { loopbackAddress, metricsFlags, startMetricsPages } from "../metrics-pages.ts";
 import { untilStopped } from "../until-stopped.ts";
 
 const flags = {
@@ -45,6 +46,7 @@ const flags = {
     default: true,
     doc: "Each controller acts under a service account of its own; otherwise all act as the user of the kubeconfig.",
   },
+  ...metricsFlags,
 } as const;
 
 export const controllerManager = defineCommand({
@@ -75,6 +77,15 @@ export const controllerManager = defineCommand({
     const lease = { namespace: values["leader-elect-resource-namespace"], name: values["leader-elect-resource-name"] };
     const useServiceAccountCredentials = values["use-service-account-credentials"];
     const settings = await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority))));
+    const late: { controllers?: LedControllers } = {};
+    const pages = loopbackAddress(values["metrics-address"] ?? "");
+    if (pages !== undefined) {
+      const isLeading = () => late.controllers?.isLeading() ?? false;
+      const election = values["leader-elect"] ? { name: lease.name, isLeading } : undefined;
+      const metrics = () => late.controllers?.metrics() ?? [];
+      // Before it stands: if it cannot listen it should not have led.
+      io.out(`figures at ${owned.use(await clock.external(startMetricsPages({ ...pages, metrics, election }))).url}/metrics`);
+    }
     const controllers = startLedControllers({
       controllers: chosenControllers(values),
       settings,
@@ -86,11 +97,12 @@ export const controllerManager = defineCommand({
       onLeading: (isLeading) => io.out(isLeading ? `acting as ${identity}` : "standing by"),
     });
     owned.use(controllers);
+    late.controllers = controllers;
     io.out(
       `controllers for ${connection.server}${values["leader-elect"] ? `, standing for ${lease.namespace}/${lease.name} as ${identity}` : ""}`,
     );
     // Without others that could try it there is nothing to wait for.
-    if (!values["leader-elect"]) await controllers.started;
+    if (!values["leader-elect"]) await Promise.race([controllers.started, untilStopped(io)]);
     await untilStopped(io);
     io.out("Stopping");
   },

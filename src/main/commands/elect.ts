@@ -21,6 +21,7 @@ import { defineCommand, type Command, type Io } from "../command.ts";
 import { connectionFlags, durationExpected, durationMs, loadConnection } from "../connection-flags.ts";
 import { startElectionPage } from "../election-page.ts";
 import type { FlagValues } from "../flags.ts";
+import { parseHttpAddress } from "../http-pages.ts";
 import { version } from "../generated/version.ts";
 import { runLed } from "../led-program.ts";
 import { ProgramEnded } from "../program-ended.ts";
@@ -51,7 +52,7 @@ const flags = {
     type: "string",
     placeholder: "HOST:PORT",
     doc: `Where GET / answers {"name": the leader, "isLeader": true or false}, and GET /healthz. Default: ${DEFAULT_ADDRESS}, or none if there is a command.`,
-    expects: (text: string) => (addressOf(text) === undefined ? `an address such as ${DEFAULT_ADDRESS}` : undefined),
+    expects: (text: string) => (parseHttpAddress(text) === undefined ? `an address such as ${DEFAULT_ADDRESS}` : undefined),
   },
   "grace-period": duration(
     "30s",
@@ -117,7 +118,7 @@ async function run(options: ElectOptions, io: Io): Promise<void> {
   const client = createClient(owned.use(httpsTransport(connection, { clock, log, userAgent: `k8ts-elect/${version}` })));
   const lease = { namespace: values["lease-namespace"] ?? connection.namespace, name: values["lease-name"] };
   const standing: { election?: LeaderElection } = {};
-  const address = addressOf(values["http-address"] ?? (command.length === 0 ? DEFAULT_ADDRESS : ""));
+  const address = parseHttpAddress(values["http-address"] ?? (command.length === 0 ? DEFAULT_ADDRESS : ""));
   if (address !== undefined) {
     // Before it stands: if it cannot listen it should not have led.
     const state = () => ({ name: standing.election?.leader ?? "", isLeader: standing.election?.isLeading() ?? false });
@@ -176,12 +177,4 @@ async function led({ values, times, command }: ElectOptions, clock: Clock, signa
   } catch (error) {
     return { error: error as Error };
   }
-}
-
-/** Of "127.0.0.1:4040", "[::1]:4040", ":4040" (all addresses); undefined if it is none. */
-function addressOf(text: string): { readonly host: string; readonly port: number } | undefined {
-  const [, bracketed, plain, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
-  const number = Number(port);
-  if (port === "" || number > 65_535) return undefined;
-  return { host: bracketed ?? (plain === "" || plain === undefined ? "0.0.0.0" : plain), port: number };
 }

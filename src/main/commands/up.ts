@@ -1,7 +1,7 @@
 /** `k8ts up`: a cluster in this process, from start to signal. */
 import { startCluster } from "../cluster.ts";
 import { clusterFlagOptions, clusterFlags } from "../cluster-flags.ts";
-import { chosenControllers, chosenControllersProblems, chosenFlag } from "../controller-flags.ts";
+import { chosenControllers, CLUSTER_CONTROLLERS, chosenControllersProblems, chosenFlag } from "../controller-flags.ts";
 import { defineCommand } from "../command.ts";
 import { version } from "../generated/version.ts";
 import { shellWord } from "../shell-word.ts";
@@ -24,7 +24,7 @@ export const up = defineCommand({
     const parsed = clusterFlagOptions(values, environment);
     const problems = chosenControllersProblems(values);
     if (problems.length > 0) return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...problems] };
-    return parsed.ok ? { ok: true, options: { ...parsed.options, controllers: chosenControllers(values) } } : parsed;
+    return parsed.ok ? { ok: true, options: { ...parsed.options, controllers: chosenControllers(values, CLUSTER_CONTROLLERS) } } : parsed;
   },
 
   async run({ store, apiServer, controllers }, io) {

@@ -1,17 +1,16 @@
 /**
  * /metrics: the server's figures for Prometheus, under upstream's names and labels where it has the same figure, so that dashboards work.
- * Not here: figures of the process (memory, file descriptors), which only the machine knows.
+ * Figures of other parts of the same process (the controllers) follow. Not here: figures of the process itself (memory, file
+ * descriptors), which only the machine knows.
  */
 import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../document.ts";
 import type { Endpoints } from "../../endpoints.ts";
 import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
-import { prometheusText, type Family, type HistogramFamily, type Labels, type Sample } from "../../../base/prometheus-text.ts";
+import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily, type Labels, type Sample } from "../../../base/prometheus-text.ts";
 
-const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-export function metricsDocument({ endpoints, metrics, server }: Pick<DocumentDependencies, "endpoints" | "metrics" | "server">): Document {
+export function metricsDocument({ endpoints, metrics, server, moreMetrics }: DocumentDependencies): Document {
   return {
     name: "metrics",
     answers: (path) => path === "/metrics",
@@ -21,9 +20,10 @@ export function metricsDocument({ endpoints, metrics, server }: Pick<DocumentDep
         ...watchFamilies(metrics),
         objects(endpoints),
         ...storeFamilies(await server.store.statistics()),
+        ...moreMetrics(),
       ];
       const body = [new TextEncoder().encode(prometheusText(families))];
-      return { code: 200, headers: { "content-type": CONTENT_TYPE, "cache-control": "no-cache, private" }, body };
+      return { code: 200, headers: { "content-type": PROMETHEUS_TYPE, "cache-control": "no-cache, private" }, body };
     },
   };
 }

@@ -1,0 +1,29 @@
+/** What the operator must be allowed, as objects for `kubectl apply`: made of the controller's own rules, so it cannot fall behind them. */
+import { websiteController } from "./website-controller.ts";
+
+const NAME = "website-operator";
+
+export function rbac({ namespace }: { readonly namespace: string }): object {
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: NAME };
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "create", "update", "watch"] };
+  return {
+    apiVersion: "v1",
+    kind: "List",
+    items: [
+      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: NAME, namespace } },
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRole",
+        metadata: { name: NAME },
+        rules: [...websiteController.rules, leases],
+      },
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "ClusterRoleBinding",
+        metadata: { name: NAME },
+        roleRef,
+        subjects: [{ kind: "ServiceAccount", name: NAME, namespace }],
+      },
+    ],
+  };
+}

@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createClient, type Client, type KubeObject } from "k8ts/client";
+import { onChange, startOperator } from "k8ts/controllers";
+import { configMaps, deployments, events, ingresses, pods, services, type coreV1 } from "k8ts/kinds";
+import { driven, everyStepMayBeTheLast, given, startCluster, virtualClock } from "k8ts/testing";
+import { websiteController } from "./website-controller.ts";
+import { contains, KIND_LABEL, partsOf, plan, readSpec, statusOf, withStatus, type Website } from "./website.ts";
+
+const KEY = { namespace: "default", name: "shop" };
+
+function website(data: Record<string, string> = { html: "<h1>Shop</h1>", replicas: "2", host: "shop.example.com" }): Website {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { ...KEY, labels: { [KIND_LABEL]: "Website" } }, data };
+}
+
+function annotation({ metadata }: KubeObject, name: string): string | undefined {
+  return metadata.annotations?.[`example.k8ts.io/${name}`];
+}
+
+describe("the spec of a Website", () => {
+  const rows = [
+    { it: "is what its data says", data: { html: "x", replicas: "3", host: "a.b" }, spec: { html: "x", replicas: 3, host: "a.b" } },
+    { it: "is one pod without a host, if nothing is said of them", data: { html: "x" }, spec: { html: "x", replicas: 1 } },
+    { it: "may ask for no pod", data: { html: "x", replicas: "0" }, spec: { html: "x", replicas: 0 } },
+    { it: "must have a page", data: {}, problems: ["html is missing: it must be the text of the page"] },
+    {
+      it: "must not ask for half a pod",
+      data: { html: "x", replicas: "1.5" },
+      problems: ['replicas is "1.5": it must be a whole number from 0 to 20'],
+    },
+    {
+      it: "must not ask for too many",
+      data: { html: "x", replicas: "21" },
+      problems: ['replicas is "21": it must be a whole number from 0 to 20'],
+    },
+  ];
+  for (const { it, data, spec, problems } of rows) test(it, () => assert.deepEqual(readSpec(website(data)), spec ?? { problems }));
+});
+
+describe("the plan", () => {
+  const spec = { html: "x", replicas: 2, host: "shop.example.com" };
+  const wanted = partsOf(website(), spec);
+  const found = wanted.map(({ kind, object }) => ({ kind, object: object as KubeObject }));
+  const lines = (...args: Parameters<typeof plan>) => plan(...args).map(({ is, kind: { kind } }) => `${is} ${kind}`);
+  const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+
+  test("makes everything, the page first", () => {
+    assert.deepEqual(lines(wanted, []), ["create ConfigMap", "create Deployment", "create Service", "create Ingress"]);
+  });
+
+  test("does nothing if everything is as it should be", () => assert.deepEqual(lines(wanted, found), []));
+
+  test("changes what differs, and that only", () => {
+    assert.deepEqual(lines(partsOf(website(), { ...spec, replicas: 3 }), found), ["change Deployment"]);
+    assert.deepEqual(lines(partsOf(website(), { ...spec, html: "y" }), found), ["change ConfigMap", "change Deployment"]);
+  });
+
+  test("deletes what is no longer wanted, unless it is going already", () => {
+    const { host: _host, ...without } = spec;
+    assert.deepEqual(lines(partsOf(website(), without), found), ["delete Ingress"]);
+    const leaving = found.map(({ kind, object }) => ({ kind, object: { ...object, metadata: { ...object.metadata, ...going } } }));
+    assert.deepEqual(lines([], leaving), []);
+  });
+
+  test("does not mind what the server or others have added", () => {
+    assert.equal(contains({ a: 1, b: [{ c: 2, d: 3 }] }, { b: [{ c: 2 }] }), true);
+    assert.equal(contains({ b: [{ c: 2 }, { c: 3 }] }, { b: [{ c: 2 }] }), false);
+    assert.equal(contains({}, { b: {} }), false);
+  });
+});
+
+describe("the status", () => {
+  const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { ...KEY, generation: 2 } };
+  const rows = [
+    { it: "no Deployment", status: undefined, message: "0 of 2 pods are ready", ready: "False" },
+    {
+      it: "one pod",
+      status: { observedGeneration: 2, availableReplicas: 1, updatedReplicas: 2 },
+      message: "1 of 2 pods are ready",
+      ready: "False",
+    },
+    {
+      it: "both",
+      status: { observedGeneration: 2, availableReplicas: 2, updatedReplicas: 2 },
+      message: "2 of 2 pods are ready",
+      ready: "True",
+    },
+    {
+      it: "of an older spec",
+      status: { observedGeneration: 1, availableReplicas: 2, updatedReplicas: 2 },
+      message: "0 of 2 pods are ready",
+      ready: "False",
+    },
+  ];
+  for (const { it, status, message, ready } of rows) {
+    test(it, () => {
+      const told = statusOf({ html: "x", replicas: 2 }, status === undefined ? undefined : ({ ...deployment, status } as never));
+      assert.deepEqual([told.ready, told.message], [ready, message]);
+    });
+  }
+
+  test("keeps its time while it stays ready or not", () => {
+    const first = withStatus(website(), { ready: "False", reason: "Progressing", message: "0 of 2" }, 0);
+    const second = withStatus(first, { ready: "False", reason: "Progressing", message: "1 of 2" }, 1_000);
+    const third = withStatus(second, { ready: "True", reason: "AllReady", message: "2 of 2" }, 2_000);
+    assert.deepEqual(
+      [first, second, third].map((one) => annotation(one, "ready-since")?.slice(17, 19)),
+      ["00", "00", "02"],
+    );
+    assert.equal(withStatus(third, { ready: "True", reason: "AllReady", message: "2 of 2" }, 3_000), third);
+  });
+});
+
+describe("a pass", () => {
+  test("makes everything, and a second one nothing", async () => {
+    await using cluster = await given(website());
+
+    assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), onChange);
+
+    assert.deepEqual(cluster.actions.splice(0), [
+      "create configmaps default/shop-page",
+      "create deployments default/shop",
+      "create services default/shop",
+      "create ingresses default/shop",
+      "update configmaps default/shop",
+    ]);
+    assert.deepEqual(cluster.events.splice(0), [
+      "Normal Created ConfigMap/shop Created ConfigMap shop-page",
+      "Normal Created ConfigMap/shop Created Deployment shop",
+      "Normal Created ConfigMap/shop Created Service shop",
+      "Normal Created ConfigMap/shop Created Ingress shop",
+      "Normal Progressing ConfigMap/shop 0 of 2 pods are ready",
+    ]);
+    await cluster.reconcile(websiteController, "default/shop");
+    assert.deepEqual([cluster.actions, cluster.events], [[], []]);
+  });
+
+  test("puts back what somebody changed or deleted, and leaves what they added", async () => {
+    await using cluster = await given(website());
+    const { client } = cluster;
+    await cluster.reconcile(websiteController, "default/shop");
+    cluster.actions.length = 0;
+    const value = { metadata: { labels: { team: "a" } }, spec: { replicas: 7 } };
+    await client.patch(deployments, KEY, { type: "merge", value });
+    await client.delete(services, KEY);
+
+    await cluster.reconcile(websiteController, "default/shop");
+
+    assert.deepEqual(
+      cluster.actions.map((line) => line.split(" ", 2).join(" ")),
+      ["patch deployments", "create services"],
+    );
+    const { metadata, spec } = await client.get(deployments, KEY);
+    assert.deepEqual([metadata.labels?.["team"], spec?.replicas], ["a", 2]);
+  });
+
+  test("tells once of a spec that is wrong, changes nothing, and waits for somebody to mend it", async () => {
+    await using cluster = await given(website({ html: "x", replicas: "many" }));
+
+    const outcome = await cluster.reconcile(websiteController, "default/shop");
+    await cluster.reconcile(websiteController, "default/shop");
+
+    assert.deepEqual(outcome, onChange);
+    assert.deepEqual(cluster.actions, ["update configmaps default/shop"]);
+    assert.deepEqual(cluster.events, ['Warning InvalidSpec ConfigMap/shop replicas is "many": it must be a whole number from 0 to 20']);
+  });
+
+  test("tells of what the server refuses", async () => {
+    await using cluster = await given(website({ html: "x", host: "no host name" }));
+
+    assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), onChange);
+
+    const found = await cluster.client.get(configMaps, KEY);
+    assert.equal(annotation(found, "reason"), "Refused");
+    assert.match(annotation(found, "message") ?? "", /Ingress.*"no host name"/);
+  });
+
+  test("does not touch what is not its own, and looks again later", async () => {
+    const theirs = { apiVersion: "v1", kind: "Service", metadata: KEY, spec: { ports: [{ port: 443 }] } };
+    await using cluster = await given(theirs, website());
+
+    assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), { again: "after", delayMs: 60_000 });
+
+    assert.deepEqual(cluster.actions, ["update configmaps default/shop"]);
+    assert.deepEqual(cluster.events, ["Warning NameTaken ConfigMap/shop There is a Service shop already that is not of this Website"]);
+  });
+
+  test("removes everything of what is a Website no longer", async () => {
+    await using cluster = await given(website());
+    await cluster.reconcile(websiteController, "default/shop");
+    cluster.actions.length = 0;
+    await cluster.client.patch(configMaps, KEY, { type: "merge", value: { metadata: { labels: { [KIND_LABEL]: null } } } });
+
+    await cluster.reconcile(websiteController, "default/shop");
+
+    assert.deepEqual(cluster.actions, [
+      "delete configmaps default/shop-page",
+      "delete deployments default/shop",
+      "delete services default/shop",
+      "delete ingresses default/shop",
+    ]);
+  });
+});
+
+describe("in a cluster", () => {
+  /** There are no machines, so the test says what they would. */
+  async function everyPodRuns(client: Client): Promise<void> {
+    const status = { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }] };
+    for (const pod of (await client.list(pods)).items) await client.updateStatus(pods, { ...pod, status } as coreV1.Pod);
+  }
+
+  test("a Website comes up, follows changes, and takes everything with it when it goes", async () => {
+    const clock = virtualClock();
+    await using cluster = await startCluster({ clock });
+    const client = createClient(cluster.transport({ userAgent: "a test" }));
+    await using operator = startOperator({
+      controllers: [websiteController],
+      transport: cluster.transport({ userAgent: "website-operator" }),
+      clock,
+    });
+    await driven(clock, operator.started);
+    const reason = async () => annotation(await client.get(configMaps, KEY), "reason");
+
+    await client.create(configMaps, website());
+    await clock.advance(1_000);
+    assert.equal((await client.list(pods)).items.length, 2);
+    assert.equal(await reason(), "Progressing");
+
+    await everyPodRuns(client);
+    await clock.advance(1_000);
+    assert.equal(await reason(), "AllReady");
+
+    await client.patch(configMaps, KEY, { type: "merge", value: { data: { replicas: "3", host: null } } });
+    await clock.advance(1_000);
+    assert.equal((await client.list(pods)).items.length, 3);
+    assert.deepEqual((await client.list(ingresses)).items, []);
+    const told = (await client.list(events)).items.filter(({ source }) => source?.component === "website-operator");
+    assert.ok(told.some(({ message }) => message === "Deleted Ingress shop"));
+
+    await client.delete(configMaps, KEY);
+    await clock.advance(60_000);
+    const left = [deployments, services].map(async (kind) =>
+      (await client.list<KubeObject>(kind)).items.map(({ metadata }) => metadata.name),
+    );
+    assert.deepEqual(await Promise.all(left), [[], ["kubernetes"]]);
+    assert.deepEqual(
+      (await client.list(configMaps, { namespace: "default" })).items.map(({ metadata }) => metadata.name),
+      ["kube-root-ca.crt"],
+    );
+  });
+});
+
+test("wherever the process dies, and whatever is late, doubled or fails, it ends the same", async () => {
+  const change =
+    (value: Record<string, string | null>) =>
+    async ({ client }: { readonly client: Client }) => {
+      await client.patch(configMaps, KEY, { type: "merge", value: { data: value } });
+    };
+  await everyStepMayBeTheLast(
+    {
+      objects: [website()],
+      controllers: () => [websiteController],
+      steps: [
+        async ({ client }) => void (await client.delete(services, KEY)),
+        change({ html: "<h1>Sale</h1>", host: null }),
+        change({ replicas: "none" }),
+        change({ replicas: "0" }),
+      ],
+      restMs: 60_000,
+    },
+    { disturbedRuns: 3 },
+  );
+});

@@ -1,0 +1,26 @@
+/** What has become of a CertificateSigningRequest, as its conditions and its certificate say. */
+import type { CertificateSigningRequest } from "../../../generated/certificates.k8s.io/v1.ts";
+import { decodeBase64 } from "../../../machinery/codec/base64.ts";
+import { parsePemRequest, type CertificateRequest } from "../../../machinery/x509/certificate-request.ts";
+
+/** Whatever the status of the condition is: such conditions say that something has happened. */
+export function hasCondition({ status }: CertificateSigningRequest, type: "Approved" | "Denied"): boolean {
+  return status?.conditions?.some((condition) => condition.type === type) ?? false;
+}
+
+export function isApproved(request: CertificateSigningRequest): boolean {
+  return hasCondition(request, "Approved") && !hasCondition(request, "Denied");
+}
+
+export function isFailed({ status }: CertificateSigningRequest): boolean {
+  return status?.conditions?.some((condition) => condition.type === "Failed" && condition.status === "True") ?? false;
+}
+
+export function isIssued({ status }: CertificateSigningRequest): boolean {
+  return (status?.certificate ?? "") !== "";
+}
+
+/** What is asked for. Throws X509Error, which the server's validation lets nobody come to. */
+export function requestOf({ spec }: CertificateSigningRequest): CertificateRequest {
+  return parsePemRequest(decodeBase64(spec.request ?? ""));
+}

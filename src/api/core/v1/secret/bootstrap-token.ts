@@ -1,0 +1,72 @@
+/**
+ * Secrets that hold a bootstrap token "<id>.<secret>", with which a machine joins that has nothing else yet: bootstrap-token-<id> of
+ * kube-system. One may be for showing who one is (apiserver/authentication), for signing what everybody may read
+ * (controllers/bootstrap-signer), or for both, and most of them end (controllers/token-cleaner). Nothing here says a secret aloud.
+ */
+import type { Secret } from "../../../generated/core/v1.ts";
+import { Base64Error, decodeBase64 } from "../../../machinery/codec/base64.ts";
+import { parseTime } from "../../../machinery/time.ts";
+
+export const BOOTSTRAP_TOKEN_TYPE = "bootstrap.kubernetes.io/token";
+export const BOOTSTRAP_TOKEN_NAMESPACE = "kube-system";
+
+export type BootstrapTokenKey =
+  | "token-id"
+  | "token-secret"
+  | "expiration"
+  | "auth-extra-groups"
+  | "usage-bootstrap-authentication"
+  | "usage-bootstrap-signing";
+
+const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
+
+export function bootstrapTokenName(id: string): string {
+  return `bootstrap-token-${id}`;
+}
+
+export function isBootstrapToken({ type, metadata }: Secret): boolean {
+  return type === BOOTSTRAP_TOKEN_TYPE && metadata.namespace === BOOTSTRAP_TOKEN_NAMESPACE;
+}
+
+/** "" if it is not there, or no text. */
+export function bootstrapTokenValue(secret: Secret, key: BootstrapTokenKey): string {
+  return new TextDecoder().decode(bytesOf(secret, key));
+}
+
+function bytesOf({ data = {} }: Secret, key: BootstrapTokenKey): Uint8Array {
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  try {
+    return decodeBase64(value ?? "");
+  } catch (error) {
+    if (error instanceof Base64Error) return new Uint8Array(0);
+    throw error;
+  }
+}
+
+/** When it ends; undefined: never. What is no time has passed. */
+export function bootstrapTokenEndMs(secret: Secret): number | undefined {
+  const expiration = bootstrapTokenValue(secret, "expiration");
+  return expiration === "" ? undefined : (parseTime(expiration) ?? -Infinity);
+}
+
+export function hasBootstrapTokenEnded(secret: Secret, nowMs: number): boolean {
+  return (bootstrapTokenEndMs(secret) ?? Infinity) <= nowMs;
+}
+
+/** One that signs. */
+export interface SigningToken {
+  readonly id: string;
+  /** Its secret half. */
+  readonly key: Uint8Array;
+  /** Undefined: never. */
+  readonly endMs: number | undefined;
+}
+
+/** Undefined if it must not sign, or not any more. */
+export function signingTokenOf(secret: Secret, nowMs: number): SigningToken | undefined {
+  const id = NAME.exec(secret.metadata.name)?.[1];
+  const key = bytesOf(secret, "token-secret");
+  if (!isBootstrapToken(secret) || id === undefined || bootstrapTokenValue(secret, "token-id") !== id || key.length === 0) return undefined;
+  if (hasBootstrapTokenEnded(secret, nowMs) || bootstrapTokenValue(secret, "usage-bootstrap-signing") !== "true") return undefined;
+  return { id, key, endMs: bootstrapTokenEndMs(secret) };
+}

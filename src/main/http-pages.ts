@@ -1,0 +1,72 @@
+/**
+ * A few pages over plain HTTP for programs on this machine: who leads, figures. GET and HEAD only, nothing is kept between questions, and
+ * /healthz answers "ok" while the process runs. Not here: what the pages say (election-page.ts, metrics-pages.ts).
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface HttpAddress {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+}
+
+export interface Page {
+  /** Of what it answers with. */
+  readonly type: string;
+  /** Called for every question. */
+  text(): string;
+}
+
+/** By path: "/metrics". */
+export type Pages = Readonly<Record<string, Page>>;
+
+export interface HttpPages extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Questions are one line and answers are short: whoever takes longer holds a connection for nothing. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+const PLAIN = "text/plain; charset=utf-8";
+const HEALTH: Page = { type: PLAIN, text: () => "ok" };
+
+/** Rejects with one sentence if it cannot listen there. */
+export async function startHttpPages({ host, port }: HttpAddress, pages: Pages): Promise<HttpPages> {
+  const all = new Map(Object.entries({ ...pages, "/healthz": HEALTH }));
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer(limits, (request, response) => answer(request, response, all));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(new Error(`Cannot listen on ${host}:${port}: ${error.message}`, { cause: error })));
+    server.listen(port, host, resolve);
+  });
+  const { address, port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${address.includes(":") ? `[${address}]` : address}:${bound}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function answer({ method, url = "" }: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, Page>): void {
+  const [path = ""] = url.split("?");
+  const page = pages.get(path);
+  if (method !== "GET" && method !== "HEAD") send(response, 405, { type: PLAIN, text: "Only GET is answered\n" });
+  else if (page === undefined) send(response, 404, { type: PLAIN, text: `There are ${[...pages.keys()].join(" and ")}\n` });
+  else send(response, 200, { type: page.type, text: page.text() });
+}
+
+function send(response: ServerResponse, code: number, { type, text }: { readonly type: string; readonly text: string }): void {
+  response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
+}
+
+/** Of "127.0.0.1:4040", "[::1]:4040", ":4040" (all addresses); undefined if it is none. */
+export function parseHttpAddress(text: string): HttpAddress | undefined {
+  const [, bracketed, plain, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  const number = Number(port);
+  if (port === "" || number > 65_535) return undefined;
+  return { host: bracketed ?? (plain === "" || plain === undefined ? "0.0.0.0" : plain), port: number };
+}

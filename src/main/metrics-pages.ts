@@ -1,0 +1,48 @@
+/**
+ * The figures of a controller manager that runs by itself, for Prometheus: GET /metrics. Plain HTTP, so only programs on this machine are
+ * answered: the figures tell what a cluster does, and nothing here asks who wants to know. In `k8ts up` the API server's /metrics, which
+ * asks, shows the same.
+ */
+import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../base/prometheus-text.ts";
+import { isLoopback } from "./apiserver-config.ts";
+import type { FlagSet } from "./flags.ts";
+import { parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages } from "./http-pages.ts";
+
+const EXPECTED = "an address of this machine alone, such as 127.0.0.1:10257";
+
+export const metricsFlags = {
+  "metrics-address": {
+    type: "string",
+    placeholder: "HOST:PORT",
+    doc: "Where GET /metrics answers with figures for Prometheus, and GET /healthz, on this machine and without encryption. Default: nowhere.",
+    expects: (text: string) => (loopbackAddress(text) === undefined ? EXPECTED : undefined),
+  },
+} as const satisfies FlagSet;
+
+/** Undefined if it is none, or can be reached from other machines. */
+export function loopbackAddress(text: string): HttpAddress | undefined {
+  const address = parseHttpAddress(text);
+  return address !== undefined && (address.host === "localhost" || isLoopback(address.host)) ? address : undefined;
+}
+
+export interface MetricsPagesOptions extends HttpAddress {
+  /** Asked at every request, as is `isLeading`. */
+  metrics(): readonly (Family | HistogramFamily)[];
+  /** Absent: there is no election. */
+  readonly election?: { readonly name: string; isLeading(): boolean } | undefined;
+}
+
+export function startMetricsPages({ metrics, election, ...address }: MetricsPagesOptions): Promise<HttpPages> {
+  const text = () => prometheusText([...metrics(), ...(election === undefined ? [] : [masterStatus(election)])]);
+  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text } });
+}
+
+/** By upstream's name. */
+function masterStatus({ name, isLeading }: NonNullable<MetricsPagesOptions["election"]>): Family {
+  return {
+    name: "leader_election_master_status",
+    type: "gauge",
+    help: "Whether this process leads by the lease of this name (1) or stands by (0)",
+    samples: [{ labels: { name }, value: isLeading() ? 1 : 0 }],
+  };
+}
