@@ -29,6 +29,8 @@ interface Running {
 class RunningInformers implements Informers {
   readonly #options: InformersOptions;
   readonly #running = new Map<string, Running>();
+  /** Those without a scope, by the value that was asked with: making a text of it at each read would cost more than the read. */
+  readonly #byKind = new WeakMap<ResourceKind, Running>();
   readonly #stop = new AbortController();
 
   constructor(options: InformersOptions) {
@@ -44,7 +46,12 @@ class RunningInformers implements Informers {
   }
 
   running<T extends KubeObject>(kind: ResourceKind<T>): Informer<T> | undefined {
-    return this.#running.get(keyOf(kind, {}))?.informer as Informer | undefined as Informer<T> | undefined;
+    let running = this.#byKind.get(kind as ResourceKind);
+    if (running === undefined) {
+      running = this.#running.get(keyOf(kind, {}));
+      if (running !== undefined) this.#byKind.set(kind as ResourceKind, running);
+    }
+    return running?.informer as Informer | undefined as Informer<T> | undefined;
   }
 
   async close(): Promise<void> {
