@@ -135,6 +135,24 @@ describe("a pass", () => {
     assert.deepEqual([cluster.actions, cluster.events], [[], []]);
   });
 
+  test("follows how many pods are ready, and tells it when all are", async () => {
+    await using cluster = await given(website());
+    await cluster.reconcile(websiteController, "default/shop");
+    cluster.events.length = 0;
+    const message = async (ready: number) => {
+      const deployment = await cluster.client.get(deployments, KEY);
+      const status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: ready, availableReplicas: ready };
+      await cluster.client.updateStatus(deployments, { ...deployment, status });
+      await cluster.reconcile(websiteController, "default/shop");
+      return annotation(await cluster.client.get(configMaps, KEY), "message");
+    };
+
+    assert.equal(await message(1), "1 of 2 pods are ready");
+    assert.deepEqual(cluster.events, []);
+    assert.equal(await message(2), "2 of 2 pods are ready");
+    assert.deepEqual(cluster.events, ["Normal AllReady ConfigMap/shop 2 of 2 pods are ready"]);
+  });
+
   test("puts back what somebody changed or deleted, and leaves what they added", async () => {
     await using cluster = await given(website());
     const { client } = cluster;

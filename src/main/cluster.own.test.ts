@@ -1,7 +1,14 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import type { Source } from "../client/https/connection-config.ts";
+import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
 import { all } from "../controllers/all.ts";
-import { startCluster } from "./cluster.ts";
+import { readWhole } from "../host/files.ts";
+import { startCluster, type Cluster } from "./cluster.ts";
 
 const RUNNING = all({ rootCa: "" }).length;
 
@@ -34,3 +41,26 @@ test("a program in the same process uses the API without a socket", async () => 
   equal(made.is === "object" && made.created, true);
   equal(read.is === "object" && made.is === "object" && read.object === made.object, true, "it is the same object, not a copy");
 });
+
+test("the API server's figures show those of the controllers in the same process", async () => {
+  await using cluster = await startCluster({ controllers: ["deployment-controller"] });
+  const figures = await read(cluster, "/metrics");
+
+  match(figures, /^workqueue_depth\{name="deployment-controller"\} 0$/m);
+  match(figures, /^apiserver_request_total\{/m);
+});
+
+/** As the administrator, with what the kubeconfig says. */
+async function read(cluster: Cluster, path: string): Promise<string> {
+  const config = await loadKubeconfig({ environment: {}, readFile: readWhole, homeDirectory: "/", path: cluster.kubeconfig });
+  const { certificate, key } = config.credentials?.certificate ?? {};
+  const given = { ca: textOf(config.authority), cert: textOf(certificate), key: textOf(key), agent: false };
+  const asked = request(`${cluster.url}${path}`, given);
+  asked.end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return text(answer);
+}
+
+function textOf(source: Source | undefined): string {
+  return source !== undefined && "text" in source ? source.text : "";
+}

@@ -1,10 +1,17 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { testAuthority } from "../testing/certificates.ts";
-import { controllerFlags, readControllerSettings, signingProblems, type ControllerFlagValues } from "./controller-flags.ts";
+import {
+  chosenControllers,
+  chosenControllersProblems,
+  controllerFlags,
+  readControllerSettings,
+  signingProblems,
+  type ControllerFlagValues,
+} from "./controller-flags.ts";
 import { parseArguments } from "./flags.ts";
 
 function valuesOf(...words: readonly string[]): ControllerFlagValues {
@@ -39,4 +46,47 @@ test("the authority is read, and how long its certificates are good", async () =
   deepEqual([signing?.certificate, signing?.signer.algorithm, signing?.durationMs], [authority.certificate, "ES256", 3_600_000]);
   const { signing: byDefault } = await readControllerSettings(valuesOf(...files), "");
   equal(byDefault?.durationMs, 365 * 24 * 3_600_000);
+});
+
+test("all controllers run unless some are named, and every name that there is none for is told", () => {
+  deepEqual(chosenControllers(valuesOf()), ["*"]);
+  deepEqual(chosenControllers(valuesOf("--controllers=*,-deployment", "--controllers=bootstrap-signer-controller")), [
+    "*",
+    "-deployment",
+    "bootstrap-signer-controller",
+  ]);
+  deepEqual(chosenControllersProblems(valuesOf("--controllers=deployment,namespace-controller")), []);
+  const problems = chosenControllersProblems(valuesOf("--controllers=frob,-brof,deployment"));
+  deepEqual(
+    problems.map((problem) => problem.replace(/known controllers: .*/, "known controllers")),
+    ['--controllers: "frob" is not in the list of known controllers', '--controllers: "-brof" is not in the list of known controllers'],
+  );
+});
+
+test("settings are read from flags, and the certificate of the API server from a file or the kubeconfig", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-root-ca-"));
+  after(() => rm(directory, { recursive: true }));
+  const file = join(directory, "ca.crt");
+  const { certificate } = testAuthority("ca");
+  await writeFile(file, certificate);
+
+  equal((await readControllerSettings(valuesOf(), "of the kubeconfig")).rootCa, "of the kubeconfig");
+  equal((await readControllerSettings(valuesOf(`--root-ca-file=${file}`), "of the kubeconfig")).rootCa, certificate);
+  await rejects(readControllerSettings(valuesOf(`--root-ca-file=${directory}/none`), ""), /--root-ca-file/);
+  const words = ["--node-monitor-grace-period=1m", "--terminated-pod-gc-threshold=0", "--max-endpoints-per-slice=7"];
+  deepEqual(await readControllerSettings(valuesOf(...words), ""), {
+    rootCa: "",
+    maxEndpointsPerSlice: 7,
+    nodeLifecycle: { nodeMonitorGracePeriodMs: 60_000 },
+    podGarbageCollector: { terminatedPodThreshold: 0 },
+  });
+});
+
+test("all values that are out of range are told at once", () => {
+  const words = ["--max-endpoints-per-slice=0", "--cluster-signing-duration=never", "--node-monitor-grace-period=0s"];
+  deepEqual(parseArguments({ flags: controllerFlags, arguments: {} }, words).problems, [
+    '--max-endpoints-per-slice must be a whole number from 1 to 1000, is "0"',
+    '--cluster-signing-duration must be a duration such as "15s" or "1m30s", is "never"',
+    '--node-monitor-grace-period must be a duration such as "15s" or "1m30s", is "0s"',
+  ]);
 });

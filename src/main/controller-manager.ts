@@ -27,9 +27,11 @@ export function waysOverHttps(options: WaysOptions, owner: Disposables): LedCont
   const connect = (config: ConnectionConfig) => httpsTransport(config, { clock, log, userAgent: CONTROLLER_MANAGER_AGENT });
   const own = owner.use(connect(connection));
   const client = createClient(own);
+  // The kubeconfig may say as whom its own user acts; a service account is itself.
+  const { impersonate: _impersonate, ...server } = connection;
   return ({ name }, leading) => {
     if (name === KUBE_CONTROLLER_MANAGER.name || !useServiceAccountCredentials) return own;
     const account = name.slice(name.lastIndexOf(":") + 1);
-    return leading.use(connect({ ...connection, credentials: { tokenSource: new ServiceAccountTokens({ client, account, clock }) } }));
+    return leading.use(connect({ ...server, credentials: { tokenSource: new ServiceAccountTokens({ client, account, clock }) } }));
   };
 }

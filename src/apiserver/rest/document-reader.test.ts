@@ -13,7 +13,7 @@ test("a document read in this process is the one that HTTP answers with, query a
     "/api",
     "/apis",
     "/apis/apps/v1",
-    "/openapi/v3",
+
     "/debug/k8ts/causes?name=a",
     "/debug/k8ts/causes?name=b",
   ]) {

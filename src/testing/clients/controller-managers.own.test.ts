@@ -28,6 +28,7 @@ import { realRandom } from "../../host/real-random.ts";
 import { startTestApiServer, type TestApiServer } from "../api-server.ts";
 import { ControllerManagerProcess } from "../controller-manager-process.ts";
 import { rounds, testSeed } from "../rounds.ts";
+import { startTcpProxy } from "../tcp-proxy.ts";
 import { aDeployment } from "./manifests.ts";
 
 const LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
@@ -56,8 +57,10 @@ interface Stage extends AsyncDisposable {
   carriedOut(replicas: number): Promise<void>;
   /** Resolves at the `count`th change of a pod from now on. */
   podChanges(count: number): Promise<void>;
-  /** A controller manager of this user. */
-  start(user: string, flags: readonly string[]): Promise<ControllerManagerProcess>;
+  /** Resolves when the lease is next written. */
+  claimed(): Promise<void>;
+  /** A controller manager of this user, which finds the server at this port of 127.0.0.1. */
+  start(user: string, flags: readonly string[], port?: number): Promise<ControllerManagerProcess>;
 }
 
 async function startStage(): Promise<Stage> {
@@ -88,7 +91,12 @@ async function startStage(): Promise<Stage> {
       let left = count;
       return until(known.pods, () => left-- <= 0);
     },
-    start: async (user, flags) => ControllerManagerProcess.start({ kubeconfig: await kubeconfigAs(server, user), flags }),
+    claimed() {
+      const { length } = claims;
+      return until(known.leases, () => claims.length > length);
+    },
+    start: async (user, flags, port = portOf(server)) =>
+      ControllerManagerProcess.start({ kubeconfig: await kubeconfigAs(server, user, port), flags }),
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
@@ -108,12 +116,22 @@ async function until<T extends KubeObject>(informer: Informer<T>, holds: () => b
   await reached;
 }
 
+function portOf({ url }: TestApiServer): number {
+  return Number(new URL(url).port);
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly { readonly cluster: object }[];
+  readonly users: readonly { readonly user: object }[];
+}
+
 /** May do everything, and is called `user`. */
-async function kubeconfigAs(server: TestApiServer, user: string): Promise<string> {
-  const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as { readonly users: readonly { readonly user: object }[] };
+async function kubeconfigAs(server: TestApiServer, user: string, port: number): Promise<string> {
+  const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as Kubeconfig;
+  const clusters = config.clusters.map((each) => ({ ...each, cluster: { ...each.cluster, server: `https://127.0.0.1:${port}` } }));
   const users = config.users.map((each) => ({ ...each, user: { ...each.user, as: user, "as-groups": ["system:masters"] } }));
   const path = join(server.directory, `${user}.kubeconfig`);
-  await writeFile(path, JSON.stringify({ ...config, users }), { mode: 0o600 });
+  await writeFile(path, JSON.stringify({ ...config, clusters, users }), { mode: 0o600 });
   return path;
 }
 
@@ -195,7 +213,9 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), expected);
   const gaps = gapsMs(stage.claims);
   equal(gaps.length, ROUNDS);
-  t.diagnostic(`from the last renewal to the takeover, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`);
+  t.diagnostic(
+    `from the last renewal to the takeover, by a standby that had just begun to look, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`,
+  );
   ok(
     gaps.every((gap) => gap >= LEASE_MS),
     "nobody takes a lease that has not ended",
@@ -204,18 +224,25 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
 
 test("a leader that was frozen for longer than its lease writes nothing when it wakes up", async () => {
   await using stage = await startStage();
-  await using a = await stage.start("manager-a", [...SHORT, BY_USER]);
+  await using proxy = await startTcpProxy(portOf(stage.server));
+  await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
   await a.acts();
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await b.stands();
   await deploy(stage, 1);
 
-  // What it is told while it cannot hear comes all at once when it wakes up, and asks for work.
+  // It waits for answers, amidst its work, when it is frozen: with those it could go on. Whatever it had sent by then was sent before it
+  // renewed the lease, so nothing is on its way.
+  const amidst = stage.podChanges(3);
+  await scale(stage, 100);
+  await amidst;
+  proxy.hold("answers");
+  await stage.claimed();
   a.program.signal("SIGSTOP");
-  await scale(stage, 5);
   await b.acts();
-  await stage.carriedOut(5);
+  await stage.carriedOut(100);
   await scale(stage, 2);
+  proxy.release();
   a.program.signal("SIGCONT");
   await a.standsBy();
   await stage.carriedOut(2);

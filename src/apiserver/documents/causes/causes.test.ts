@@ -95,7 +95,7 @@ test("what was only tried is not shown: dry runs, however they are asked for, an
   equal((await server.call("DELETE", `${MAPS}/a`, dry)).code, 200);
   equal((await server.call("DELETE", MAPS, dry)).code, 200);
   equal((await server.call("POST", MAPS, { metadata: { name: "a" } })).code, 409);
-  equal((await server.call("PUT", `${MAPS}/nope`, { metadata: { name: "nope", uid: "u" } })).code, 409);
+  equal((await server.call("PUT", `${MAPS}/a`, { metadata: { name: "a", resourceVersion: "1" } })).code, 409);
   equal((await server.call("DELETE", `${MAPS}/nope`)).code, 404);
   await server.transport().request(inProcess({ verb: "delete", name: "a", object: dry }));
 

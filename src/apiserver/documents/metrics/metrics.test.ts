@@ -52,3 +52,11 @@ test("the answer is the text format of Prometheus and shows the store", async ()
   equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
   match((await linesOf(started, "k8ts_store_revision"))[0] ?? "", / [1-9]\d*$/);
 });
+
+test("figures of other parts of the process are asked for each time, and follow", async () => {
+  let asked = 0;
+  const moreMetrics = () => [{ name: "more_total", type: "counter", help: "More", samples: [{ labels: {}, value: ++asked }] }] as const;
+  await using started = await startServer({ moreMetrics });
+
+  deepEqual([...(await linesOf(started, "more_total")), ...(await linesOf(started, "more_total"))], ["more_total 1", "more_total 2"]);
+});

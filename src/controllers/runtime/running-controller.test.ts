@@ -1,0 +1,256 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import { secrets } from "../../api/core/v1/secret.ts";
+import { StatusError, type Reason } from "../../api/machinery/status-error.ts";
+import { prometheusText } from "../../base/prometheus-text.ts";
+import { after, onChange, watch, type ControllerContext, type WorkKey } from "./controller.ts";
+import { itself, keyText } from "./keys.ts";
+import { Gate, map, mapController, runWorld, type RunWorld } from "./testing/run-world.ts";
+
+const KEY = { namespace: "default", name: "a" };
+
+async function touch({ cluster }: RunWorld, name: string, value: string): Promise<void> {
+  await cluster.client.patch(configMaps, { namespace: "default", name }, { type: "merge", value: { data: { value } } });
+}
+
+test("nothing is looked at before everything is known, and then every key is, once", async () => {
+  await using world = await runWorld("a", "b");
+  const gate = new Gate();
+  world.before = ({ plural }) => (plural === "secrets" ? gate.opened : undefined);
+  const seen: string[] = [];
+  const watches = [...mapController(() => Promise.resolve(onChange)).watches, watch(secrets, itself)];
+  const controller = mapController(async (key) => (seen.push(keyText(key)), onChange), { watches });
+  const starting = world.starting([controller]);
+  await world.cluster.clock.settle();
+  deepEqual(seen, []);
+
+  gate.open();
+  await world.cluster.clock.settle();
+  await starting;
+
+  deepEqual(seen, ["default/a", "default/b"]);
+});
+
+test("a key is with one worker at a time; woken meanwhile, however often, it is looked at once more", async () => {
+  await using world = await runWorld("a");
+  const gate = new Gate();
+  const values: (string | undefined)[] = [];
+  let side = 0;
+  const controller = mapController(async (key, { read }) => {
+    equal(++side, 1, "no other worker has it");
+    values.push(read.get(configMaps, key)?.data?.["value"]);
+    if (values.length === 1) await gate.opened;
+    side--;
+    return onChange;
+  });
+  await world.start(controller);
+  for (const value of ["1", "2", "3"]) await touch(world, "a", value);
+  await world.cluster.settled();
+  equal(values.length, 1);
+
+  gate.open();
+  await world.cluster.settled();
+
+  deepEqual(values, [undefined, "3"]);
+});
+
+test("so many keys are looked at side by side as the controller says; by default five", async () => {
+  for (const [concurrency, expected] of [
+    [undefined, 5],
+    [2, 2],
+  ] as const) {
+    await using world = await runWorld("a", "b", "c", "d", "e", "f", "g");
+    const gate = new Gate();
+    let passes = 0;
+    const reconcile = async () => (passes++, await gate.opened, onChange);
+    await world.start(mapController(reconcile, concurrency === undefined ? {} : { concurrency }));
+    await world.cluster.settled();
+    equal(passes, expected);
+
+    gate.open();
+    await world.cluster.settled();
+    equal(passes, 7);
+  }
+});
+
+test("what fails is tried again, later each time up to a minute; success is a new beginning", async () => {
+  await using world = await runWorld("a");
+  const { clock } = world.cluster;
+  const times: number[] = [];
+  let fails = 16;
+  await world.start(
+    mapController(async () => {
+      times.push(clock.monotonic());
+      if (fails-- > 0) throw new Error("not yet");
+      return onChange;
+    }),
+  );
+  const delays = () => times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  await clock.advance(600_000);
+  deepEqual(delays(), [...Array.from({ length: 14 }, (_, retry) => 5 * 2 ** retry), 60_000, 60_000]);
+
+  times.length = 0;
+  fails = 2;
+  await touch(world, "a", "1");
+  await clock.advance(60_000);
+  deepEqual(delays(), [5, 10]);
+});
+
+describe("what is logged of a failure", () => {
+  for (const [reason, level] of [
+    ["Conflict", "debug"],
+    ["NotFound", "debug"],
+    ["Forbidden", "warn"],
+    ["InternalError", "warn"],
+  ] as const satisfies readonly (readonly [Reason, string])[]) {
+    test(`${reason}: ${level}, with controller and key`, async () => {
+      await using world = await runWorld("a");
+      let fails = 1;
+      await world.start(
+        mapController(async () => {
+          if (fails-- > 0) throw new StatusError(reason, "so it is");
+          return onChange;
+        }),
+      );
+      await world.cluster.clock.advance(1_000);
+
+      const told = world.log.filter(({ sentence }) => sentence.startsWith("A pass "));
+      deepEqual(
+        told.map((line) => [line.level, line.fields["controller"], line.fields["key"]]),
+        [[level, "map-controller", "default/a"]],
+      );
+      match(JSON.stringify(told[0]?.fields["error"]), /so it is/);
+    });
+  }
+});
+
+test("a key is looked at again after the time that was said, and at once if it changes before", async () => {
+  await using world = await runWorld("a");
+  const { clock } = world.cluster;
+  const times: number[] = [];
+  await world.start(mapController(async () => (times.push(clock.monotonic()), after(times.length > 2 ? Infinity : 1_000))));
+  const startMs = clock.monotonic();
+  await clock.advance(400);
+  await touch(world, "a", "1");
+  await clock.advance(5_000);
+
+  deepEqual(
+    times.map((time) => time - startMs),
+    [0, 400, 1_000],
+    "of two delays the earlier counts",
+  );
+});
+
+test("a controller can wake a key itself", async () => {
+  await using world = await runWorld();
+  const keys: WorkKey[] = [];
+  let context: ControllerContext | undefined;
+  await world.start(
+    mapController(() => Promise.resolve(onChange), {
+      start(given) {
+        context = given;
+        return async (key) => (keys.push(key), onChange);
+      },
+    }),
+  );
+  deepEqual(context?.kinds(), [], "of a controller that does not watch every kind");
+  context?.wake({ kind: "timer", name: "hour" });
+  await world.cluster.settled();
+
+  deepEqual(keys, [{ kind: "timer", name: "hour" }]);
+});
+
+test("when it is stopped nothing begins, requests are given up, and what runs ends first", async () => {
+  await using world = await runWorld("a", "b");
+  const gate = new Gate();
+  const lines: string[] = [];
+  const running = await world.start(
+    mapController(
+      async ({ name }, { write, signal }) => {
+        lines.push(`${name} begins`);
+        await gate.opened;
+        lines.push(`${name} ${signal.aborted ? "must stop" : "goes on"}`);
+        await write.create(configMaps, map("c")).catch((error: Error) => lines.push(error.message));
+        return after(1);
+      },
+      { concurrency: 1 },
+    ),
+  );
+  await world.cluster.settled();
+  const stopping = running.stop().then(() => lines.push("stopped"));
+  await touch(world, "a", "1");
+  await world.cluster.settled();
+  deepEqual(lines, ["a begins"]);
+
+  gate.open();
+  await stopping;
+  await touch(world, "b", "1");
+  await world.cluster.clock.advance(100_000);
+
+  deepEqual(lines, ["a begins", "a must stop", "The client went away before the answer", "stopped"]);
+  equal((await world.cluster.list(configMaps, "default")).length, 2);
+  await running.stop();
+});
+
+test("every write says which controller made it, looking at what, woken by which change; a retry has the same reason", async () => {
+  await using world = await runWorld("a");
+  const { client, clock } = world.cluster;
+  let fails = 1;
+  await world.start(
+    mapController(async ({ name }, { read, write }) => {
+      const value = read.get(configMaps, KEY)?.data?.["value"];
+      if (name !== "a" || value === undefined) return onChange;
+      if (fails-- > 0) throw new Error("not yet");
+      await write.apply(configMaps, map("copy", { value }), { fieldManager: "test" });
+      return value === "1" ? after(1_000) : onChange;
+    }),
+  );
+  await touch(world, "a", "1");
+  const { resourceVersion } = (await client.get(configMaps, KEY)).metadata;
+  await clock.advance(5);
+  const cause = { controller: "map-controller", key: "default/a" };
+  deepEqual(
+    (await world.causesOf("copy")).map((write) => write.cause),
+    [{ ...cause, revision: resourceVersion }],
+  );
+
+  await client.delete(configMaps, { namespace: "default", name: "copy" });
+  await clock.advance(2_000);
+  const last = (await world.causesOf("copy")).at(-1);
+  deepEqual(
+    [last?.cause, last?.user],
+    [cause, "system:serviceaccount:kube-system:map-controller"],
+    "of time that passes there is no revision",
+  );
+});
+
+test("what it does is counted, and shown while it runs", async () => {
+  await using world = await runWorld("a", "b");
+  const gate = new Gate();
+  let fails = 1;
+  const running = await world.start(
+    mapController(
+      async ({ name }) => {
+        if (name === "b") await gate.opened;
+        if (fails-- > 0) throw new Error("not yet");
+        return onChange;
+      },
+      { concurrency: 1 },
+    ),
+  );
+  await world.cluster.clock.advance(1_000);
+  await touch(world, "a", "1");
+  const text = prometheusText(running.metrics());
+
+  const value = (name: string) => new RegExp(`^${name}\\{name="map-controller"\\} (.*)$`, "m").exec(text)?.[1];
+  deepEqual(["workqueue_adds_total", "workqueue_depth", "workqueue_retries_total", "k8ts_controller_in_progress"].map(value), [
+    "3",
+    "1",
+    "1",
+    "1",
+  ]);
+  deepEqual(["k8ts_controller_passes_total", "k8ts_controller_failures_total"].map(value), ["1", "1"]);
+  ok(Number(value("workqueue_queue_duration_seconds_count")) === 2);
+  gate.open();
+});

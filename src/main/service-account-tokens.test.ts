@@ -1,0 +1,114 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { serviceAccounts } from "../api/core/v1/service-account.ts";
+import { isReason, StatusError } from "../api/machinery/status-error.ts";
+import type { Client } from "../client/client.ts";
+import { driven } from "../testing/driven.ts";
+import { given, type Given } from "../testing/given.ts";
+import { ServiceAccountTokens } from "./service-account-tokens.ts";
+
+const ACCOUNT = { namespace: "kube-system", name: "web-controller" };
+const HOUR_MS = 3_600_000;
+
+/** The real server, but for the token, which is signed elsewhere: "token 1", "token 2". Nothing is answered while `down` says why. */
+class Issuer {
+  readonly cluster: Given;
+  readonly asked: unknown[] = [];
+  down: Error | undefined;
+
+  constructor(cluster: Given) {
+    this.cluster = cluster;
+  }
+
+  tokens(): ServiceAccountTokens {
+    const post: Client["post"] = async (kind, key, subresource, value) => {
+      // As the server does: of an account that is not there it makes none.
+      await this.cluster.client.get(kind, key);
+      this.asked.push({ key, subresource, spec: value["spec"] });
+      if (this.down !== undefined) throw this.down;
+      return { status: { token: `token ${this.asked.length}` } };
+    };
+    const client = Object.assign(Object.create(this.cluster.client) as Client, {
+      post,
+      create: this.cluster.client.create.bind(this.cluster.client),
+    });
+    return new ServiceAccountTokens({ client, account: ACCOUNT.name, clock: this.cluster.clock });
+  }
+
+  /** The next token, however it comes. */
+  async next(tokens: ServiceAccountTokens): Promise<string> {
+    return driven(this.cluster.clock, Promise.resolve(tokens.token()));
+  }
+}
+
+test("the account is made if it is not there, and a token of an hour is asked for", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+
+  equal(await issuer.next(issuer.tokens()), "token 1");
+
+  deepEqual(issuer.asked, [{ key: ACCOUNT, subresource: "token", spec: { audiences: [], expirationSeconds: 3_600 } }]);
+  equal((await cluster.client.get(serviceAccounts, ACCOUNT)).metadata.name, "web-controller");
+});
+
+test("of many who ask at once one does, and what is known is handed out without waiting", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+  const tokens = issuer.tokens();
+
+  deepEqual(await Promise.all([issuer.next(tokens), tokens.token(), tokens.token()]), ["token 1", "token 1", "token 1"]);
+  equal(tokens.token(), "token 1");
+  equal(issuer.asked.length, 1);
+});
+
+test("a token is renewed when 80 % of its life is over, and not before", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+  const tokens = issuer.tokens();
+  await issuer.next(tokens);
+
+  await cluster.clock.advance(0.8 * HOUR_MS - 1);
+  equal(await issuer.next(tokens), "token 1");
+  await cluster.clock.advance(1);
+  equal(await issuer.next(tokens), "token 2");
+});
+
+test("while it cannot be renewed the one before is used until its end", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+  const tokens = issuer.tokens();
+  await issuer.next(tokens);
+  issuer.down = new StatusError("ServiceUnavailable", "down");
+
+  await cluster.clock.advance(0.9 * HOUR_MS);
+  equal(await issuer.next(tokens), "token 1");
+  await cluster.clock.advance(0.1 * HOUR_MS);
+  await rejects(issuer.next(tokens), (error) => isReason(error, "ServiceUnavailable"));
+  issuer.down = undefined;
+  equal(await issuer.next(tokens), "token 4");
+});
+
+test("a token that was refused is not shown again; one that is not known any more does not matter", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+  const tokens = issuer.tokens();
+  await issuer.next(tokens);
+  tokens.refused("token 0");
+  equal(tokens.token(), "token 1");
+
+  tokens.refused("token 1");
+
+  equal(await issuer.next(tokens), "token 2");
+});
+
+test("an account that is deleted while it works is made again", async () => {
+  await using cluster = await given();
+  const issuer = new Issuer(cluster);
+  const tokens = issuer.tokens();
+  await issuer.next(tokens);
+  await cluster.client.delete(serviceAccounts, ACCOUNT);
+
+  tokens.refused("token 1");
+
+  equal(await issuer.next(tokens), "token 2");
+});

@@ -1,0 +1,28 @@
+import { equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { driven } from "./driven.ts";
+import { virtualClock } from "./virtual-clock.ts";
+
+test("what needs no time is driven to its end, and its failure handed on", async () => {
+  const clock = virtualClock();
+  const soon = () => new Promise<void>((resolve) => clock.soon(resolve));
+  const work = async (): Promise<string> => {
+    for (let turn = 0; turn < 10; turn++) await soon();
+    return "done";
+  };
+
+  equal(await driven(clock, work()), "done");
+  await rejects(
+    driven(
+      clock,
+      soon().then(() => Promise.reject(new Error("no"))),
+    ),
+    /^Error: no$/,
+  );
+  equal(clock.monotonic(), 0);
+});
+
+test("what waits for time to pass is refused instead of waiting for ever", async () => {
+  const clock = virtualClock();
+  await rejects(driven(clock, clock.sleep(1)), /This waits for time to pass: call clock.advance meanwhile/);
+});

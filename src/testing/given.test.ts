@@ -1,0 +1,91 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { configMaps } from "../api/core/v1/config-map.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import { isReason } from "../api/machinery/status-error.ts";
+import { after, defineController, onChange, watch, type Controller } from "../controllers/runtime/controller.ts";
+import { itself } from "../controllers/runtime/keys.ts";
+import { given } from "./given.ts";
+
+const POD = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { namespace: "default", name: "p" },
+  spec: { containers: [{ name: "c", image: "i" }] },
+  status: { phase: "Running" },
+} as const;
+
+const MAY_WRITE = [
+  { apiGroups: [""], resources: ["configmaps"], verbs: ["create", "patch", "delete"] },
+  { apiGroups: [""], resources: ["pods/status"], verbs: ["update"] },
+];
+
+/** Notes each pod in a map, and on the pod that it did. */
+function noter(rules: Controller["rules"] = MAY_WRITE): Controller {
+  return defineController({
+    name: "noter",
+    account: "noter",
+    rules,
+    watches: [watch(pods, itself), watch(configMaps, itself)],
+    async reconcile(key, { read, write, events }) {
+      const pod = read.get(pods, key);
+      if (pod === undefined) return onChange;
+      const note = read.get(configMaps, key);
+      if (note !== undefined) return after(1_000);
+      await write.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: key.name } });
+      await write.updateStatus(pods, { ...pod, status: { message: "noted" } });
+      events.record(pod, { type: "Normal", reason: "Noted", message: `Noted ${key.name}` });
+      return onChange;
+    },
+  });
+}
+
+test("one pass sees what is given, with its status, and shows what it did and told", async () => {
+  await using cluster = await given(POD);
+  equal((await cluster.list(pods))[0]?.status?.phase, "Running");
+
+  deepEqual(await cluster.reconcile(noter(), "default/p"), onChange);
+
+  deepEqual(cluster.actions, ["create configmaps default/p", 'status pods default/p {"message":"noted"}']);
+  deepEqual(cluster.events, ["Normal Noted Pod/p Noted p"]);
+  deepEqual(
+    await cluster.reconcile(noter(), { namespace: "default", name: "p" }),
+    after(1_000),
+    "the next pass sees what the first one did",
+  );
+  equal(cluster.actions.length, 2);
+});
+
+test("a controller that lacks a rule is refused, and told which one", async () => {
+  await using cluster = await given(POD);
+
+  await rejects(
+    cluster.reconcile(noter(MAY_WRITE.slice(0, 1)), "default/p"),
+    (error) => isReason(error, "Forbidden") && error.message === "noter has no rule that lets it update pods/status",
+  );
+  await rejects(
+    cluster.reconcile(noter([]), "default/other").then(() => cluster.reconcile(noter([]), "default/p")),
+    /create configmaps/,
+  );
+});
+
+test("controllers that are started act by themselves, until they are stopped", async () => {
+  await using cluster = await given();
+  const running = await cluster.run(noter());
+  await cluster.client.create(pods, POD);
+  await cluster.settled();
+  equal((await cluster.list(configMaps, "default")).length, 1);
+
+  await running.stop();
+  await cluster.client.create(pods, { ...POD, metadata: { ...POD.metadata, name: "late" } });
+  await cluster.settled();
+
+  equal((await cluster.list(configMaps, "default")).length, 1);
+});
+
+test("a kind that there is none of is named", async () => {
+  await rejects(
+    given({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } }),
+    /no built-in kind Widget of example.com\/v1/,
+  );
+});

@@ -1,0 +1,110 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { configMaps } from "../api/core/v1/config-map.ts";
+import { isReason } from "../api/machinery/status-error.ts";
+import { seededRandom } from "../base/random.ts";
+import type { Client } from "../client/client.ts";
+import { createClient } from "../client/rest-client.ts";
+import { given, type Given } from "./given.ts";
+import { MortalTransport, type Disturbance } from "./mortal-transport.ts";
+
+const lost = (error: unknown): boolean => isReason(error, "ServiceUnavailable");
+
+function map(name: string) {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name } } as const;
+}
+
+function mortal({ clock, server }: Given, disturbance: Disturbance, dieAfter?: number): { mortal: MortalTransport; client: Client } {
+  const transport = new MortalTransport({ clock, random: seededRandom(disturbance.seed ?? 1), disturbance, dieAfter });
+  return { mortal: transport, client: createClient(transport.around(server.transport(), { counts: true })) };
+}
+
+/** What a watch of the maps of "default" tells, one word each. */
+async function listen(client: Client): Promise<string[]> {
+  const told: string[] = [];
+  const { metadata } = await client.list(configMaps, { namespace: "default" });
+  await client.watch(
+    configMaps,
+    { namespace: "default", resourceVersion: metadata.resourceVersion ?? "" },
+    {
+      event: (event) => void told.push("object" in event ? event.object.metadata.name : event.type),
+      ended: () => void told.push("ended"),
+    },
+  );
+  return told;
+}
+
+test("undisturbed it is as if it were not there, and calls are counted", async () => {
+  await using cluster = await given();
+  const { mortal: transport, client } = mortal(cluster, {});
+  const told = await listen(client);
+  await client.create(configMaps, map("a"));
+  deepEqual([told, transport.calls], [["a"], 2]);
+  const uncounted = createClient(transport.around(cluster.server.transport(), { counts: false }));
+  await uncounted.get(configMaps, { namespace: "default", name: "a" });
+  equal(transport.calls, 2);
+});
+
+test("after its last call, which the server carries out, the process hears and asks nothing", async () => {
+  await using cluster = await given();
+  const { mortal: transport, client } = mortal(cluster, {}, 3);
+  const told = await listen(client);
+  await client.create(configMaps, map("a"));
+
+  const [last, late] = await Promise.allSettled([client.create(configMaps, map("b")), client.create(configMaps, map("c"))]);
+
+  deepEqual([last.status, late.status, transport.isDead], ["rejected", "rejected", true]);
+  deepEqual(
+    (await cluster.list(configMaps, "default")).map(({ metadata }) => metadata.name),
+    ["a", "b"],
+  );
+  await rejects(client.get(configMaps, { namespace: "default", name: "a" }), lost);
+  await rejects(client.document("/version"), lost);
+  await rejects(listen(client), lost);
+  await cluster.client.create(configMaps, map("d"));
+  await cluster.settled();
+  deepEqual(told, ["a", "ended"]);
+});
+
+test("some requests fail, half of them after the server did what they ask for, and the same seed gives the same run", async () => {
+  const run = async (seed: number): Promise<readonly [string, number]> => {
+    await using cluster = await given();
+    const { client } = mortal(cluster, { seed, failures: 0.5 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, (_, index) => client.create(configMaps, map(`m${index}`))));
+    return [outcomes.map(({ status }) => status[0]).join(""), (await cluster.list(configMaps, "default")).length];
+  };
+  const [outcomes, made] = await run(3);
+  const succeeded = outcomes.replaceAll("r", "").length;
+
+  ok(succeeded > 5 && succeeded < 35 && made > succeeded && made < 40, `${outcomes} ${made}`);
+  deepEqual(await run(3), [outcomes, made]);
+  ok((await run(4))[0] !== outcomes);
+});
+
+test("events come late, in order, and some twice; none is lost", async () => {
+  await using cluster = await given();
+  const { client } = mortal(cluster, { delayMsMax: 1_000, repeats: 0.5 });
+  const told = await listen(client);
+  const names = Array.from("abcdefgh");
+  for (const name of names) await cluster.client.create(configMaps, map(name));
+  ok(told.length < names.length);
+
+  await cluster.clock.advance(60_000);
+
+  deepEqual(
+    told.filter((name, index) => name !== told[index - 1]),
+    names,
+  );
+  ok(told.length > names.length, told.join(" "));
+});
+
+test("a stream may be cut after any event, and says that it ended", async () => {
+  await using cluster = await given();
+  const { client } = mortal(cluster, { cuts: 1 });
+  const told = await listen(client);
+  await cluster.client.create(configMaps, map("a"));
+  await cluster.client.create(configMaps, map("b"));
+  await cluster.settled();
+
+  deepEqual(told, ["a", "ended"]);
+});
