@@ -254,7 +254,8 @@ function retryAfterMsOf(error: unknown): number {
   return Math.min(retryAfterSeconds * 1_000, RETRY_DELAY.maxMs);
 }
 
-/** What servers say to options that they do not know. */
+/** What servers say to options that they do not know; on an etcd that tells no progress upstream's says that it is an internal error. */
 function isNotUnderstood(error: unknown): boolean {
-  return (["Invalid", "BadRequest", "NotAcceptable", "UnsupportedMediaType"] as const).some((reason) => isReason(error, reason));
+  const reasons = ["Invalid", "BadRequest", "NotAcceptable", "UnsupportedMediaType", "InternalError"] as const;
+  return reasons.some((reason) => isReason(error, reason));
 }
