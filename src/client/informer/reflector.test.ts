@@ -49,19 +49,27 @@ test("an object that was deleted while everything was being told is not there", 
   assert.deepEqual(world.told, ["added default/b@4"]);
 });
 
-test("a server that does not know initial events is asked for pages, at once, and for changes after them", async () => {
-  const refusal = new StatusError("Invalid", "sendInitialEvents: Forbidden");
-  await using world = following(
-    { refuses: refusal },
-    { lists: [aMap("b", 2)], revision: "5", continue: "more" },
-    { lists: [aMap("a", 3)], revision: "5" },
-    { tells: [modified(aMap("a", 6))] },
-  );
-  await world.clock.settle();
+for (const { what, refusal } of [
+  { what: "does not know initial events", refusal: { refuses: new StatusError("Invalid", "sendInitialEvents: Forbidden") } },
+  // As upstream's on an etcd that tells no progress.
+  {
+    what: "breaks off initial events by an internal error",
+    refusal: { tells: [{ type: "ERROR", error: new StatusError("InternalError", "no progress") }], thenEnds: true },
+  },
+] as const) {
+  test(`a server that ${what} is asked for pages, at once, and for changes after them`, async () => {
+    await using world = following(
+      refusal,
+      { lists: [aMap("b", 2)], revision: "5", continue: "more" },
+      { lists: [aMap("a", 3)], revision: "5" },
+      { tells: [modified(aMap("a", 6))] },
+    );
+    await world.clock.settle();
 
-  assert.deepEqual(world.server.asked, [`0 ${ALL}`, "0 list limit=500", "0 list limit=500 continue=more", "0 watch resourceVersion=5"]);
-  assert.deepEqual(world.told, ["added default/a@3", "added default/b@2", "updated default/a@6 from @3"]);
-});
+    assert.deepEqual(world.server.asked, [`0 ${ALL}`, "0 list limit=500", "0 list limit=500 continue=more", "0 watch resourceVersion=5"]);
+    assert.deepEqual(world.told, ["added default/a@3", "added default/b@2", "updated default/a@6 from @3"]);
+  });
+}
 
 test("when the moment of the pages is forgotten, everything is asked for in one answer", async () => {
   await using world = following(
