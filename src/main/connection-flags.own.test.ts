@@ -50,11 +50,11 @@ test("the connection is that of the file and context which the flags name, or of
   after(() => rm(directory, { recursive: true }));
   const file = join(directory, "config");
   const cluster = (name: string) => ({ name, cluster: { server: `https://${name}.example:6443` } });
-  const context = (name: string) => ({ name, context: { cluster: name, user: "" } });
+  const context = (name: string) => ({ name, context: { cluster: name, user: "me" } });
   await writeFile(
     file,
     JSON.stringify({
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "a", users: [] },
+      ...{ apiVersion: "v1", kind: "Config", "current-context": "a", users: [{ name: "me", user: { token: "t" } }] },
       ...{ clusters: [cluster("a"), cluster("b")], contexts: [context("a"), context("b")] },
     }),
   );
@@ -63,6 +63,6 @@ test("the connection is that of the file and context which the flags name, or of
   equal((await loadConnection(values(`--kubeconfig=${file}`), io({}))).server, "https://a.example:6443");
   equal((await loadConnection(values("--kubeconfig", file, "--context=b"), io({}))).server, "https://b.example:6443");
   equal((await loadConnection(values(), io({ KUBECONFIG: file }))).server, "https://a.example:6443");
-  await rejects(loadConnection(values(`--kubeconfig=${file}`, "--context=c"), io({})), /"c"/);
+  await rejects(loadConnection(values(`--kubeconfig=${file}`, "--context=c"), io({})), /context was not found for specified context: c/);
   await rejects(loadConnection(values(`--kubeconfig=${join(directory, "none")}`), io({})), /none/);
 });

@@ -11,68 +11,64 @@ export interface ControllerManagerProcessOptions {
   readonly flags: readonly string[];
 }
 
-const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
-
-export class ControllerManagerProcess implements AsyncDisposable {
+export interface ControllerManagerProcess extends AsyncDisposable {
   readonly program: Program;
-  readonly #lines: string[];
-  readonly #waiting: Waiting;
-
-  private constructor(program: Program, lines: string[], waiting: Waiting) {
-    this.program = program;
-    this.#lines = lines;
-    this.#waiting = waiting;
-  }
-
-  /** Resolves when it runs, which is before it stands in the election. */
-  static async start({ kubeconfig, flags }: ControllerManagerProcessOptions): Promise<ControllerManagerProcess> {
-    const lines: string[] = [];
-    const waiting: Waiting = new Set();
-    const onLine = (line: string): void => {
-      lines.push(line);
-      for (const look of waiting) look();
-    };
-    const words = [LAUNCHER, "controller-manager", `--kubeconfig=${kubeconfig}`, ...flags];
-    return new ControllerManagerProcess(await startProgram({ command: process.execPath, arguments: words, onLine }), lines, waiting);
-  }
-
   /** Resolves when it has begun to act, be it before this call; once for each time that it does. */
-  acts(): Promise<void> {
-    return this.#says("acting as ");
-  }
-
+  acts(): Promise<void>;
   /** Resolves when it acted and does no more; once for each time. */
-  standsBy(): Promise<void> {
-    return this.#says("standing by");
-  }
-
-  /** Resolves when it stands in the election. */
-  stands(): Promise<void> {
-    return this.#says("controllers for ");
-  }
-
-  /** Each line is found once. */
-  #says(beginning: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = this.#lines.findIndex((line) => line.startsWith(beginning));
-        if (found === -1) return;
-        this.#lines.splice(0, found + 1);
-        this.#waiting.delete(look);
-        resolve();
-      };
-      this.#waiting.add(look);
-      look();
-      void this.program.exited.then(() =>
-        reject(new Error(`Expected the controller manager to say "${beginning}", it ended: ${this.program.output.slice(-5).join("\n")}`)),
-      );
-    });
-  }
-
-  /** Ends it with SIGKILL. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.program[Symbol.asyncDispose]());
-  }
+  standsBy(): Promise<void>;
+  /** What its page of figures shows, which it answers between two things that it does. */
+  figures(): Promise<string>;
 }
 
-type Waiting = Set<() => void>;
+const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
+const FIGURES_AT = "figures at ";
+
+/** Resolves when it stands in the election. Disposing of it ends it with SIGKILL. */
+export async function startControllerManagerProcess(options: ControllerManagerProcessOptions): Promise<ControllerManagerProcess> {
+  const said = new Lines();
+  const words = [LAUNCHER, "controller-manager", `--kubeconfig=${options.kubeconfig}`, "--metrics-address=127.0.0.1:0"];
+  const program = await startProgram({ command: process.execPath, arguments: [...words, ...options.flags], onLine: said.push });
+  const says = (beginning: string): Promise<string> =>
+    Promise.race([
+      said.next(beginning),
+      program.exited.then((): never => {
+        const last = program.output.slice(-5).join("\n");
+        throw new Error(`Expected the controller manager to say "${beginning}", it ended: ${last}`);
+      }),
+    ]);
+  const figuresUrl = (await says(FIGURES_AT)).slice(FIGURES_AT.length);
+  await says("controllers for ");
+  return {
+    program,
+    acts: async () => void (await says("acting as ")),
+    standsBy: async () => void (await says("standing by")),
+    figures: async () => (await fetch(figuresUrl)).text(),
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  };
+}
+
+/** What a program said, to be gone through once, from the first line to the last. */
+class Lines {
+  #unread: string[] = [];
+  #look = (): void => undefined;
+
+  readonly push = (line: string): void => {
+    this.#unread.push(line);
+    this.#look();
+  };
+
+  /** The next line that begins so, as soon as it is there; those before it are left behind. */
+  next(beginning: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.#look = () => {
+        const place = this.#unread.findIndex((line) => line.startsWith(beginning));
+        const found = this.#unread[place];
+        if (found === undefined) return;
+        this.#unread = this.#unread.slice(place + 1);
+        resolve(found);
+      };
+      this.#look();
+    });
+  }
+}

@@ -90,7 +90,8 @@ test("without an election it says nothing of one", async () => {
 
 describe("against a server that does not answer", () => {
   for (const elects of [true, false]) {
-    test(`it waits, and can be stopped, ${elects ? "in an election" : "alone"}`, async () => {
+    // Less than it waits for a connection.
+    test(`it waits, and can be stopped, ${elects ? "in an election" : "alone"}`, { timeout: 15_000 }, async () => {
       await using directory = await makeTemporaryDirectory("k8ts-controller-manager-");
       // Takes connections, and says nothing.
       const silent = createServer().listen(0, "127.0.0.1");

@@ -26,7 +26,7 @@ import { createClient } from "../../client/rest-client.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { startTestApiServer, type TestApiServer } from "../api-server.ts";
-import { ControllerManagerProcess } from "../controller-manager-process.ts";
+import { startControllerManagerProcess, type ControllerManagerProcess } from "../controller-manager-process.ts";
 import { rounds, testSeed } from "../rounds.ts";
 import { startTcpProxy } from "../tcp-proxy.ts";
 import { aDeployment } from "./manifests.ts";
@@ -57,8 +57,6 @@ interface Stage extends AsyncDisposable {
   carriedOut(replicas: number): Promise<void>;
   /** Resolves at the `count`th change of a pod from now on. */
   podChanges(count: number): Promise<void>;
-  /** Resolves when the lease is next written. */
-  claimed(): Promise<void>;
   /** A controller manager of this user, which finds the server at this port of 127.0.0.1. */
   start(user: string, flags: readonly string[], port?: number): Promise<ControllerManagerProcess>;
 }
@@ -91,12 +89,8 @@ async function startStage(): Promise<Stage> {
       let left = count;
       return until(known.pods, () => left-- <= 0);
     },
-    claimed() {
-      const { length } = claims;
-      return until(known.leases, () => claims.length > length);
-    },
     start: async (user, flags, port = portOf(server)) =>
-      ControllerManagerProcess.start({ kubeconfig: await kubeconfigAs(server, user, port), flags }),
+      startControllerManagerProcess({ kubeconfig: await kubeconfigAs(server, user, port), flags }),
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
@@ -192,7 +186,6 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   let leader = { user: "manager-a", process: await start("manager-a") };
   await leader.process.acts();
   let other = { user: "manager-b", process: await start("manager-b") };
-  await other.process.stands();
   await deploy(stage, 1);
   const expected = [leader.user];
 
@@ -205,7 +198,6 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
     await other.process.acts();
     await stage.carriedOut(replicas);
     const again = { user: leader.user, process: await start(leader.user) };
-    await again.process.stands();
     [leader, other] = [other, again];
     expected.push(leader.user);
   }
@@ -228,16 +220,15 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
   await a.acts();
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
-  await b.stands();
   await deploy(stage, 1);
 
-  // It waits for answers, amidst its work, when it is frozen: with those it could go on. Whatever it had sent by then was sent before it
-  // renewed the lease, so nothing is on its way.
+  // It waits for answers, amidst its work, when it is frozen: with those it could go on. What it had begun to send when they ceased to
+  // come was sent by the time it has shown its figures a few times, so nothing is on its way.
   const amidst = stage.podChanges(3);
   await scale(stage, 100);
   await amidst;
   proxy.hold("answers");
-  await stage.claimed();
+  for (let turn = 0; turn < 5; turn++) await a.figures();
   a.program.signal("SIGSTOP");
   await b.acts();
   await stage.carriedOut(100);
@@ -257,7 +248,6 @@ test("a leader that is told to end gives the lease back, and the other one acts 
   await using a = await stage.start("manager-a", LONG);
   await a.acts();
   await using b = await stage.start("manager-b", LONG);
-  await b.stands();
   await deploy(stage, 2);
 
   await scale(stage, 4);
