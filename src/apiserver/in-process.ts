@@ -50,7 +50,8 @@ function noDocuments(): Promise<never> {
 }
 
 function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, warnings: string[]): ApiRequest {
-  const { verb, group, version, plural, subresource = "", namespace = "", name = "", options = {}, signal, traceparent, cause } = request;
+  const { verb, group, version, plural, subresource = "", namespace = "", name = "", options = {}, signal, traceparent } = request;
+  const { cause, leadership } = request;
   const body = bodyOf(request);
   return {
     verb,
@@ -69,6 +70,7 @@ function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOpt
       ...(signal === undefined ? {} : { signal }),
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(cause === undefined ? {} : { cause }),
+      ...(leadership === undefined ? {} : { leadership }),
       warn: (sentence) => void warnings.push(sentence),
     },
   };

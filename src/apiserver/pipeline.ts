@@ -9,6 +9,7 @@ import { mustBeAllowed } from "./authorization/access.ts";
 import { MASTERS } from "./authorization/chain.ts";
 import { BodyRoom, RETRY_AFTER_SECONDS, type Room } from "./body-room.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
+import { mustLead } from "./leadership.ts";
 import type { Causes } from "./causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
@@ -47,6 +48,8 @@ export class Pipeline {
       step = "room";
       room = this.#takeRoom(request);
       step = "verb";
+      const { leadership } = request.context;
+      if (leadership !== undefined && !READING.includes(request.verb)) await mustLead(this.#server.objects, leadership);
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
       this.#record(request, outcome);

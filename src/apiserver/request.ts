@@ -4,6 +4,7 @@
  */
 import type { ConnectionRequest } from "./connection.ts";
 import type { Cause } from "../api/machinery/cause.ts";
+import type { Leadership } from "../api/machinery/leadership.ts";
 import type { Json, JsonObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import type { PatchType, RequestOptions } from "../api/machinery/transport.ts";
@@ -51,6 +52,8 @@ export interface RequestContext {
   readonly userAgent: string;
   /** W3C trace context, carried along to whoever is called because of this request. */
   readonly traceparent?: string;
+  /** Whoever asks acts only while leading (header `k8ts-leadership`). */
+  readonly leadership?: Leadership;
   /** Why the caller asks: the object and decision that made it (header `k8ts-cause`). */
   readonly cause?: Cause;
   /** Sentences for the `Warning` header. Adds one, in the order of being found. */

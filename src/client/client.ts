@@ -57,8 +57,7 @@ export interface SelectOptions
 
 export interface ListOptions extends SelectOptions, Pick<RequestOptions, "limit" | "continue" | "timeoutSeconds"> {}
 
-export interface WatchOptions
-  extends SelectOptions, Pick<RequestOptions, "timeoutSeconds" | "allowWatchBookmarks" | "sendInitialEvents"> {}
+export interface WatchOptions extends SelectOptions, Pick<RequestOptions, "timeoutSeconds" | "allowWatchBookmarks" | "sendInitialEvents"> {}
 
 export interface WriteOptions extends CallOptions, Pick<RequestOptions, "dryRun" | "fieldManager" | "fieldValidation"> {
   /** Writes only this part of the object: "status", "scale", "approval". */

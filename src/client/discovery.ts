@@ -47,9 +47,7 @@ export async function discoverVersion(client: Client, groupVersion: string, opti
 /** By apiVersion and kind, as they stand in an object. */
 export function findKind({ all }: Discovery, apiVersion: string, kind: string): DiscoveredKind | undefined {
   const version = parseApiVersion(apiVersion);
-  return all.find(
-    (found) => found.kind === kind && found.storage.group === version?.group && found.storage.version === version.version,
-  );
+  return all.find((found) => found.kind === kind && found.storage.group === version?.group && found.storage.version === version.version);
 }
 
 /** "v1", "apps/v1", …: groups in the server's order, of each group the preferred version first. */

@@ -4,7 +4,7 @@ import { configMaps } from "../api/core/v1/config-map.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { ConfigMap } from "../api/generated/core/v1.ts";
-import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
+import type { JsonObject } from "../api/machinery/object.ts";
 import { isReason, StatusError } from "../api/machinery/status-error.ts";
 import type { Transport, TransportRequest, TransportResponse, TransportWatchListener } from "../api/machinery/transport.ts";
 import type { Client, Draft } from "./client.ts";
@@ -20,7 +20,7 @@ const LISTENER: TransportWatchListener = { event() {}, ended() {} };
 class Recorded implements Transport {
   readonly requests: Omit<TransportRequest, "verb">[] = [];
   readonly documents: unknown[] = [];
-  answer: TransportResponse = { is: "object", object: MAP as KubeObject, created: true, warnings: [] };
+  answer: TransportResponse = { is: "object", object: MAP, created: true, warnings: [] };
 
   request(request: TransportRequest): Promise<TransportResponse> {
     this.requests.push(request);

@@ -10,7 +10,7 @@ import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
 import { createClient } from "../client/rest-client.ts";
 import { startControllersPart, type ControllersPartOptions } from "./controllers-part.ts";
 import { leadingOnly } from "./leading-only.ts";
-import { startLed, type Election } from "./led.ts";
+import { leadershipOf, startLed, type Election } from "./led.ts";
 
 /** Where upstream's controller managers, too, find out who leads. */
 export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
@@ -44,7 +44,7 @@ export function startLedControllers(options: LedControllersOptions): LedControll
     await using ways = new Disposables();
     const transportFor: ControllersPartOptions["transportFor"] = (identity) => {
       const transport = options.transportFor(identity, ways);
-      return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, isLeading);
+      return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, { isLeading, leadership: leadershipOf(election) });
     };
     const running = await startControllersPart({ ...options, transportFor, signal });
     metrics = () => running.metrics();

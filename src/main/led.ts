@@ -1,4 +1,5 @@
 /** Work that one of several processes does: at once if there is no election, otherwise each time this process leads. */
+import type { Leadership } from "../api/machinery/leadership.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
@@ -10,6 +11,11 @@ export interface Election extends ElectionTimes {
   readonly lease: { readonly namespace: string; readonly name: string };
   /** Unlike that of any other process. */
   readonly identity: string;
+}
+
+/** What the server checks of each write. */
+export function leadershipOf(election: Election | undefined): Leadership | undefined {
+  return election === undefined ? undefined : { ...election.lease, holder: election.identity };
 }
 
 export interface LedOptions {

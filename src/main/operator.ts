@@ -16,7 +16,7 @@ import { runControllers } from "../controllers/runtime/run-controllers.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { leadingOnly } from "./leading-only.ts";
-import { startLed, type Election } from "./led.ts";
+import { leadershipOf, startLed, type Election } from "./led.ts";
 
 export interface OperatorOptions {
   readonly controllers: readonly Controller[];
@@ -53,7 +53,7 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
         controllers,
         informers,
         client,
-        clientFor: () => createClient(leadingOnly(transport, isLeading)),
+        clientFor: () => createClient(leadingOnly(transport, { isLeading, leadership: leadershipOf(election) })),
         recorderFor: ({ account, component = account }, own) => createEventRecorder({ client: own, component, clock, random, log }),
         clock,
         random,

@@ -24,7 +24,7 @@ async function state(objects: readonly object[], { laterMs = 0 }: { readonly lat
     });
   }
   for (const object of objects) await makeObject(cluster.client, object);
-  return stateOf(cluster);
+  return await stateOf(cluster);
 }
 
 function map(more: object = {}, metadata: object = { name: "a" }) {

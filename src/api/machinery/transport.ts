@@ -3,6 +3,7 @@
  * HTTPS. A client is given a transport and cannot tell which it is. Every failure is a StatusError.
  */
 import type { Cause } from "./cause.ts";
+import type { Leadership } from "./leadership.ts";
 import type { Json, JsonObject, KubeObject, ListMeta } from "./object.ts";
 import type { Verb } from "./resource.ts";
 import type { StatusError } from "./status-error.ts";
@@ -51,6 +52,8 @@ export interface TransportRequest {
   readonly signal?: AbortSignal;
   /** W3C trace context, handed on. */
   readonly traceparent?: string;
+  /** The server writes only if whoever asks still leads; otherwise it is a Conflict. Other servers than this one's do not look at it. */
+  readonly leadership?: Leadership;
   /** Why this is asked: who decided it, looking at what. */
   readonly cause?: Cause;
 }

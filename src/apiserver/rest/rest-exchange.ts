@@ -3,6 +3,7 @@
  * Status with the code that its reason has.
  */
 import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
+import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadership.ts";
 import { badRequest, internalError, isStatusError, noSuchPath, type StatusError } from "../../api/machinery/status-error.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
@@ -215,6 +216,7 @@ function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: C
     userAgent: request.header("user-agent") ?? "",
     ...traceOf(request),
     ...causeOf(request),
+    ...leadershipOf(request),
     warn: (sentence) => void warnings.push(sentence),
   };
 }
@@ -227,6 +229,16 @@ function mayHang({ store }: ServerContext, verb: string): boolean {
 function traceOf(request: ExchangeRequest): Pick<RequestContext, "traceparent"> {
   const traceparent = request.header("traceparent");
   return traceparent === undefined ? {} : { traceparent: traceparent.slice(0, CARRIED_LENGTH_MAX) };
+}
+
+/** One that cannot be read must not be taken for none: the write would be made. */
+function leadershipOf(request: ExchangeRequest): Pick<RequestContext, "leadership"> {
+  const text = request.header(LEADERSHIP_HEADER);
+  if (text === undefined) return {};
+  const leadership = parseLeadership(text);
+  if (leadership === undefined)
+    throw badRequest(`the header ${LEADERSHIP_HEADER} must be NAMESPACE/NAME/HOLDER of a lease, each percent-encoded`);
+  return { leadership };
 }
 
 function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {

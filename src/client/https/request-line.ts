@@ -1,5 +1,6 @@
 /** A request of the transport as HTTP: method, path, query and body are upstream's to the letter, since other servers read them, too. */
 import { CAUSE_HEADER, formatCause } from "../../api/machinery/cause.ts";
+import { formatLeadership, LEADERSHIP_HEADER } from "../../api/machinery/leadership.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
@@ -38,10 +39,11 @@ const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
 
 /** Throws BadRequest if a name cannot stand in a path: it would ask for something else. */
 export function requestLine(request: TransportRequest): RequestLine {
-  const { verb, patch, object, traceparent, cause } = request;
+  const { verb, patch, object, traceparent, cause, leadership } = request;
   const isRead = verb === "get" || verb === "list" || verb === "watch";
   const headers: Record<string, string> = {};
   if (traceparent !== undefined) headers["traceparent"] = traceparent;
+  if (leadership !== undefined) headers[LEADERSHIP_HEADER] = formatLeadership(leadership);
   if (cause !== undefined) headers[CAUSE_HEADER] = formatCause(cause);
   const line = { method: METHODS[verb], path: `${pathOf(request)}${queryOf(verb, request.options)}`, headers, isRead };
   if (patch !== undefined) {

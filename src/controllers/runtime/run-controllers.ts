@@ -61,7 +61,7 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     });
     return one;
   };
-  const clients = await Promise.all(controllers.map((controller) => options.clientFor(controller)));
+  const clients = await Promise.all(controllers.map(async (controller) => options.clientFor(controller)));
   const running = controllers.map((controller, index) => prepare(controller, clients[index] as Client));
   await Promise.all(running.map((one) => one.start(signal)));
   const started = starting.move();

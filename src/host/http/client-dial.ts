@@ -4,6 +4,7 @@
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, rootCertificates, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { eitherOf } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { formatAddress, unbracketed, type Address } from "./client-address.ts";
 import { describeFailure, HttpClientError, type ClientTls } from "./client-contract.ts";
@@ -21,14 +22,16 @@ export interface DialOptions extends Address {
   readonly proxy?: string | undefined;
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** Gives up; nothing stays open. */
+  readonly signal: AbortSignal;
 }
 
 /** Rejects with an HttpClientError: nothing was asked of the server yet. */
 export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
-  const { host, port, clock, timeoutMs } = options;
+  const { host, port, clock, timeoutMs, signal } = options;
   const opened: Socket[] = [];
   const timer = new AbortController();
-  const tooLate = clock.sleep(timeoutMs, timer.signal).then(() => {
+  const tooLate = clock.sleep(timeoutMs, eitherOf(timer.signal, signal)).then(() => {
     throw new Error(`it took more than ${timeoutMs / 1_000} s`);
   });
   try {

@@ -56,7 +56,8 @@ class Pool implements HttpClient {
   /** Connections of HTTP/1.1 that were made to learn what the server speaks. */
   readonly #spare: Socket[] = [];
   #dialing: Promise<void> | undefined;
-  #isClosed = false;
+  /** A connection that is being made is given up, too. */
+  readonly #closing = new AbortController();
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -86,7 +87,7 @@ class Pool implements HttpClient {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(new Error("the client was closed"));
     this.#deadlines.close();
     for (const connections of [...this.#retiredHttp1, this.#http1]) connections?.destroy();
     for (const socket of this.#spare.splice(0)) socket.destroy();
@@ -167,6 +168,10 @@ class Pool implements HttpClient {
     });
   }
 
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   async #dial(protocols: readonly string[]): Promise<Socket> {
     const { clock, proxy } = this.#options;
     const isSecure = this.#url.protocol === "https:";
@@ -177,6 +182,7 @@ class Pool implements HttpClient {
       proxy,
       clock,
       timeoutMs: this.#limits.connectTimeoutMs,
+      signal: this.#closing.signal,
       ...(isSecure ? { tls: await this.#tls() } : {}),
     });
   }

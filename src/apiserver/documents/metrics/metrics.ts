@@ -8,7 +8,14 @@ import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../document.ts";
 import type { Endpoints } from "../../endpoints.ts";
 import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
-import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily, type Labels, type Sample } from "../../../base/prometheus-text.ts";
+import {
+  PROMETHEUS_TYPE,
+  prometheusText,
+  type Family,
+  type HistogramFamily,
+  type Labels,
+  type Sample,
+} from "../../../base/prometheus-text.ts";
 
 export function metricsDocument({ endpoints, metrics, server, moreMetrics }: DocumentDependencies): Document {
   return {
