@@ -1,7 +1,8 @@
 /**
  * How a program asks the API, whatever is between them (api/machinery/transport.ts): one method per verb, typed by the kind it is given.
  * Every failure is a StatusError (api/machinery/status-error.ts); `isReason(error, "Conflict")` tells them apart.
- * What comes out is shared and frozen: to change is to copy. Only types and words are here; rest-client.ts does it.
+ * What comes out is shared, so it is never changed: to change is to copy. (In one process it is also frozen where the server freezes, as in
+ * tests.) Only types and words are here; rest-client.ts does it.
  */
 import type { Cause } from "../api/machinery/cause.ts";
 import type { GroupVersion, Json, JsonObject, KubeObject, ListMeta } from "../api/machinery/object.ts";

@@ -19,6 +19,8 @@ import { garbageCollectorController } from "./garbage-collector/garbage-collecto
 import { namespaceController } from "./namespace/namespace-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
 import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
+import { persistentVolumeClaimProtectionController } from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
+import { persistentVolumeProtectionController } from "./persistent-volume-protection/persistent-volume-protection-controller.ts";
 import {
   podGarbageCollectorController,
   type PodGarbageCollectorSettings,
@@ -34,6 +36,7 @@ import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
+import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** What the controllers of a cluster must be told; what can be left out has upstream's default. */
 export interface ControllerSettings extends RootCaSettings, EndpointSliceSettings, SigningSettings {
@@ -63,6 +66,9 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     nodeLifecycleController(settings.nodeLifecycle),
     taintEvictionController,
     clusterRoleAggregationController,
+    persistentVolumeClaimProtectionController,
+    persistentVolumeProtectionController,
+    volumeAttributesClassProtectionController,
     rootCaCertificatePublisherController(settings),
   ];
 }

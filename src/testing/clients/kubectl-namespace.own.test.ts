@@ -22,13 +22,16 @@ const SELECTOR = { matchLabels: LABELS };
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const ROLE = { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "x" };
 const SUBJECT = { kind: "ServiceAccount", name: "x" };
+const MODES = { accessModes: ["ReadWriteOnce"] };
+const SIZE = { storage: "1Gi" };
 
-/** One of each kind that a user makes in a namespace; not claims of volumes, whose finalizer waits for a controller of its own. */
+/** One of each kind that a user makes in a namespace. */
 const ONE_OF_EACH: readonly JsonObject[] = [
   aConfigMap("x"),
   of("v1", "Secret", {}),
   of("v1", "ServiceAccount", {}),
-  aPod("x"),
+  aPod("x", { volumes: [{ name: "data", persistentVolumeClaim: { claimName: "x" } }] }),
+  of("v1", "PersistentVolumeClaim", { spec: { ...MODES, resources: { requests: SIZE } } }),
   of("v1", "PodTemplate", { template: TEMPLATE }),
   of("v1", "ReplicationController", { spec: { replicas: 1, selector: { app: "rc" }, template: withLabels("rc") } }),
   aService("x"),
@@ -118,6 +121,19 @@ test("what holds a namespace back is told in its conditions, and it goes when th
 
   equal((await deletion.rest()).join("\n"), "");
   equal(await server.kubectl("get namespace held --ignore-not-found"), "");
+});
+
+test("claims, volumes and classes of attributes that nobody uses are gone when kubectl delete ends", needs("kubectl"), async () => {
+  const kubectl = await server.inNamespace("storage");
+  const objects = [
+    of("v1", "PersistentVolumeClaim", { spec: { ...MODES, resources: { requests: SIZE } } }),
+    of("v1", "PersistentVolume", { spec: { ...MODES, capacity: SIZE, hostPath: { path: "/x" } } }),
+    of("storage.k8s.io/v1", "VolumeAttributesClass", { driverName: "example.com", parameters: { speed: "high" } }),
+  ];
+  await kubectl("create -f -", { input: aList(...objects) });
+
+  match(await kubectl("delete pvc/x pv/x vac/x"), /^persistentvolumeclaim "x" deleted.*\npersistentvolume "x" deleted.*\nvol/);
+  equal(await kubectl("get pvc,pv,vac -o name"), "");
 });
 
 test("pods end before anything else of the namespace does", needs("kubectl"), async () => {

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
+import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import type { PersistentVolumeClaimStatus } from "../../api/generated/core/v1.ts";
+import { volumeAttributesClasses } from "../../api/storage.k8s.io/v1/volume-attributes-class.ts";
+import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/controlled-server.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given } from "../../testing/given.ts";
+import { rounds } from "../../testing/rounds.ts";
+import { volumeAttributesClassProtectionController as controller } from "./volume-attributes-class-protection-controller.ts";
+
+const FINALIZER = "kubernetes.io/vac-protection";
+const GOLD = { name: "gold" };
+const DATA = { namespace: "default", name: "data" };
+const MODES = { accessModes: ["ReadWriteOnce"] };
+
+function attributesClass(name: string, finalizers: readonly string[] = [FINALIZER]) {
+  const rest = { driverName: "example.com", parameters: { speed: "high" } };
+  return { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttributesClass", metadata: { name, finalizers }, ...rest } as const;
+}
+
+function volume(named: string | undefined) {
+  const source = { csi: { driver: "example.com", volumeHandle: "x" } };
+  const spec = { ...MODES, capacity: { storage: "1Gi" }, volumeAttributesClassName: named, ...source };
+  return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "disk" }, spec };
+}
+
+function claim(named: string | undefined, status: PersistentVolumeClaimStatus = {}) {
+  const spec = { ...MODES, resources: { requests: { storage: "1Gi" } }, volumeAttributesClassName: named };
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: DATA, spec, status };
+}
+
+test("a class that lacks the finalizer gets it, and one that has it is left alone", async () => {
+  await using cluster = await given(attributesClass("bare", []), attributesClass("gold"));
+
+  for (const name of ["bare", "gold", "nowhere"]) await cluster.reconcile(controller, name);
+
+  assert.deepEqual(cluster.actions, ["update volumeattributesclasses bare"]);
+  assert.deepEqual((await cluster.client.get(volumeAttributesClasses, { name: "bare" })).metadata.finalizers, [FINALIZER]);
+});
+
+for (const [user, object, isGone] of [
+  ["a volume has", volume("gold"), false],
+  ["a claim asks for", claim("gold"), false],
+  ["a claim has", claim("silver", { currentVolumeAttributesClassName: "gold" }), false],
+  ["a claim is changed to", claim("silver", { modifyVolumeStatus: { targetVolumeAttributesClassName: "gold", status: "Pending" } }), false],
+  ["only a volume without a class might name", volume(undefined), true],
+  ["only a claim with an empty name might name", claim("", { currentVolumeAttributesClassName: "" }), true],
+  ["nobody names, though others are named,", claim("silver"), true],
+] as const) {
+  test(`a class that ${user} ${isGone ? "goes" : "stays"} when it is deleted`, async () => {
+    await using cluster = await given(attributesClass("gold"), object);
+    await cluster.client.delete(volumeAttributesClasses, GOLD);
+
+    await cluster.reconcile(controller, "gold");
+
+    assert.equal((await cluster.list(volumeAttributesClasses)).length, isGone ? 0 : 1);
+  });
+}
+
+test("a class goes when the last that names it lets go of it: by naming another, and by going itself", async () => {
+  await using cluster = await given(attributesClass("gold"), volume("gold"), claim("gold"));
+  await cluster.run(controller);
+  await cluster.client.delete(volumeAttributesClasses, GOLD);
+  await cluster.settled();
+
+  await cluster.client.delete(persistentVolumes, { name: "disk" });
+  await cluster.settled();
+  assert.deepEqual(cluster.actions, []);
+  const data = await cluster.client.get(persistentVolumeClaims, DATA);
+  const bound = await cluster.client.updateStatus(persistentVolumeClaims, {
+    ...data,
+    status: { phase: "Bound", currentVolumeAttributesClassName: "gold" },
+  });
+  const asks = await cluster.client.update(persistentVolumeClaims, {
+    ...bound,
+    spec: { ...bound.spec, volumeAttributesClassName: "silver" },
+  });
+  await cluster.settled();
+  assert.deepEqual(cluster.actions, []);
+
+  await cluster.client.updateStatus(persistentVolumeClaims, {
+    ...asks,
+    status: { phase: "Bound", currentVolumeAttributesClassName: "silver" },
+  });
+  await cluster.settled();
+  assert.deepEqual(await cluster.list(volumeAttributesClasses), []);
+});
+
+test("with the roles and the admission of a cluster a class that is deleted goes", async () => {
+  const path = "/apis/storage.k8s.io/v1/volumeattributesclasses";
+  await using server = await startControlledServer([controller.name], { config: WITH_ALL_ADMISSION });
+  const made = await server.call("POST", path, attributesClass("gold", []));
+  assert.deepEqual(made.body.metadata.finalizers, [FINALIZER]);
+
+  await server.call("DELETE", `${path}/gold`);
+  await server.clock.settle();
+
+  assert.equal((await server.call("GET", `${path}/gold`)).code, 404);
+});
+
+test("every step may be the last", () =>
+  everyStepMayBeTheLast(
+    {
+      objects: [attributesClass("gold"), attributesClass("bare", []), attributesClass("silver"), volume("gold"), claim("silver")],
+      controllers: () => [controller],
+      restMs: 3_000,
+      steps: [
+        ({ client }) => client.deleteCollection(volumeAttributesClasses),
+        async ({ client }) => void (await client.delete(persistentVolumes, { name: "disk" })),
+      ],
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 50 }) },
+  ));
