@@ -167,7 +167,7 @@ test("a server that says again and again that there is nothing so new has anothe
   const refusal: ScriptedAnswer = { refuses: tooLarge("9", "4") };
   await using world = following(
     { tells: whole(9, aMap("a", 3, { data: { is: "old" } }), aMap("b", 9)), thenEnds: true },
-    ...Array.from({ length: 6 }, () => refusal),
+    ...Array.from({ length: 10 }, () => refusal),
     { tells: [...whole(4, aMap("a", 3, { data: { is: "new" } })), modified(aMap("a", 5))] },
   );
   const reached = (await world.clock.settle(), world.informer.reached("11"));
@@ -175,7 +175,7 @@ test("a server that says again and again that there is nothing so new has anothe
 
   assert.deepEqual(
     world.server.asked.map((line) => line.replace(/^\d+ /, "")),
-    [ALL, "watch resourceVersion=9", ...Array.from({ length: 5 }, () => ALL_SINCE(9)), ALL],
+    [ALL, "watch resourceVersion=9", ...Array.from({ length: 9 }, () => ALL_SINCE(9)), ALL],
   );
   assert.deepEqual(world.told, [
     "added default/a@3",
@@ -186,6 +186,22 @@ test("a server that says again and again that there is nothing so new has anothe
   ]);
   assert.equal(world.informer.revision, "5");
   await reached; // Of what will never come nobody waits.
+});
+
+test("also after a long outage another history is taken soon", async () => {
+  const unreachable: ScriptedAnswer = { refuses: new StatusError("ServiceUnavailable", "Nobody answers") };
+  await using world = following(
+    { tells: whole(9, aMap("a", 3)), thenEnds: true },
+    ...Array.from({ length: 12 }, () => unreachable),
+    ...Array.from({ length: 10 }, (): ScriptedAnswer => ({ refuses: tooLarge("9", "4") })),
+    { tells: whole(4, aMap("b", 4)) },
+  );
+  await world.clock.advance(600_000);
+
+  const seconds = world.server.asked.map((line) => Number.parseInt(line, 10));
+  const [firstAnswer = 0, taken = Infinity] = [seconds[13], seconds[23]];
+  assert(taken - firstAnswer <= 30, `it took ${taken - firstAnswer} s`);
+  assert.deepEqual(world.told.slice(1), ["deleted default/a@3", "added default/b@4"]);
 });
 
 test("a server that lags a while is waited for, and what is known stays", async () => {

@@ -51,8 +51,10 @@ const WATCH_MIN_SECONDS = 300;
 /** A watch that brought nothing and ended within this has failed: coming back at once would be a busy loop. */
 const LASTED_MS = 1_000;
 
-/** How often a server may say that there is nothing so new, before it is believed. With the delays in between 12 to 25 s, which no lag is. */
-const BEHIND_MAX = 6;
+/** How often a server may say that there is nothing so new, before it is believed. With the delays in between 12 to 27 s, which no lag is. */
+const BEHIND_MAX = 10;
+/** No longer delay is made in between, however long the server could not be reached before: it answers, and others wait for what it has. */
+const BEHIND_DELAY_MAX_MS = 3_000;
 
 /** What one try came to. */
 type Attempt = WatchEnd | { readonly is: "listed" };
@@ -90,7 +92,8 @@ export class Reflector {
       const retryAfterMs = this.#learn(attempt, { resumed });
       const triesOtherwise = streamed && !this.#streams;
       if ((hasFollowed || hasAll || triesOtherwise) && retryAfterMs === 0) continue;
-      const delayMs = Math.max(this.#backoff.next(), retryAfterMs);
+      const longestMs = this.#behind > 0 ? BEHIND_DELAY_MAX_MS : Infinity;
+      const delayMs = Math.max(Math.min(this.#backoff.next(), longestMs), retryAfterMs);
       this.#report(attempt, delayMs);
       await clock.sleep(delayMs, signal).catch(() => undefined);
     }
