@@ -10,9 +10,14 @@ import { disruptionTarget } from "../../api/core/v1/pod/disruption-target.ts";
 import { isTerminal, momentMs } from "../../api/core/v1/pod/readiness.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 
-/** It was told to go before anybody had begun to run it. */
+/** It was told to go before anybody had begun to run it, and is still held by something. */
 export function isUnscheduledAndGoing(pod: Pod): boolean {
-  return isGoing(pod) && nodeOf(pod) === "";
+  return isGoing(pod) && !isVanishing(pod) && nodeOf(pod) === "";
+}
+
+/** Nothing holds it: that it goes is told a moment before it is gone. */
+function isVanishing(pod: Pod): boolean {
+  return isGoingAtOnce(pod) && (pod.metadata.finalizers ?? []).length === 0;
 }
 
 export function isGoing({ metadata }: Pod): boolean {

@@ -94,6 +94,15 @@ test("a Pod that is told to go and is on no Node fails at once, and stays as lon
   equal(cluster.actions.length, 1);
 });
 
+test("a Pod that is on no Node and held by nothing goes by itself", async () => {
+  await using cluster = await given(aPod("p", { phase: "Pending" }));
+  await cluster.run(podGarbageCollectorController());
+  await deletePod(cluster, "p");
+  await cluster.clock.advance(60_000);
+
+  deepEqual([await names(cluster), cluster.actions], [[], []]);
+});
+
 test("Pods that are told to go on a Node that stays off go at once, the others stay", async () => {
   await using cluster = await given(NODE, aPod("going", { nodeName: "n1" }), aPod("staying", { nodeName: "n1" }));
   await cluster.run(podGarbageCollectorController());
