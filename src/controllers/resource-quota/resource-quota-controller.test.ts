@@ -71,6 +71,15 @@ test("what is deleted, and what somebody wrote into the status, is put right", a
   assert.deepEqual((await quotaOf(server)).status, { hard: { secrets: "5" }, used: { secrets: "1" } });
 });
 
+test("events are not counted", async () => {
+  await using server = await start();
+
+  await addQuota(server, { "count/events": "1", "count/events.events.k8s.io": "1", "count/secrets": "3" });
+
+  const hard = { "count/events": "1", "count/events.events.k8s.io": "1", "count/secrets": "3" };
+  assert.deepEqual((await quotaOf(server)).status, { hard, used: { "count/secrets": "0" } });
+});
+
 test("nothing is written while nothing changes", async () => {
   await using server = await start();
   await makeSecrets(server, "a");

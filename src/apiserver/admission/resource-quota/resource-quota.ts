@@ -4,19 +4,12 @@
  */
 import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import type { QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
-import { evaluatorOf } from "../../../api/core/v1/resource-quota/evaluators.ts";
+import { evaluatorOf, isNeverCounted } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
 import { ByNamespace } from "../../by-namespace.ts";
 import { QUOTAS } from "./quota-books.ts";
 import { QuotaGate } from "./quota-gate.ts";
-
-/** Upstream has never counted them. */
-const UNCOUNTED = [
-  { group: "", plural: "events" },
-  { group: "events.k8s.io", plural: "events" },
-];
 
 /** Paths by which an object of the kind is written; by all others something is done to it. */
 const WRITTEN = ["", "status", "resize"];
@@ -41,7 +34,7 @@ export function resourceQuota(dependencies: AdmissionDependencies): AdmissionPlu
 function isCountable(request: AdmissionRequest): boolean {
   const { operation, subresource, namespace, endpoint } = request;
   if ((operation !== "CREATE" && operation !== "UPDATE") || namespace === "" || !WRITTEN.includes(subresource)) return false;
-  return endpoint.resource.stored && endpoint.resource.scope === "Namespaced" && !UNCOUNTED.some((kind) => isOf(request, kind));
+  return endpoint.resource.stored && endpoint.resource.scope === "Namespaced" && !isNeverCounted(endpoint.name);
 }
 
 function writeOf({ operation, subresource, endpoint, object, oldObject }: AdmissionRequest): QuotaWrite {

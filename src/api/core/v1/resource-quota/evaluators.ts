@@ -17,6 +17,11 @@ const NAMED: readonly QuotaEvaluator[] = NAMED_BY_PLURAL.map((plural) => objectE
 const ALL: readonly QuotaEvaluator[] = [...KNOWING, ...NAMED];
 const COUNT = "count/";
 
+/** Nobody counts them, as upstream. */
+export function isNeverCounted({ group, plural }: Pick<QuotaEvaluator, "group" | "plural">): boolean {
+  return plural === "events" && (group === "" || group === "events.k8s.io");
+}
+
 export function evaluatorOf(group: string, plural: string): QuotaEvaluator {
   const known = ALL.find((evaluator) => evaluator.group === group && evaluator.plural === plural);
   return known ?? objectEvaluator(group, plural);
@@ -29,7 +34,8 @@ export function hardNames({ spec }: ResourceQuota): readonly string[] {
 /** Who must be asked to know how much of a quota is taken. A kind of which only the number counts may not exist. */
 export function evaluatorsOf(quota: ResourceQuota, surroundings: QuotaSurroundings): readonly QuotaEvaluator[] {
   const names = hardNames(quota);
-  const others = names.filter((name) => name.startsWith(COUNT)).map((name) => counted(name.slice(COUNT.length)));
+  const named = names.filter((name) => name.startsWith(COUNT)).map((name) => counted(name.slice(COUNT.length)));
+  const others = named.filter((evaluator) => !isNeverCounted(evaluator));
   const byKind = new Map([...others, ...ALL].map((evaluator) => [`${evaluator.group}/${evaluator.plural}`, evaluator]));
   return [...byKind.values()].filter((evaluator) => evaluator.namesAmong(names, surroundings).length > 0);
 }
