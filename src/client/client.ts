@@ -6,8 +6,8 @@
  */
 import type { Cause } from "../api/machinery/cause.ts";
 import type { GroupVersion, Json, JsonObject, KubeObject, ListMeta } from "../api/machinery/object.ts";
-import type { WriteContext } from "../api/machinery/resource.ts";
-import type { PatchType, RequestOptions, TransportWatch, TransportWatchListener } from "../api/machinery/transport.ts";
+import type { Verb, WriteContext } from "../api/machinery/resource.ts";
+import type { PatchType, RequestOptions, TransportEvent, TransportWatch } from "../api/machinery/transport.ts";
 
 /**
  * Which objects are meant, and of which type they are. Every resource of api/ is one (`pods`, `deployments`); for a kind of one's own
@@ -60,6 +60,18 @@ export interface ListOptions extends SelectOptions, Pick<RequestOptions, "limit"
 
 export interface WatchOptions extends SelectOptions, Pick<RequestOptions, "timeoutSeconds" | "allowWatchBookmarks" | "sendInitialEvents"> {}
 
+/** The same as of the transport, with objects of the kind that is watched. */
+export type WatchEvent<T extends KubeObject = KubeObject> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | Exclude<TransportEvent, { readonly object: KubeObject }>;
+
+export interface WatchListener<T extends KubeObject = KubeObject> {
+  /** In order. Must not throw. */
+  event(event: WatchEvent<T>): void;
+  /** Called exactly once, last. After an ERROR, or when the server ends the watch: come back with the last version seen. */
+  ended(): void;
+}
+
 export interface WriteOptions extends CallOptions, Pick<RequestOptions, "dryRun" | "fieldManager" | "fieldValidation"> {
   /** Writes only this part of the object: "status", "scale", "approval". */
   readonly subresource?: string;
@@ -93,7 +105,7 @@ export interface Client {
   /** All of them, a page at a time (`limit`, default 500), all as they were at one revision. */
   pages<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
   /** The changes themselves, until one side ends it. Whoever wants to know what there is uses an informer, which survives the end. */
-  watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions, listener: TransportWatchListener): Promise<TransportWatch>;
+  watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions, listener: WatchListener<T>): Promise<TransportWatch>;
 
   /** In `object.metadata.namespace`. Rejects with AlreadyExists if there is one of that name. */
   create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options?: Omit<WriteOptions, "subresource">): Promise<T>;
@@ -120,11 +132,25 @@ export interface Client {
     options?: Omit<WriteOptions, "subresource">,
   ): Promise<JsonObject>;
 
-  /** Any document of the server: "/version", "/apis". */
+  /** Any document of the server that is JSON: "/version", "/apis". Rejects if it is text, as "/healthz" and "/metrics" are. */
   document(path: string, options?: CallOptions): Promise<JsonObject>;
 
   /** The same client, every one of whose requests says so. Signals add up: what was given before can still be aborted by it. */
   with(defaults: ClientDefaults): Client;
+}
+
+export interface ClientOptions {
+  /**
+   * Told each sentence that the server warns with in an answer, every time it does, before the call resolves: of an old version of a kind, a
+   * field that does not exist. Whoever wants each only once remembers them. Must not throw. Default: nobody is told.
+   */
+  onWarning?(sentence: string, about: WarningAbout): void;
+}
+
+/** What was asked for when the server warned. */
+export interface WarningAbout {
+  readonly kind: ResourceKind;
+  readonly verb: Verb;
 }
 
 export interface ClientDefaults {

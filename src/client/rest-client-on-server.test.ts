@@ -10,9 +10,8 @@ import type { Deployment } from "../api/generated/apps/v1.ts";
 import type { ConfigMap, Pod } from "../api/generated/core/v1.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import { isReason, type Reason } from "../api/machinery/status-error.ts";
-import type { TransportEvent } from "../api/machinery/transport.ts";
 import { given, type Given } from "../testing/given.ts";
-import type { Draft, ResourceKind } from "./client.ts";
+import type { Draft, ResourceKind, WatchEvent } from "./client.ts";
 
 const KEY = { namespace: "default", name: "a" };
 
@@ -112,8 +111,11 @@ test("a watch tells of changes from a revision on until it is stopped", async ()
   const { client, clock } = cluster;
   const { metadata } = await client.list(configMaps, { namespace: "default" });
   const told: string[] = [];
-  const event = (happened: TransportEvent) =>
-    void told.push(`${happened.type} ${"object" in happened ? happened.object.metadata.name : ""}`);
+  // The object is of the kind's type: without it this would not compile.
+  const event = (happened: WatchEvent<ConfigMap>) =>
+    void told.push(
+      `${happened.type} ${"object" in happened ? `${happened.object.metadata.name} ${happened.object.data?.["x"] ?? ""}` : ""}`,
+    );
   const options = { namespace: "default", resourceVersion: metadata.resourceVersion ?? "" };
   const watch = await client.watch(configMaps, options, { event, ended: () => void told.push("ended") });
   await client.create(configMaps, map("b"));
@@ -125,7 +127,7 @@ test("a watch tells of changes from a revision on until it is stopped", async ()
   await client.create(configMaps, map("c"));
   await clock.settle();
 
-  deepEqual(told, ["ADDED b", "MODIFIED a", "DELETED a", "ended"]);
+  deepEqual(told, ["ADDED b ", "MODIFIED a y", "DELETED a y", "ended"]);
 });
 
 test("each type of patch does what it is for", async () => {

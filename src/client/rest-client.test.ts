@@ -238,6 +238,21 @@ test("an answer of another form is not taken for what was asked for", async () =
   await rejects(client.get(pods, KEY), (error) => isReason(error, "ServiceUnavailable"));
 });
 
+test("what the server warns of is handed on, each time, with what was asked for, by a client of `with` too", async () => {
+  const transport = new Recorded();
+  transport.answer = { is: "object", object: MAP, created: true, warnings: ["old", "older"] };
+  const heard: string[] = [];
+  const client = createClient(transport, {
+    onWarning: (sentence, { kind, verb }) => void heard.push(`${verb} ${kind.plural}: ${sentence}`),
+  });
+
+  await client.create(configMaps, DRAFT);
+  await client.with({ fieldManager: "me" }).get(configMaps, KEY);
+  await createClient(transport).get(configMaps, KEY);
+
+  deepEqual(heard, ["create configmaps: old", "create configmaps: older", "get configmaps: old", "get configmaps: older"]);
+});
+
 test("pages are asked for until there is no more, the revision only of the first", async () => {
   const transport = new Recorded();
   const tokens = ["one", "two", ""];

@@ -2,25 +2,29 @@
 import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import { internalError } from "../api/machinery/status-error.ts";
-import type { RequestOptions, Transport, TransportRequest, TransportResponse } from "../api/machinery/transport.ts";
+import type { RequestOptions, Transport, TransportRequest, TransportResponse, TransportWatch } from "../api/machinery/transport.ts";
 import { eitherOf } from "../base/abort.ts";
 import type {
   CallOptions,
   Client,
   ClientDefaults,
+  ClientOptions,
   DeleteOptions,
   ListOptions,
   ObjectKey,
   ObjectList,
   ResourceKind,
   SelectOptions,
+  WarningAbout,
+  WatchListener,
+  WatchOptions,
 } from "./client.ts";
 
 /** Of `pages`, as upstream's pager. */
 const PAGE_LENGTH = 500;
 
-export function createClient(transport: Transport): Client {
-  return new RestClient(transport, {});
+export function createClient(transport: Transport, options: ClientOptions = {}): Client {
+  return new RestClient(transport, options, {});
 }
 
 /** What of a request is not about the kind or the caller. */
@@ -30,10 +34,12 @@ type Asked = Omit<TransportRequest, "group" | "version" | "plural" | "verb" | "o
 
 class RestClient implements Client {
   readonly #transport: Transport;
+  readonly #options: ClientOptions;
   readonly #defaults: ClientDefaults;
 
-  constructor(transport: Transport, defaults: ClientDefaults) {
+  constructor(transport: Transport, options: ClientOptions, defaults: ClientDefaults) {
     this.#transport = transport;
+    this.#options = options;
     this.#defaults = defaults;
   }
 
@@ -56,7 +62,7 @@ class RestClient implements Client {
     }
   }
 
-  watch(...[kind, options, listener]: Parameters<Client["watch"]>): ReturnType<Client["watch"]> {
+  watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions, listener: WatchListener<T>): Promise<TransportWatch> {
     const { verb: _verb, ...request } = this.#request(kind, "watch", { options });
     return this.#transport.watch(request, listener);
   }
@@ -107,11 +113,19 @@ class RestClient implements Client {
 
   with(defaults: ClientDefaults): Client {
     const signal = eitherOf(this.#defaults.signal, defaults.signal);
-    return new RestClient(this.#transport, { ...this.#defaults, ...defaults, ...(signal === undefined ? {} : { signal }) });
+    return new RestClient(this.#transport, this.#options, { ...this.#defaults, ...defaults, ...(signal === undefined ? {} : { signal }) });
   }
 
   #ask(kind: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): Promise<TransportResponse> {
-    return this.#transport.request(this.#request(kind, verb, asked));
+    const response = this.#transport.request(this.#request(kind, verb, asked));
+    // Awaited only if it matters: in one process each turn counts.
+    return this.#options.onWarning === undefined ? response : this.#warned(response, { kind, verb });
+  }
+
+  async #warned(asked: Promise<TransportResponse>, about: WarningAbout): Promise<TransportResponse> {
+    const response = await asked;
+    for (const sentence of response.warnings) this.#options.onWarning?.(sentence, about);
+    return response;
   }
 
   #request({ storage, plural, scope }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {

@@ -67,7 +67,7 @@ export async function byteWire(): Promise<ByteWire> {
       async request(request) {
         const answer = whole(await ask(started, request));
         if (answer.code >= 400) throw refusalOf(answer, request);
-        return responseOf({ ...answer, warning: undefined });
+        return responseOf({ ...answer, verb: request.verb, warning: undefined });
       },
       async watch(asked, listener) {
         const request: TransportRequest = { ...asked, verb: "watch" };

@@ -110,6 +110,57 @@ test("the Lease is given back only when the leader's work and what follows it ha
   assert.equal(b.election.leader, "b");
 });
 
+/** Work that begins again and again, and ends only when it is `let`. */
+function stubbornWork(note: (what: string) => void) {
+  const ends: (() => void)[] = [];
+  return {
+    let: () => ends.shift()?.(),
+    options: {
+      workGraceMs: 10_000,
+      onStartedLeading: () => new Promise<void>((resolve) => (note("a leads"), ends.push(resolve))),
+      onStoppedLeading: () => note("a has ended"),
+      onGivenUp: () => note("a is given up"),
+    },
+  };
+}
+
+test("work that does not end in time on a stop is given up: the stop ends, and the Lease runs out instead of being renewed", async () => {
+  await using hall = await openHall();
+  const steps: string[] = [];
+  const note = (what: string) => void steps.push(`${what} at ${hall.clock.monotonic() / 1_000}`);
+  const a = hall.stand("a", stubbornWork(note).options);
+  await hall.clock.settle();
+  hall.stand("b", { onStartedLeading: () => note("b leads") });
+  await hall.clock.advance(1_000);
+
+  const stopped = a.election.stop().then(() => note("a has stopped"));
+  await hall.clock.advance(60_000);
+  await stopped;
+
+  // It was renewed last at 10 s, as long as there was hope.
+  assert.deepEqual(steps, ["a leads at 0", "a is given up at 11", "a has stopped at 11", "b leads at 25"]);
+});
+
+test("who was given up after a loss stands again when the work has ended after all, and not before", async () => {
+  await using hall = await openHall();
+  const steps: string[] = [];
+  const note = (what: string) => void steps.push(`${what} at ${hall.clock.monotonic() / 1_000}`);
+  const work = stubbornWork(note);
+  hall.stand("a", work.options);
+  await hall.clock.advance(5_000);
+
+  // The stranger never renews, so the Lease is free at 20 s.
+  await hall.client.patch(leases, LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await hall.clock.advance(95_000);
+  assert.deepEqual(steps, ["a leads at 0", "a is given up at 15"]);
+
+  work.let();
+  await hall.clock.advance(5_000);
+  assert.deepEqual(steps.slice(2, 3), ["a has ended at 100"]);
+  assert.match(steps[3] ?? "", /^a leads at 10\d/);
+  work.let();
+});
+
 test("who cannot hold the Lease until the work has ended tells the work so, before another may begin", async () => {
   await using hall = await openHall();
   const steps: string[] = [];
@@ -202,6 +253,27 @@ for (const network of ["refused", "silent", "lost answers"] as const) {
     assert.deepEqual(hall.violations, []);
   });
 }
+
+test("who lost the Lease does not give it back, also if it still has his name when he can be reached again", async () => {
+  await using hall = await openHall();
+  const a = hall.stand("a", {
+    async onStartedLeading(signal) {
+      await hall.clock.sleep(1e9, signal).catch(() => undefined);
+      await hall.clock.sleep(2_000);
+    },
+  });
+  await hall.clock.settle();
+  const b = hall.stand("b");
+  await hall.clock.advance(1_000);
+  a.process.cut("refused");
+  // Lost at 10 s; until 15 s nobody else may take it.
+  await hall.clock.advance(10_000);
+  a.process.network = "connected";
+  await hall.clock.advance(1_500);
+
+  assert.equal((await hall.lease()).spec?.holderIdentity, "a");
+  assert.equal(b.election.isLeading(), false);
+});
 
 test("a leader that was stopped by SIGSTOP knows that it does not lead before it runs any timer", async () => {
   await using hall = await openHall();

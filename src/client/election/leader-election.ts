@@ -5,12 +5,12 @@
  * - Who stops gives the Lease back when his work has ended, and the next one takes it at once; after a death it is taken when the Lease
  *   has not changed for as long as its holder promised.
  *
- * It goes on after a loss: a candidate whose work has ended stands again. The same Leases as client-go's, so both may stand in one
+ * It goes on after a loss: a candidate whose work has ended stands again, and none before that. The same Leases as client-go's, so both may stand in one
  * election. Not here: elections by the server itself (coordinated leader election), which upstream has switched off.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import { onAbort } from "../../base/abort.ts";
+import { aborted, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -46,6 +46,11 @@ export interface LeaderElectionOptions extends ElectionTimes {
   readonly identity: string;
   /** Whether to give the Lease back when it is stopped, so that the next need not wait for its end. Default: true. */
   readonly releaseOnStop?: boolean;
+  /**
+   * How long the work may take to end when it is told to. Then it is given up: the Lease is no longer renewed, so that others can lead,
+   * and not given back, since that would say that nothing of this leadership runs any more. Default: as long as it takes.
+   */
+  readonly workGraceMs?: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -62,6 +67,8 @@ export interface LeaderElectionOptions extends ElectionTimes {
   onStartedLeading(signal: AbortSignal, lost: AbortSignal): void | Promise<void>;
   /** Called after each leadership, when the work has ended. The Lease is not given back, and it does not stand again, before it is done. */
   onStoppedLeading(): void | Promise<void>;
+  /** The work was given up. If it ends later, `onStoppedLeading` is called then, and it stands again unless it was stopped. */
+  readonly onGivenUp?: () => void;
   /** Another one leads, or this one does. Called for the first that is seen, too. */
   readonly onNewLeader?: (identity: string) => void;
 }
@@ -71,7 +78,7 @@ export interface LeaderElection extends AsyncDisposable {
   isLeading(): boolean;
   /** Who was last seen to lead; "" if nobody. */
   readonly leader: string;
-  /** Stops leading and standing. Resolves when the work has ended and the Lease is given back, or could not be. */
+  /** Stops leading and standing. Resolves when the work has ended and the Lease is given back, or could not be; or the work was given up. */
   stop(): Promise<void>;
 }
 
@@ -146,9 +153,11 @@ class Candidate implements LeaderElection {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#term?.end("The election was stopped");
-    // A write that is under way may make it the leader: it is waited for, so that the Lease can be given back.
-    if (this.#term === undefined && !this.#lock.isWriting) this.#attempt?.abort();
-    this.#wakeUp();
+    if (this.#term === undefined) {
+      // A write that is under way may make it the leader: it is waited for, so that the Lease can be given back.
+      if (!this.#lock.isWriting) this.#attempt?.abort();
+      this.#wakeUp();
+    }
     await this.#ended;
   }
 
@@ -203,14 +212,32 @@ class Candidate implements LeaderElection {
     this.#tell("became leader");
     const finished = new AbortController();
     const renewing = this.#renewWhile(term, finished.signal);
-    await this.#work(term);
+    const ended = this.#work(term).then(() => true);
+    const hasEnded = await Promise.race([ended, this.#graceIsOver(term, finished.signal)]);
+    if (!hasEnded) term.lose("The leader's work did not end in time");
     finished.abort();
     this.#wakeUp();
     await renewing;
     this.#term = undefined;
     this.#log.info("Leads no more", { why: term.signal.reason as unknown });
     this.#tell("stopped leading");
-    if (!term.isLost) await this.#release();
+    if (!hasEnded) await this.#giveUp(ended);
+    else if (!term.isLost) await this.#release();
+  }
+
+  /** Resolves with false when the work has not ended in time, and never if it has or there is no limit. */
+  async #graceIsOver(term: Term, finished: AbortSignal): Promise<false> {
+    const { workGraceMs } = this.#options;
+    if (workGraceMs === undefined) return never();
+    await aborted(term.signal);
+    await this.#clock.sleep(workGraceMs, finished).catch(never);
+    return false;
+  }
+
+  /** Whoever led again beside what is left of the last time would be two. */
+  async #giveUp(ended: Promise<unknown>): Promise<void> {
+    this.#options.onGivenUp?.();
+    await Promise.race([ended, aborted(this.#stop.signal)]);
   }
 
   /** Resolves when the leadership is over and what it did has ended. */
@@ -313,4 +340,8 @@ class Candidate implements LeaderElection {
     this.#isWoken = true;
     this.#wake();
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }

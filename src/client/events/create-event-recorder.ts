@@ -207,7 +207,7 @@ class Recorder implements EventRecorder {
   /** Who stops, or tells something of a namespace that is going, knows that it may not be heard. */
   #isExpected(error: unknown): boolean {
     const causes = (isStatusError(error) && error.details?.causes) || [];
-    return this.#stop.signal.aborted || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
+    return this.#isClosing || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
   }
 
   #drop(sentence: string, fields: LogFields, isExpected = true): void {

@@ -1,10 +1,13 @@
 /** What a server answers with, as the transport hands it on: an object, a list, or a value that is not kept anywhere. */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import type { Json, JsonObject, KubeObject, ListMeta } from "../../api/machinery/object.ts";
-import { internalError } from "../../api/machinery/status-error.ts";
+import type { Verb } from "../../api/machinery/resource.ts";
+import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportResponse } from "../../api/machinery/transport.ts";
 
 export interface Answer {
+  /** What was asked for: whether it is a list cannot be told from the name of its kind, since kinds may be called AllowList. */
+  readonly verb: Verb;
   readonly code: number;
   readonly body: Uint8Array;
   /** The `Warning` header, several joined with commas. */
@@ -12,43 +15,70 @@ export interface Answer {
 }
 
 /** Throws InternalError if it is not what a server of this API answers with. */
-export function responseOf({ code, body, warning }: Answer): TransportResponse {
+export function responseOf({ verb, code, body, warning }: Answer): TransportResponse {
   const value = readObject(body);
   const warnings = warning === undefined ? NO_WARNINGS : parseWarnings(warning);
-  const { kind, apiVersion, items, metadata } = value as Wire;
-  if (typeof kind === "string" && kind.endsWith("List") && (Array.isArray(items) || items === null || items === undefined)) {
-    return { is: "list", items: withTypes(items ?? [], kind, apiVersion), metadata: metadata ?? {}, warnings };
-  }
+  if ((verb === "list" || verb === "deletecollection") && isList(value))
+    return { is: "list", items: itemsOf(value), metadata: (value as Wire).metadata ?? {}, warnings };
   if (isKept(value)) return { is: "object", object: value as unknown as KubeObject, created: code === 201, warnings };
   return { is: "value", value, warnings };
 }
 
+/** What is known of a document beside its bytes, for the sentence if it is none. */
+export interface DocumentSource {
+  readonly path: string;
+  readonly mediaType: string | undefined;
+}
+
 /** Throws InternalError if it is anything but an object. */
-export function readObject(body: Uint8Array): JsonObject {
+export function readObject(body: Uint8Array, source?: DocumentSource): JsonObject {
   let value: Json;
   try {
     value = parseJson(body, { duplicates: false }).value;
   } catch (error) {
-    if (isJsonSyntaxError(error)) throw internalError(new Error(`Cannot read the answer: ${error.message}`, { cause: error }));
+    if (isJsonSyntaxError(error)) throw unreadable(notJson(source) ?? error.message, source, error);
     throw error;
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw internalError(new Error("Cannot read the answer: it must be a JSON object, and is not"));
+  if (isObject(value)) return value;
+  throw unreadable("it must be a JSON object, and is not", source);
+}
+
+/** What the server itself says that it is, if that is something else. */
+function notJson(source: DocumentSource | undefined): string | undefined {
+  const { mediaType = "" } = source ?? {};
+  return mediaType === "" || /\bjson\b/i.test(mediaType) ? undefined : `it is not JSON but ${mediaType}`;
+}
+
+function unreadable(why: string, source?: DocumentSource, cause?: unknown): StatusError {
+  const what = source === undefined ? "the answer" : `the answer of ${source.path}`;
+  return internalError(new Error(`Cannot read ${what}: ${why}`, { cause }));
 }
 
 interface Wire {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly metadata?: ListMeta & { readonly name?: string };
-  readonly items?: readonly JsonObject[] | null;
 }
 
 const NO_WARNINGS: readonly string[] = [];
+const LIST = "List";
+
+/** What a list is called is up to whoever defines its kind; only if nothing is in it, its name has to do. */
+function isList({ kind, items }: JsonObject): boolean {
+  return Array.isArray(items) || ((items === null || items === undefined) && typeof kind === "string" && kind.endsWith(LIST));
+}
 
 /** In typed lists the items do not say what they are: the list does. */
-function withTypes(items: readonly JsonObject[], listKind: string, apiVersion = ""): readonly KubeObject[] {
-  const kind = listKind.slice(0, -"List".length);
-  return items.map((item) => (item["kind"] === undefined && kind !== "" ? { apiVersion, kind, ...item } : item) as unknown as KubeObject);
+function itemsOf({ kind: listKind, apiVersion = "", items }: JsonObject): readonly KubeObject[] {
+  const kind = typeof listKind === "string" && listKind.endsWith(LIST) ? listKind.slice(0, -LIST.length) : "";
+  return ((items ?? []) as readonly Json[]).map((item) => {
+    if (!isObject(item)) throw unreadable("its items must be objects, and one is not");
+    return (item["kind"] === undefined && kind !== "" ? { apiVersion, kind, ...item } : item) as unknown as KubeObject;
+  });
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A Status, a Scale and what is made to be looked at once are not; whatever else has a name is. */
@@ -61,6 +91,6 @@ function isKept({ kind, apiVersion = "", metadata }: Wire): boolean {
 /** One warning: its code, who says it, and the text in quotes, perhaps with a date. */
 const WARNING = /\d{3} \S+ "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g;
 
-export function parseWarnings(header: string): readonly string[] {
+function parseWarnings(header: string): readonly string[] {
   return [...header.matchAll(WARNING)].map(([, text = ""]) => text.replaceAll(/\\(.)/g, "$1"));
 }

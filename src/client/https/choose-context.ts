@@ -2,8 +2,8 @@
  * One context of a kubeconfig as a connection, if it can be one. The problems are upstream's, in its words, since people search for them,
  * and are told all at once. Only what the context leads to is looked at: other entries may be as broken as they like.
  */
-import { validateDnsLabel } from "../../api/machinery/names.ts";
 import type { ConnectionConfig, CredentialsConfig, ExecConfig, Impersonation, Source } from "./connection-config.ts";
+import { tokenProblem } from "./credentials.ts";
 import { KubeconfigError, type Kubeconfig, type KubeconfigCluster, type KubeconfigContext, type KubeconfigUser } from "./kubeconfig.ts";
 
 /** What was said beside the files, and wins over them. */
@@ -14,14 +14,37 @@ export interface Choice {
   readonly namespace?: string | undefined;
 }
 
-export const NO_CONFIGURATION = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
+const NO_CONFIGURATION = "no configuration has been provided, try setting KUBERNETES_MASTER environment variable";
 
 export function isEmpty({ clusters, users, contexts, currentContext }: Kubeconfig): boolean {
   return clusters.size === 0 && users.size === 0 && contexts.size === 0 && currentContext === "";
 }
 
+/** What a context leads to. */
+export interface Chosen {
+  /** Everything that is wrong, as far as it can be seen without reading other files. */
+  readonly problems: readonly string[];
+  /** Those that must be there, with the field and the entry that name them. */
+  readonly files: readonly NamedFile[];
+  /** As good as it can be made; of use only if nothing is wrong. */
+  readonly connection: ConnectionConfig;
+}
+
+export interface NamedFile {
+  readonly field: string;
+  readonly path: string;
+  readonly entry: string;
+}
+
 /** Throws a KubeconfigError. */
 export function chooseContext(config: Kubeconfig, choice: Choice = {}): ConnectionConfig {
+  const { problems, connection } = lookAtContext(config, choice);
+  if (problems.length > 0) throw new KubeconfigError(problems);
+  return connection;
+}
+
+/** Throws a KubeconfigError if there is no such context or nothing behind it to look at. */
+export function lookAtContext(config: Kubeconfig, choice: Choice = {}): Chosen {
   if (isEmpty(config)) throw new KubeconfigError([NO_CONFIGURATION]);
   const name = choice.context ?? config.currentContext;
   if (name === "") throw new KubeconfigError(["no context chosen"]);
@@ -39,8 +62,18 @@ export function chooseContext(config: Kubeconfig, choice: Choice = {}): Connecti
     ...(user === undefined ? [] : userProblems(context.user, user)),
     ...(cluster === undefined ? [] : clusterProblems(context.cluster, cluster)),
   ];
-  if (problems.length > 0 || cluster === undefined || user === undefined) throw new KubeconfigError(problems);
-  return connectionOf(context, cluster, user);
+  if (cluster === undefined || user === undefined) throw new KubeconfigError(problems);
+  return { problems, files: filesOf(context, cluster, user), connection: connectionOf(context, cluster, user) };
+}
+
+/** Data wins over a file, which then does not matter. */
+function filesOf(context: KubeconfigContext, cluster: KubeconfigCluster, user: KubeconfigUser): readonly NamedFile[] {
+  const files = [
+    [cluster.certificateAuthorityData, { field: "certificate-authority", path: cluster.certificateAuthority, entry: context.cluster }],
+    [user.clientCertificateData, { field: "client-cert", path: user.clientCertificate, entry: context.user }],
+    [user.clientKeyData, { field: "client-key", path: user.clientKey, entry: context.user }],
+  ] as const;
+  return files.filter(([data, { path }]) => data === "" && path !== "").map(([, file]) => file);
 }
 
 function contextProblems(
@@ -53,8 +86,6 @@ function contextProblems(
   else if (found.user === undefined) problems.push(`user "${context.user}" was not found for context "${name}"`);
   if (context.cluster === "") problems.push(`cluster was not specified for context "${name}"`);
   else if (found.cluster === undefined) problems.push(`cluster "${context.cluster}" was not found for context "${name}"`);
-  if (context.namespace !== "" && validateDnsLabel(context.namespace).length > 0)
-    problems.push(`namespace "${context.namespace}" for context "${name}" does not conform to the kubernetes DNS_LABEL rules`);
   return problems;
 }
 
@@ -86,6 +117,8 @@ function userProblems(name: string, user: KubeconfigUser): readonly string[] {
   const problems = [...certificateProblems(name, user), ...execProblems(name, user)];
   if (user.token !== "" && (user.username !== "" || user.password !== ""))
     problems.push(`more than one authentication method found for ${name}; found [token basicAuth], only one is allowed`);
+  const wrong = tokenProblem(user.token);
+  if (wrong !== undefined) problems.push(`token of user "${name}": ${wrong}`);
   const hasMore = user.impersonateUid !== "" || user.impersonateGroups.length > 0 || user.impersonateExtra.size > 0;
   if (hasMore && user.impersonate === "") problems.push(`requesting uid, groups or user-extra for ${name} without impersonating a user`);
   return problems;
@@ -126,14 +159,16 @@ function execProblems(name: string, { exec, authProvider }: KubeconfigUser): rea
 }
 
 function connectionOf(context: KubeconfigContext, cluster: KubeconfigCluster, user: KubeconfigUser): ConnectionConfig {
+  const server = serverUrl(cluster) ?? "";
   const authority = sourceOf(cluster.certificateAuthorityData, cluster.certificateAuthority);
   const impersonate = impersonationOf(user);
   return {
-    server: serverUrl(cluster) ?? "",
+    server,
     namespace: context.namespace || "default",
     isInsecure: cluster.insecureSkipTlsVerify,
     disableCompression: cluster.disableCompression,
-    credentials: credentialsOf(user, cluster),
+    // As upstream: what everybody on the way could read is shown to nobody.
+    credentials: /^https:/i.test(server) ? credentialsOf(user, cluster) : {},
     ...(authority === undefined ? {} : { authority }),
     ...(cluster.tlsServerName === "" ? {} : { serverName: cluster.tlsServerName }),
     ...(cluster.proxyUrl === "" ? {} : { proxyUrl: cluster.proxyUrl }),
@@ -141,15 +176,9 @@ function connectionOf(context: KubeconfigContext, cluster: KubeconfigCluster, us
   };
 }
 
-/** Without a scheme it is HTTPS as soon as anything is said of certificates, as upstream has it. */
-function serverUrl({
-  server,
-  certificateAuthority,
-  certificateAuthorityData,
-  insecureSkipTlsVerify,
-}: KubeconfigCluster): string | undefined {
-  const isSecure = certificateAuthority !== "" || certificateAuthorityData !== "" || insecureSkipTlsVerify;
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `${isSecure ? "https" : "http"}://${server}`;
+/** Without a scheme it is plain HTTP, whatever is said of certificates, as kubectl has it. */
+function serverUrl({ server }: KubeconfigCluster): string | undefined {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `http://${server}`;
   return /^https?:/i.test(url) && URL.canParse(url) ? url.replace(/\/+$/, "") : undefined;
 }
 

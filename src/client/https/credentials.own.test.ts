@@ -8,7 +8,7 @@ import { silentLogger } from "../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../host/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { testAuthority } from "../../testing/certificates.ts";
-import type { CredentialsConfig, ExecConfig } from "./connection-config.ts";
+import type { CredentialsConfig, ExecConfig, TokenSource } from "./connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { startScriptedServer, type Protocol, type Script, type ScriptedRequest, type ScriptedServer } from "./testing/scripted-server.ts";
 
@@ -60,6 +60,59 @@ test("a token in a file is read again when the server refuses it, once, and then
   await assert.rejects(transport.document("/"), (error) => isReason(error, "Unauthorized") && error.message === "Unauthorized");
   assert.equal(server.asked.length, 5);
 });
+
+/** Tokens "one", "two", … of which a new one is made only when the server has refused the last. */
+function countingSource(): TokenSource & { readonly refusals: string[] } {
+  const words = ["one", "two", "three"];
+  const refusals: string[] = [];
+  return {
+    refusals,
+    token: () => Promise.resolve(words[refusals.length] ?? ""),
+    refused: (token) => void refusals.push(token),
+  };
+}
+
+test("a source is told which token was refused, and asked for another, once", async () => {
+  let good = "Bearer one";
+  await using server = await startScriptedServer(
+    { protocol: "HTTP/2" },
+    echo((shown) => shown === good),
+  );
+  const tokenSource = countingSource();
+  await using transport = connect(server, { tokenSource });
+
+  assert.deepEqual(await transport.document("/"), { authorization: "Bearer one" });
+  good = "Bearer two";
+  assert.deepEqual(await transport.document("/"), { authorization: "Bearer two" });
+  assert.deepEqual(tokenSource.refusals, ["one"]);
+  good = "Bearer none";
+  await assert.rejects(transport.document("/"), (error) => isReason(error, "Unauthorized"));
+  assert.deepEqual(tokenSource.refusals, ["one", "two"]);
+  assert.equal(server.asked.length, 5);
+});
+
+test("a source that has no other token is not asked for it again and again", async () => {
+  await using server = await startScriptedServer(
+    { protocol: "HTTP/2" },
+    echo(() => false),
+  );
+  await using transport = connect(server, { tokenSource: { token: () => "same", refused() {} } });
+
+  await assert.rejects(transport.document("/"), (error) => isReason(error, "Unauthorized"));
+  assert.equal(server.asked.length, 1);
+});
+
+for (const credentials of [{ token: "a\nb" }, { tokenSource: { token: () => "a\u0000b", refused() {} } }] satisfies CredentialsConfig[]) {
+  test(`${JSON.stringify(credentials)} is told to be no token, and nothing is sent`, async () => {
+    await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
+    await using transport = connect(server, credentials);
+    await assert.rejects(
+      transport.document("/"),
+      /getting credentials: the token must be one line of letters, digits and signs, and character 2 is another \(U\+00/,
+    );
+    assert.equal(server.asked.length, 0);
+  });
+}
 
 test("a token file that is not there is told, and nothing is sent", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
@@ -155,7 +208,7 @@ test("a program is run once for all who wait, and again when what it said is ref
 
 test("a program is run again when what it said has expired", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
-  const plugin = await pluginOf(directory.path, "{ token: run, expirationTimestamp: new Date(Date.now() - 1e3).toISOString() }");
+  const plugin = await pluginOf(directory.path, "{ token: String(run), expirationTimestamp: new Date(Date.now() - 1e3).toISOString() }");
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
   await using transport = connect(server, { exec: plugin.exec });
   await transport.document("/");
@@ -215,6 +268,7 @@ const failures: readonly [what: string, status: string, more: Partial<ExecConfig
   ["fails", "process.exit(3)", {}, /failed with exit code 3/],
   ["says nothing", "undefined", {}, /exec plugin didn't return a status field/],
   ["has no token", "{}", {}, /exec plugin didn't return a token or cert\/key pair/],
+  ["has a token that is none", "{ token: 5 }", {}, /decoding stdout: token must be a string, is a number/],
   ["has half of a pair", `{ clientKeyData: "k" }`, {}, /exec plugin returned only certificate or key, not both/],
   ["wants a terminal", `{ token: "t" }`, { interactiveMode: "Always" }, /standard input is not a terminal/],
 ];

@@ -136,13 +136,14 @@ interface WireCredential {
 }
 
 /** Throws one sentence; never shows what was said, since it may be a secret. */
-export function readCredentials(output: Uint8Array, wanted: string): ExecCredentials {
+function readCredentials(output: Uint8Array, wanted: string): ExecCredentials {
   const { apiVersion, kind, status } = parsed(output);
   if (kind !== "ExecCredential") throw new Error(`decoding stdout: no ExecCredential but ${JSON.stringify(kind ?? "")}`);
   if (apiVersion !== wanted)
     throw new Error(`exec plugin is configured to use API version ${wanted}, plugin returned version ${apiVersion ?? ""}`);
   if (status === undefined || status === null) throw new Error("exec plugin didn't return a status field");
-  const { token = "", clientCertificateData: certificate = "", clientKeyData: key = "", expirationTimestamp } = status;
+  const [token, certificate, key] = [textOf(status, "token"), textOf(status, "clientCertificateData"), textOf(status, "clientKeyData")];
+  const { expirationTimestamp } = status;
   if (token === "" && certificate === "" && key === "") throw new Error("exec plugin didn't return a token or cert/key pair");
   if ((certificate === "") !== (key === "")) throw new Error("exec plugin returned only certificate or key, not both");
   const expiresMs = expirationTimestamp === undefined || expirationTimestamp === null ? undefined : parseTime(expirationTimestamp);
@@ -153,6 +154,13 @@ export function readCredentials(output: Uint8Array, wanted: string): ExecCredent
     ...(certificate === "" ? {} : { certificate: { certificate, key } }),
     ...(expiresMs === undefined ? {} : { expiresMs }),
   };
+}
+
+/** "" if it is absent. */
+function textOf(status: NonNullable<WireCredential["status"]>, name: "token" | "clientCertificateData" | "clientKeyData"): string {
+  const value: unknown = status[name] ?? "";
+  if (typeof value !== "string") throw new Error(`decoding stdout: ${name} must be a string, is a ${typeof value}`);
+  return value;
 }
 
 function parsed(output: Uint8Array): WireCredential {

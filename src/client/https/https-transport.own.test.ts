@@ -237,6 +237,12 @@ test("who impersonates is asked for as somebody else", async () => {
   });
 });
 
+test("a page that is text is said to be one where a document was asked for", async () => {
+  await using transport = await connect();
+  for (const path of ["/healthz", "/metrics"])
+    await assert.rejects(transport.document(path), new RegExp(`Cannot read the answer of ${path}: it is not JSON but text/plain`));
+});
+
 test("a request that is given up rejects, and one that was given up before is not sent", async () => {
   await using transport = await connect();
   const given = AbortSignal.abort();

@@ -80,14 +80,14 @@ class HttpsTransport implements Transport, AsyncDisposable {
     const line = requestLine(request);
     const answer = await this.#exchange(line, { headers: this.#packedHeaders, signal: request.signal, asked: askedOf(line, request) });
     const { code } = answer;
-    return responseOf({ code, body: await this.#body(answer, request.signal), warning: answer.header("warning") });
+    return responseOf({ verb: request.verb, code, body: await this.#body(answer, request.signal), warning: answer.header("warning") });
   }
 
   async document(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<JsonObject> {
     if (!path.startsWith("/")) throw badRequest(`Cannot ask for ${JSON.stringify(path)}: a path must begin with a slash`);
     const line: RequestLine = { method: "GET", path, headers: {}, isRead: true };
     const answer = await this.#exchange(line, { headers: this.#packedHeaders, signal, asked: line });
-    return readObject(await this.#body(answer, signal));
+    return readObject(await this.#body(answer, signal), { path, mediaType: answer.header("content-type") });
   }
 
   async watch(request: Omit<TransportRequest, "verb">, listener: TransportWatchListener): Promise<TransportWatch> {

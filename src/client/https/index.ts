@@ -7,6 +7,7 @@ export type {
   CallOptions,
   Client,
   ClientDefaults,
+  ClientOptions,
   DeleteOptions,
   Draft,
   ListOptions,
@@ -16,6 +17,9 @@ export type {
   ReadOptions,
   ResourceKind,
   SelectOptions,
+  WarningAbout,
+  WatchEvent,
+  WatchListener,
   WatchOptions,
   WriteOptions,
 } from "../client.ts";
@@ -31,6 +35,7 @@ export { createEventRecorder, type EventRecorderOptions } from "../events/create
 export { startLeaderElection, type ElectionTimes, type LeaderElection, type LeaderElectionOptions } from "../election/leader-election.ts";
 export { httpsTransport, type HttpsTransportOptions } from "./https-transport.ts";
 export { inClusterConfig, loadKubeconfig, type LoadOptions } from "./load-kubeconfig.ts";
+export { KubeconfigError } from "./kubeconfig.ts";
 export type { ConnectionConfig, CredentialsConfig, TokenSource } from "./connection-config.ts";
 export type {
   RequestOptions,
@@ -45,6 +50,7 @@ export type { Cause } from "../../api/machinery/cause.ts";
 export type { Json, JsonObject, KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 export { isReason, StatusError, type Reason, type Status } from "../../api/machinery/status-error.ts";
 export { WorkQueue, type WorkQueueOptions } from "../../base/work-queue.ts";
+export { defaultRateLimiter, perKeyExponential, type RateLimiter } from "../../base/rate-limiter.ts";
 export { realClock } from "../../host/real-clock.ts";
 export { realRandom } from "../../host/real-random.ts";
 export { createLogger, formatHuman, formatJson, silentLogger, type Logger, type LoggerOptions, type LogLevel } from "../../base/logger.ts";

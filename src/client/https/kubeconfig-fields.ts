@@ -20,14 +20,14 @@ export class Fields {
   text(name: string): string {
     const value = this.#member(name);
     if (typeof value === "string" || value === undefined) return value ?? "";
-    this.#wrong(this.#pathOf(name), "a string", value);
+    this.#wrong(this.pathOf(name), "a string", value);
     return "";
   }
 
   flag(name: string): boolean {
     const value = this.#member(name);
     if (typeof value === "boolean" || value === undefined) return value ?? false;
-    this.#wrong(this.#pathOf(name), "true or false", value);
+    this.#wrong(this.pathOf(name), "true or false", value);
     return false;
   }
 
@@ -36,7 +36,7 @@ export class Fields {
     try {
       return decodeText(decodeBase64(this.text(name)));
     } catch (error) {
-      this.mistakes.push(`${this.#pathOf(name)} must be base64: ${(error as Error).message}`);
+      this.mistakes.push(`${this.pathOf(name)} must be base64: ${(error as Error).message}`);
       return "";
     }
   }
@@ -44,18 +44,18 @@ export class Fields {
   texts(name: string): readonly string[] {
     return this.#list(name).flatMap((value, index) => {
       if (typeof value === "string") return [value];
-      this.#wrong(`${this.#pathOf(name)}[${index}]`, "a string", value);
+      this.#wrong(`${this.pathOf(name)}[${index}]`, "a string", value);
       return [];
     });
   }
 
   objects(name: string): readonly Fields[] {
-    return this.#list(name).map((value, index) => new Fields(value, `${this.#pathOf(name)}[${index}]`, this.mistakes));
+    return this.#list(name).map((value, index) => new Fields(value, `${this.pathOf(name)}[${index}]`, this.mistakes));
   }
 
   /** Empty if it is absent; `has` tells. */
   object(name: string): Fields {
-    return new Fields(this.#member(name), this.#pathOf(name), this.mistakes);
+    return new Fields(this.#member(name), this.pathOf(name), this.mistakes);
   }
 
   has(name: string): boolean {
@@ -70,20 +70,21 @@ export class Fields {
     return Object.keys(this.#object);
   }
 
+  /** Where a member is, from the top. */
+  pathOf(name: string): string {
+    return this.#path === "" ? name : `${this.#path}.${name}`;
+  }
+
   #list(name: string): readonly Json[] {
     const value = this.#member(name);
     if (Array.isArray(value)) return value;
-    if (value !== undefined) this.#wrong(this.#pathOf(name), "a list", value);
+    if (value !== undefined) this.#wrong(this.pathOf(name), "a list", value);
     return [];
   }
 
   /** Null is as good as absent. */
   #member(name: string): Json | undefined {
     return Object.hasOwn(this.#object, name) ? (this.#object[name] ?? undefined) : undefined;
-  }
-
-  #pathOf(name: string): string {
-    return this.#path === "" ? name : `${this.#path}.${name}`;
   }
 
   /** Says of which type it is and not what it is: it may be a secret. */

@@ -87,13 +87,22 @@ const servers: readonly [cluster: string, server: string][] = [
   ["server: 'https://s:6443'", "https://s:6443"],
   ["server: 'https://s/a/b/'", "https://s/a/b"],
   ["server: 'localhost:8080'", "http://localhost:8080"],
-  ["server: 'localhost:8080', insecure-skip-tls-verify: true", "https://localhost:8080"],
+  ["server: 'localhost:8080', insecure-skip-tls-verify: true", "http://localhost:8080"],
+  ["server: '127.0.0.1:6443', certificate-authority: ca", "http://127.0.0.1:6443"],
 ];
 for (const [cluster, server] of servers) {
   test(`the server of {${cluster}} is ${server}`, () => {
     assert.equal(chooseContext(configOf(cluster)).server, server);
   });
 }
+
+test("whoever speaks plain HTTP shows nobody who one is, as kubectl", () => {
+  for (const server of ["http://s:8080", "s:8080"]) assert.deepEqual(chooseContext(configOf(`server: '${server}'`)).credentials, {});
+});
+
+test("any namespace is taken, as by kubectl: it is the server's to say that there is none of such a name", () => {
+  assert.equal(chooseContext(configOf(SERVER, "", "cluster: k, user: u, namespace: Bad_NS")).namespace, "Bad_NS");
+});
 
 const CA = "certificate-authority-data: YQ==, certificate-authority: a";
 const EXEC = "to use exec authentication plugin";
@@ -102,14 +111,7 @@ const mistakes: readonly [config: Kubeconfig, problems: readonly string[], choic
   [parse("contexts: [{ name: c, context: {} }]"), ["no context chosen"]],
   [configOf(SERVER), ["context was not found for specified context: d"], { context: "d" }],
   [configOf(SERVER, "", ""), ['user was not specified for context "c"', 'cluster was not specified for context "c"']],
-  [
-    configOf(SERVER, "", "cluster: x, user: z, namespace: A_b"),
-    [
-      'user "z" was not found for context "c"',
-      'cluster "x" was not found for context "c"',
-      'namespace "A_b" for context "c" does not conform to the kubernetes DNS_LABEL rules',
-    ],
-  ],
+  [configOf(SERVER, "", "cluster: x, user: z"), ['user "z" was not found for context "c"', 'cluster "x" was not found for context "c"']],
   [configOf(""), ['no server found for cluster "k"']],
   [configOf("server: 'ftp://s'"), ['invalid server "ftp://s" for cluster "k": must be a URL']],
   [
@@ -130,6 +132,10 @@ const mistakes: readonly [config: Kubeconfig, problems: readonly string[], choic
       "more than one authentication method found for u; found [token basicAuth], only one is allowed",
       "requesting uid, groups or user-extra for u without impersonating a user",
     ],
+  ],
+  [
+    configOf(SERVER, 'token: "secret\\n"'),
+    ['token of user "u": the token must be one line of letters, digits and signs, and character 7 is another (U+000A)'],
   ],
   [
     configOf(SERVER, "exec: { env: [{ value: v }] }"),
@@ -173,6 +179,22 @@ test("values of the wrong type are all told at once, without showing what may be
   assert.throws(() => parse("{"), /yaml/);
 });
 
+test("a name that stands twice in one list is refused, and so is a file of another kind or version", () => {
+  const twice = (list: string, entry: string) => `${list}: [{ name: a, ${entry}: {} }, { name: b }, { name: a, ${entry}: {} }]`;
+  assert.throws(() => parse(twice("clusters", "cluster")), new Error('clusters: duplicate name "a" in list'));
+  assert.throws(
+    () => parse(`${twice("users", "user")}\n${twice("contexts", "context")}`),
+    new Error('users: duplicate name "a" in list; contexts: duplicate name "a" in list'),
+  );
+  assert.throws(
+    () => configOf(`${SERVER}, extensions: [{ name: e }, { name: e }]`),
+    new Error('clusters[0].cluster.extensions: duplicate name "e" in list'),
+  );
+  assert.throws(() => parse("apiVersion: v2\nkind: Config"), new Error('no kind "Config" is registered for version "v2"'));
+  assert.throws(() => parse("apiVersion: v1\nkind: Pod"), new Error('no kind "Pod" is registered for version "v1"'));
+  for (const text of ["apiVersion: v1", "kind: Config", ""]) assert.equal(parse(text).currentContext, "");
+});
+
 test("of several files the first that has a name wins, whole", () => {
   const first = parse(`
 current-context: ''
@@ -182,7 +204,7 @@ users: [{ name: u, user: {} }]`);
 current-context: x
 clusters: [{ name: a, cluster: { server: 'https://second', tls-server-name: name } }, { name: b, cluster: { server: 'https://b' } }]
 users: [{ name: u, user: { token: t } }]
-contexts: [{ name: x, context: { cluster: a, user: u } }, { name: x, context: { cluster: b, user: u } }]`);
+contexts: [{ name: x, context: { cluster: a, user: u } }]`);
 
   const merged = mergeKubeconfigs([first, second]);
 

@@ -75,6 +75,7 @@ export class KubeconfigError extends Error {
 /** `directory`: what paths in it are relative to. Throws an Error with one sentence, which names no file: the caller knows it. */
 export function parseKubeconfig(bytes: Uint8Array, directory: string): Kubeconfig {
   const fields = new Fields(parseYaml(bytes).value);
+  checkKind(fields);
   const config: Kubeconfig = {
     clusters: named(fields, "clusters", (entry) => readCluster(entry.object("cluster"), directory)),
     users: named(fields, "users", (entry) => readUser(entry.object("user"), directory)),
@@ -83,6 +84,13 @@ export function parseKubeconfig(bytes: Uint8Array, directory: string): Kubeconfi
   };
   if (fields.mistakes.length > 0) throw new Error(fields.mistakes.join("; "));
   return config;
+}
+
+/** What does not say what it is, is one of these. */
+function checkKind(fields: Fields): void {
+  const [apiVersion, kind] = [fields.text("apiVersion") || "v1", fields.text("kind") || "Config"];
+  if (apiVersion !== "v1" || kind !== "Config")
+    fields.mistakes.push(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
 }
 
 /** For every name the first that has it, whole: nothing of a later one is mixed in. */
@@ -101,8 +109,15 @@ function firstOf<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string
   return merged;
 }
 
+/** In one file a name stands once. */
 function named<T>(fields: Fields, list: string, read: (entry: Fields) => T): ReadonlyMap<string, T> {
-  return firstOf(fields.objects(list).map((entry) => new Map([[entry.text("name"), read(entry)]])));
+  const entries = new Map<string, T>();
+  for (const entry of fields.objects(list)) {
+    const name = entry.text("name");
+    if (entries.has(name)) fields.mistakes.push(`${fields.pathOf(list)}: duplicate name ${JSON.stringify(name)} in list`);
+    entries.set(name, read(entry));
+  }
+  return entries;
 }
 
 function readCluster(cluster: Fields, directory: string): KubeconfigCluster {

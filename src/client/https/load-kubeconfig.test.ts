@@ -32,9 +32,20 @@ test("a file that was asked for must be there; all that cannot be read is told a
   await assert.rejects(loadKubeconfig(given({}, { path: "/a" })), /error loading config file "\/a": no such file/);
   await assert.rejects(loadKubeconfig(given({ "/a": "[", "/b": "5" }, { environment: { KUBECONFIG: "/a:/b" } })), /"\/a".*"\/b"/);
   await assert.rejects(loadKubeconfig(given({ [HOME]: fileOf("s", ", certificate-authority: ca") })), {
-    message: "invalid configuration: unable to read certificate-authority /home/me/.kube/ca due to no such file: /home/me/.kube/ca",
+    message: "invalid configuration: unable to read certificate-authority /home/me/.kube/ca for k due to no such file: /home/me/.kube/ca",
   });
   await assert.rejects(loadKubeconfig(given({})), /no configuration has been provided/);
+});
+
+test("what cannot be read is told together with what is wrong otherwise", async () => {
+  const file = fileOf("s").replace("user: {}", "user: { client-certificate: cert, token: t, username: me }");
+  await assert.rejects(loadKubeconfig(given({ [HOME]: file })), {
+    problems: [
+      "client-key-data or client-key must be specified for u to use the clientCert authentication method.",
+      "more than one authentication method found for u; found [token basicAuth], only one is allowed",
+      "unable to read client-cert /home/me/.kube/cert for u due to no such file: /home/me/.kube/cert",
+    ],
+  });
 });
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";

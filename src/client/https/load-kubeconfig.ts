@@ -3,8 +3,8 @@
  * inside of a Pod the service account. The environment and the files come as arguments.
  */
 import { decodeText } from "../../api/machinery/codec/json.ts";
-import { chooseContext, isEmpty, type Choice } from "./choose-context.ts";
-import type { ConnectionConfig, Source } from "./connection-config.ts";
+import { isEmpty, lookAtContext, type Choice, type NamedFile } from "./choose-context.ts";
+import type { ConnectionConfig } from "./connection-config.ts";
 import { KubeconfigError, mergeKubeconfigs, parseKubeconfig, type Kubeconfig } from "./kubeconfig.ts";
 import { proxyFromEnvironment, type Environment } from "./proxy-environment.ts";
 
@@ -26,14 +26,14 @@ export interface LoadOptions extends Surroundings, Choice {
 export async function loadKubeconfig(options: LoadOptions): Promise<ConnectionConfig> {
   const config = await readAll(options);
   if (isEmpty(config) && options.path === undefined && isInCluster(options.environment)) return inClusterConfig(options);
-  const connection = chooseContext(config, options);
-  const problems = await unreadable(connection, options);
+  const { problems: seen, files, connection } = lookAtContext(config, options);
+  const problems = [...seen, ...(await unreadable(files, options))];
   if (problems.length > 0) throw new KubeconfigError(problems);
   return withProxy(connection, options.environment);
 }
 
-/** The merged files as they are, for whoever shows or changes them. Rejects with a KubeconfigError. */
-export async function readAll(options: Omit<LoadOptions, keyof Choice>): Promise<Kubeconfig> {
+/** The merged files as they are. Rejects with a KubeconfigError. */
+async function readAll(options: Omit<LoadOptions, keyof Choice>): Promise<Kubeconfig> {
   const problems: string[] = [];
   const configs: Kubeconfig[] = [];
   for (const path of pathsOf(options)) {
@@ -66,20 +66,14 @@ function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === "ENOENT";
 }
 
-async function unreadable({ authority, credentials }: ConnectionConfig, surroundings: Surroundings): Promise<readonly string[]> {
-  const files: readonly (readonly [field: string, source: Source | undefined])[] = [
-    ["certificate-authority", authority],
-    ["client-cert", credentials?.certificate?.certificate],
-    ["client-key", credentials?.certificate?.key],
-  ];
+async function unreadable(files: readonly NamedFile[], surroundings: Surroundings): Promise<readonly string[]> {
   const problems = await Promise.all(
-    files.map(async ([field, source]) => {
-      if (source === undefined || "text" in source) return [];
-      return surroundings.readFile(source.file).then(
+    files.map(({ field, path, entry }) =>
+      surroundings.readFile(path).then(
         () => [],
-        (error: unknown) => [`unable to read ${field} ${source.file} due to ${(error as Error).message}`],
-      );
-    }),
+        (error: unknown) => [`unable to read ${field} ${path} for ${entry} due to ${(error as Error).message}`],
+      ),
+    ),
   );
   return problems.flat();
 }

@@ -3,7 +3,7 @@
  * cut in the middle was not heard: whoever comes back with the last version seen gets it again.
  */
 import { parseJson } from "../../api/machinery/codec/json.ts";
-import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportEvent, TransportWatch, TransportWatchListener } from "../../api/machinery/transport.ts";
 import type { HttpClientAnswer } from "../../host/http/client-contract.ts";
@@ -72,28 +72,40 @@ export class WatchStream implements TransportWatch {
   }
 }
 
-interface WireEvent {
-  readonly type?: string;
-  readonly object?: JsonObject;
-}
-
+/** Throws if it is none: whoever listens relies on an object's name and version. */
 function eventOf(line: Uint8Array): TransportEvent {
-  const { type, object } = parseJson(line, { duplicates: false }).value as WireEvent;
-  if (typeof object !== "object" || object === null) throw new Error("it has no object");
+  const event = parseJson(line, { duplicates: false }).value;
+  if (!isObject(event)) throw new Error("it must be an object, and is not");
+  const { type, object } = event;
+  if (!isObject(object)) throw new Error("it has no object");
   switch (type) {
     case "ADDED":
     case "MODIFIED":
-    case "DELETED":
+    case "DELETED": {
+      const { name, namespace } = metadataOf(object);
+      if (typeof name !== "string" || name === "") throw new Error("its object has no name");
+      if (typeof namespace !== "string" && namespace !== undefined) throw new Error("its object's namespace must be a text, and is not");
       return { type, object: object as unknown as KubeObject };
+    }
     case "BOOKMARK": {
-      const { resourceVersion = "", annotations } = (object as unknown as KubeObject).metadata;
-      return { type, resourceVersion, initialEventsEnd: annotations?.[INITIAL_EVENTS_END] === "true" };
+      const { resourceVersion, annotations } = metadataOf(object);
+      return { type, resourceVersion, initialEventsEnd: isObject(annotations) && annotations[INITIAL_EVENTS_END] === "true" };
     }
     case "ERROR":
       return { type, error: isStatus(object) ? errorOfStatus(object) : undecodable(new Error("the error is not a Status")) };
     default:
-      throw new Error(`got invalid watch event type: ${String(type)}`);
+      throw new Error(`got invalid watch event type: ${typeof type === "string" ? type : "none"}`);
   }
+}
+
+function metadataOf({ metadata }: JsonObject): JsonObject & { readonly resourceVersion: string } {
+  if (!isObject(metadata)) throw new Error("its object has no metadata");
+  if (typeof metadata["resourceVersion"] !== "string") throw new Error("its object has no resourceVersion");
+  return metadata as JsonObject & { readonly resourceVersion: string };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function undecodable(error: unknown): StatusError {

@@ -5,7 +5,8 @@
  * object are told as one. Only types and words are here.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
-import type { Client, ObjectKey, ResourceKind } from "../client.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ObjectKey, ResourceKind } from "../client.ts";
 
 /** Objects by a value of theirs, kept up to date as they change: `const podsByNode = defineIndex(pods, (pod) => [pod.spec?.nodeName ?? ""])`. */
 export interface Index<T extends KubeObject = KubeObject> {
@@ -24,13 +25,14 @@ export interface InformerHandler<T extends KubeObject = KubeObject> {
 
 /**
  * Reads never wait and never fail: they may lag behind what others write, never behind what was written through `ownWrites`
- * (own-writes.ts). Objects are frozen and shared.
+ * (own-writes.ts). Objects are shared by all who read them and never to be changed; where the server is in the same process they are
+ * frozen, too.
  */
 export interface Informer<T extends KubeObject = KubeObject> {
   readonly kind: ResourceKind<T>;
   /** Whether it has known everything once. Before, reads show nothing or a part. */
   readonly isSynced: boolean;
-  /** Resolves when it is; rejects only when it is closed before. */
+  /** Resolves when it is; rejects when it is closed before, or the signal comes. */
   synced(signal?: AbortSignal): Promise<void>;
   /** The resourceVersion up to which it knows everything; "" before it is synced. */
   readonly revision: string;
@@ -46,7 +48,7 @@ export interface Informer<T extends KubeObject = KubeObject> {
 
   /** Undefined if it knows that revision already; otherwise resolves when it does. */
   reached(revision: string, signal?: AbortSignal): Promise<void> | undefined;
-  /** Undefined if the object of this uid is not there (or is going, if `going`); otherwise resolves when that is so. */
+  /** Undefined if the object of this uid is not there (or is going, if `orGoing`); otherwise resolves when that is so. */
   lost(key: ObjectKey, uid: string, options: { readonly orGoing: boolean; readonly signal?: AbortSignal }): Promise<void> | undefined;
 }
 
@@ -62,11 +64,20 @@ export interface Informers extends AsyncDisposable {
   of<T extends KubeObject>(kind: ResourceKind<T>, scope?: InformerScope): Informer<T>;
   /** Undefined if nobody has asked for it: whoever only wants to wait for it need not begin it. */
   running<T extends KubeObject>(kind: ResourceKind<T>): Informer<T> | undefined;
+  /**
+   * Ends one informer: its handlers are not called any more, nothing is asked of the server, who waits for it is refused. For who owns it,
+   * since it is ended for everybody; resolves when it has ended. Who asks for it again begins a new one.
+   */
+  end<T extends KubeObject>(kind: ResourceKind<T>, scope?: InformerScope): Promise<void>;
   close(): Promise<void>;
+  /** The time that they go by. */
+  readonly clock: Clock;
 }
 
 /** Reading from the informers, without seeing them. Reading a kind whose informer was not begun is a programmer's mistake and throws. */
 export interface Reader {
+  /** Whether everything of the kind is shown: its informer was begun and is synced. In a pass that is so of every kind watched by name. */
+  knows<T extends KubeObject>(kind: ResourceKind<T>): boolean;
   get<T extends KubeObject>(kind: ResourceKind<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(kind: ResourceKind<T>, namespace?: string): readonly T[];
   indexed<T extends KubeObject>(index: Index<T>, value: string): readonly T[];
@@ -75,6 +86,3 @@ export interface Reader {
   /** Those of a namespace that have no controller: they can be adopted. */
   uncontrolled<T extends KubeObject>(kind: ResourceKind<T>, namespace: string): readonly T[];
 }
-
-/** A client whose writes are answered when the informers show them (own-writes.ts makes one). */
-export type SeeingClient = Client;

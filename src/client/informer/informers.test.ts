@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { byteWire } from "../../testing/byte-wire.ts";
@@ -160,4 +161,45 @@ test("after closing nothing is begun", async () => {
   await using world = await started();
   await world.informers.close();
   assert.throws(() => world.informers.of(configMaps), /nothing is begun/);
+});
+
+test("one that was ended is silent, refuses who waits for it, and is begun anew by who asks again", async () => {
+  await using world = await started(map("a"));
+  const whole = world.informers.of(configMaps);
+  const part = world.informers.of(configMaps, { namespace: "default" });
+  const lines: string[] = [];
+  part.listen(recorder(lines));
+  await world.cluster.settled();
+  lines.length = 0;
+  const waiting = part.reached("999999");
+
+  await world.informers.end(configMaps, { namespace: "default" });
+  await assert.rejects(async () => waiting, /their informer is closed/);
+  await world.write.create(configMaps, map("b"));
+  assert.deepEqual([lines, world.informers.running(configMaps)], [[], whole]);
+
+  const again = world.informers.of(configMaps, { namespace: "default" });
+  await world.cluster.settled();
+  assert.notEqual(again, part);
+  assert.deepEqual([again.isSynced, again.list().length], [true, 2]);
+
+  await world.informers.end(configMaps);
+  await world.informers.end(configMaps);
+  assert.deepEqual([world.informers.running(configMaps), world.read.knows(configMaps)], [undefined, false]);
+});
+
+test("one that was ended asks nothing of the server any more, although the kind is gone", async () => {
+  await using world = await started();
+  let asked = 0;
+  const refused = () => (asked++, Promise.reject(new StatusError("NotFound", "the server could not find the requested resource")));
+  const transport = { ...world.cluster.server.transport(), watch: refused, request: refused };
+  const informers = createInformers({ transport, clock: world.cluster.clock, random: seededRandom(1), log: silentLogger });
+  informers.of(configMaps);
+  await world.cluster.clock.advance(100_000);
+  assert(asked > 2);
+
+  await informers.end(configMaps);
+  const askedBefore = asked;
+  await world.cluster.clock.advance(1_000_000);
+  assert.equal(asked, askedBefore);
 });

@@ -1,4 +1,4 @@
-/** The informers of a program: one per kind and scope, begun when somebody first asks for it, ended together. */
+/** The informers of a program: one per kind and scope, begun when somebody first asks for it, ended one by one or together. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { assert } from "../../base/assert.ts";
@@ -23,6 +23,7 @@ export function createInformers(options: InformersOptions): Informers {
 
 interface Running {
   readonly informer: SharedInformer<KubeObject>;
+  readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
 
@@ -30,15 +31,20 @@ class RunningInformers implements Informers {
   readonly #options: InformersOptions;
   readonly #running = new Map<string, Running>();
   /** Those without a scope, by the value that was asked with: making a text of it at each read would cost more than the read. */
-  readonly #byKind = new WeakMap<ResourceKind, Running>();
-  readonly #stop = new AbortController();
+  #byKind = new WeakMap<ResourceKind, Running>();
+  readonly #ending = new Set<Promise<void>>();
+  #isClosed = false;
 
   constructor(options: InformersOptions) {
     this.#options = options;
   }
 
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
   of<T extends KubeObject>(kind: ResourceKind<T>, scope: InformerScope = {}): Informer<T> {
-    assert(!this.#stop.signal.aborted, "nothing is begun after the informers were closed");
+    assert(!this.#isClosed, "nothing is begun after the informers were closed");
     const key = keyOf(kind, scope);
     let running = this.#running.get(key);
     if (running === undefined) this.#running.set(key, (running = this.#start(kind, scope)));
@@ -46,19 +52,22 @@ class RunningInformers implements Informers {
   }
 
   running<T extends KubeObject>(kind: ResourceKind<T>): Informer<T> | undefined {
-    let running = this.#byKind.get(kind as ResourceKind);
+    let running = this.#byKind.get(kind);
     if (running === undefined) {
       running = this.#running.get(keyOf(kind, {}));
-      if (running !== undefined) this.#byKind.set(kind as ResourceKind, running);
+      if (running !== undefined) this.#byKind.set(kind, running);
     }
     return running?.informer as Informer | undefined as Informer<T> | undefined;
   }
 
+  async end<T extends KubeObject>(kind: ResourceKind<T>, scope: InformerScope = {}): Promise<void> {
+    await this.#end(keyOf(kind, scope));
+  }
+
   async close(): Promise<void> {
-    const all = [...this.#running.values()];
-    for (const { informer } of all) informer.close();
-    this.#stop.abort();
-    await Promise.all(all.map(({ ended }) => ended));
+    this.#isClosed = true;
+    for (const key of [...this.#running.keys()]) void this.#end(key);
+    await Promise.all(this.#ending);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -70,7 +79,22 @@ class RunningInformers implements Informers {
     const log = this.#options.log.with({ informer: keyOf(kind, scope) });
     const informer = new SharedInformer(kind, { clock, log });
     const reflector = new Reflector({ transport, clock, random: random.derive(keyOf(kind, scope)), log, kind, scope, sink: informer });
-    return { informer, ended: reflector.run(this.#stop.signal) };
+    const stop = new AbortController();
+    return { informer, stop, ended: reflector.run(stop.signal) };
+  }
+
+  /** Never rejects. */
+  async #end(key: string): Promise<void> {
+    const running = this.#running.get(key);
+    if (running === undefined) return;
+    this.#running.delete(key);
+    // Which values stand for this kind is not known, and all are soon found again.
+    this.#byKind = new WeakMap();
+    running.informer.close();
+    running.stop.abort();
+    this.#ending.add(running.ended);
+    await running.ended;
+    this.#ending.delete(running.ended);
   }
 }
 

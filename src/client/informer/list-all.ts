@@ -8,6 +8,7 @@ import type { RequestOptions, Transport, TransportRequest } from "../../api/mach
 import type { Clock } from "../../base/clock.ts";
 import { onAbort } from "../../base/abort.ts";
 import { ObjectStore } from "./object-store.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** As upstream's. */
 const PAGE_SIZE = 500;
@@ -55,7 +56,12 @@ async function withTheRest(options: ListAllOptions, first: Page): Promise<WholeL
 /** Sorted here: the order of a server is its own. */
 function collect(pages: readonly Page[]): WholeList {
   const objects = new ObjectStore({ onIndexFailure: () => undefined });
-  for (const { objects: some } of pages) for (const object of some) objects.put(object);
+  for (const { objects: some } of pages) {
+    for (const object of some) {
+      if (!isWellFormed(object)) throw new Error("Cannot list: each object must have a name and a version, and one has not");
+      objects.put(object);
+    }
+  }
   return { objects: objects.list(), revision: pages[0]?.revision ?? "" };
 }
 

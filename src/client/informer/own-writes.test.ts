@@ -3,10 +3,13 @@ import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { ConfigMap, Pod } from "../../api/generated/core/v1.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { TransportEvent } from "../../api/machinery/transport.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { byteWire, UNBROKEN } from "../../testing/byte-wire.ts";
 import { driven } from "../../testing/driven.ts";
+import { given } from "../../testing/given.ts";
 import type { Client, Draft } from "../client.ts";
 import { createClient } from "../rest-client.ts";
 import { createInformers } from "./informers.ts";
@@ -175,3 +178,71 @@ test("kinds of which there is no informer are not waited for", async () => {
   const informers = createInformers({ transport: world.wire.transport, clock: world.clock, random: seededRandom(1), log: silentLogger });
   assert.equal((await world.timed(ownWrites(world.client, informers).create(configMaps, map()))).took, 0);
 });
+
+/** Events do not come through until `release` is called. */
+async function deafWorld() {
+  const cluster = await given(map());
+  const inner = cluster.server.transport();
+  let held: (() => void)[] | undefined;
+  const transport: typeof inner = {
+    ...inner,
+    watch: (request, listener) =>
+      inner.watch(request, {
+        ...listener,
+        event: (event: TransportEvent) => (held === undefined ? listener.event(event) : void held.push(() => listener.event(event))),
+      }),
+  };
+  const { clock } = cluster;
+  const informers = createInformers({ transport, clock, random: seededRandom(1), log: silentLogger });
+  informers.of(configMaps);
+  await clock.settle();
+  held = [];
+  return {
+    cluster,
+    clock,
+    write: ownWrites(createClient(inner), informers),
+    release() {
+      for (const tell of held ?? []) tell();
+      held = undefined;
+    },
+    /** What it rejects with after so long. */
+    async failure(work: Promise<unknown>, afterMs: number): Promise<Error | undefined> {
+      let failure: Error | undefined;
+      void work.catch((error: Error) => (failure = error));
+      await clock.advance(afterMs);
+      return failure;
+    },
+    async [Symbol.asyncDispose]() {
+      await informers.close();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const UNSEEN: readonly (readonly [string, (write: Client) => Promise<unknown>])[] = [
+  ["created", (write) => write.create(configMaps, { ...map(), metadata: { namespace: "default", name: "b" } })],
+  ["changed", (write) => write.patch(configMaps, KEY, { type: "merge", value: { data: { x: "1" } } })],
+  ["deleted", (write) => write.delete(configMaps, KEY)],
+  ["deleted with others", (write) => write.deleteCollection(configMaps, { namespace: "default" })],
+];
+
+for (const [what, work] of UNSEEN) {
+  test(`what was ${what} and is not shown after a minute is said to be written; nothing more is written before it is shown`, async () => {
+    await using world = await deafWorld();
+    const writing = work(world.write);
+    assert.equal(await world.failure(writing, 59_999), undefined);
+    const failure = await world.failure(writing, 1);
+    assert(isReason(failure, "Timeout"));
+    assert.match(failure.message, /^Wrote configmaps "[ab]", but what is followed does not show it after 60 s$/);
+
+    const another = () => world.write.with({}).create(configMaps, { ...map(), metadata: { namespace: "default", name: "c" } });
+    assert.match(String(await world.failure(another(), 0)), /Cannot write configmaps: what was written before is not seen yet/);
+    const names = async () => (await world.cluster.list(configMaps, "default")).map(({ metadata }) => metadata.name);
+    assert.equal((await names()).includes("c"), false);
+
+    world.release();
+    await world.clock.settle();
+    await driven(world.clock, another());
+    assert((await names()).includes("c"));
+  });
+}

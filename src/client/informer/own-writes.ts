@@ -4,24 +4,34 @@
  *
  * Waits only for informers of whole kinds that somebody began. One that is not synced yet is not waited for, since nobody reads from it;
  * it counts as synced when it shows this write, too. A dry run writes nothing, so there is nothing to wait for.
+ *
+ * An informer that cannot follow any more (its rights were taken, its kind cannot be listed) is not waited for without end. Who has given
+ * up decides from what is old, so it may not write this kind again before the informer shows what was written: it would do it twice.
  */
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
-import { isReason } from "../../api/machinery/status-error.ts";
+import { isReason, StatusError } from "../../api/machinery/status-error.ts";
 import { eitherOf } from "../../base/abort.ts";
 import type { CallOptions, Client, ObjectKey, ResourceKind } from "../client.ts";
-import type { Informer, Informers, SeeingClient } from "./informer.ts";
+import type { Informer, Informers } from "./informer.ts";
+
+/** How long a write may take to be seen. An informer whose stream broke is back sooner, if it comes back: its delays end at 30 s. */
+const SEEN_WITHIN_MS = 60_000;
 
 /** What the calls of a write have in common. */
 interface Options extends CallOptions {
   readonly dryRun?: readonly string[];
 }
 
-export function ownWrites(client: Client, informers: Informers): SeeingClient {
-  return seeing(client, new Sight(client, informers, undefined));
+/**
+ * Rejects with Timeout if what was written is not shown after a minute, and at once as long as what was written before is not: nothing is
+ * written then.
+ */
+export function ownWrites(client: Client, informers: Informers): Client {
+  return seeing(client, new Sight({ client, informers, unseen: new Map() }));
 }
 
-function seeing(client: Client, sight: Sight): SeeingClient {
+function seeing(client: Client, sight: Sight): Client {
   return {
     get: (kind, key, options) => client.get(kind, key, options),
     list: (kind, options) => client.list(kind, options),
@@ -29,22 +39,25 @@ function seeing(client: Client, sight: Sight): SeeingClient {
     watch: (kind, options, listener) => client.watch(kind, options, listener),
     document: (path, options) => client.document(path, options),
 
-    create: (kind, object, options) => sight.ofWrite(kind, client.create(kind, object, options), options),
-    update: (kind, object, options) => sight.ofWrite(kind, client.update(kind, object, options), options),
-    updateStatus: (kind, object, options) => sight.ofWrite(kind, client.updateStatus(kind, object, options), options),
-    patch: (kind, key, patch, options) => sight.ofWrite(kind, client.patch(kind, key, patch, options), options),
-    apply: (kind, object, options) => sight.ofWrite(kind, client.apply(kind, object, options), options),
+    create: (kind, object, options) => sight.ofWrite(kind, () => client.create(kind, object, options), options),
+    update: (kind, object, options) => sight.ofWrite(kind, () => client.update(kind, object, options), options),
+    updateStatus: (kind, object, options) => sight.ofWrite(kind, () => client.updateStatus(kind, object, options), options),
+    patch: (kind, key, patch, options) => sight.ofWrite(kind, () => client.patch(kind, key, patch, options), options),
+    apply: (kind, object, options) => sight.ofWrite(kind, () => client.apply(kind, object, options), options),
     async delete(kind, key, options) {
+      sight.mustBeClear(kind, options);
       const known = sight.uidOf(kind, key);
       const answer = await client.delete(kind, key, options);
       await sight.ofDeletion(kind, key, { answer, uid: options?.preconditions?.uid ?? known }, options);
       return answer;
     },
     async deleteCollection(kind, options) {
+      sight.mustBeClear(kind, options);
       await client.deleteCollection(kind, options);
       await sight.ofCollection(kind, options?.namespace, options);
     },
     async post(kind, key, subresource, value, options) {
+      sight.mustBeClear(kind, options);
       const answer = await client.post(kind, key, subresource, value, options);
       await sight.ofPost(kind, key, { subresource, value }, options);
       return answer;
@@ -57,24 +70,40 @@ function seeing(client: Client, sight: Sight): SeeingClient {
   };
 }
 
+interface SightOptions {
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly signal?: AbortSignal | undefined;
+  /** How many writes are not seen yet that nobody waits for any more. */
+  readonly unseen: Map<unknown, number>;
+}
+
 /** Waits until the informers show something. */
 class Sight {
+  readonly #options: SightOptions;
   readonly #client: Client;
   readonly #informers: Informers;
-  readonly #signal: AbortSignal | undefined;
 
-  constructor(client: Client, informers: Informers, signal: AbortSignal | undefined) {
-    this.#client = client;
-    this.#informers = informers;
-    this.#signal = signal;
+  constructor(options: SightOptions) {
+    this.#options = options;
+    this.#client = options.client;
+    this.#informers = options.informers;
   }
 
   with(client: Client, signal: AbortSignal | undefined): Sight {
-    return new Sight(client, this.#informers, eitherOf(this.#signal, signal));
+    return new Sight({ ...this.#options, client, signal: eitherOf(this.#options.signal, signal) });
   }
 
-  async ofWrite<T extends KubeObject>(kind: ResourceKind<T>, write: Promise<T>, options: Options | undefined): Promise<T> {
-    const answer = await write;
+  /** Throws if what was written before is not seen yet. */
+  mustBeClear<T extends KubeObject>(kind: ResourceKind<T>, options: Options | undefined): void {
+    const { unseen } = this.#options;
+    if (unseen.size === 0 || isDryRun(options) || !unseen.has(this.#informers.running(kind))) return;
+    throw new StatusError("Timeout", `Cannot write ${kind.plural}: what was written before is not seen yet`);
+  }
+
+  async ofWrite<T extends KubeObject>(kind: ResourceKind<T>, write: () => Promise<T>, options: Options | undefined): Promise<T> {
+    this.mustBeClear(kind, options);
+    const answer = await write();
     if (isDryRun(options)) return answer;
     // Not awaited if it is known: that would cost a turn.
     const waiting = this.#reached(this.#informers.running(kind), answer, options);
@@ -95,7 +124,7 @@ class Sight {
   ): Promise<void> {
     const informer = this.#informers.running(kind);
     if (informer?.isSynced !== true || uid === undefined || isDryRun(options)) return;
-    await informer.lost(key, uid, { orGoing: answer !== undefined, ...this.#signalOf(options) });
+    await this.#lost(informer, key, { uid, orGoing: answer !== undefined }, options);
     if (answer !== undefined) await this.#reached(informer, answer, options);
   }
 
@@ -115,7 +144,7 @@ class Sight {
     for (const { metadata } of shown) {
       const now = left.get(metadata.uid);
       if (now !== undefined) await this.#reached(informer, now, options);
-      else await informer.lost(metadata, metadata.uid ?? "", { orGoing: false, ...this.#signalOf(options) });
+      else await this.#lost(informer, metadata, { uid: metadata.uid ?? "", orGoing: false }, options);
     }
   }
 
@@ -141,7 +170,7 @@ class Sight {
       await this.#reached(informer, await this.#client.get(informer.kind, key, this.#signalOf(options)), options);
     } catch (error) {
       if (!isReason(error, "NotFound")) throw error;
-      if (uid !== undefined) await informer.lost(key, uid, { orGoing: false, ...this.#signalOf(options) });
+      if (uid !== undefined) await this.#lost(informer, key, { uid, orGoing: false }, options);
     }
   }
 
@@ -150,16 +179,55 @@ class Sight {
     { metadata }: KubeObject,
     options: Options | undefined,
   ): Promise<void> | undefined {
-    const { resourceVersion } = metadata;
+    const { resourceVersion, name } = metadata;
     if (informer === undefined || resourceVersion === undefined) return undefined;
     // Asked first without making a signal of two.
     if (informer.isSynced && compareResourceVersions(resourceVersion, informer.revision) <= 0) return undefined;
     const waiting = informer.reached(resourceVersion, this.#signalOf(options).signal);
-    return informer.isSynced ? waiting : undefined;
+    return informer.isSynced && waiting !== undefined ? this.#within(waiting, informer, name) : undefined;
+  }
+
+  #lost<T extends KubeObject>(
+    informer: Informer<T>,
+    key: ObjectKey,
+    { uid, orGoing }: { readonly uid: string; readonly orGoing: boolean },
+    options: Options | undefined,
+  ): Promise<void> | undefined {
+    const waiting = informer.lost(key, uid, { orGoing, ...this.#signalOf(options) });
+    return waiting === undefined ? undefined : this.#within(waiting, informer, key.name);
+  }
+
+  async #within<T extends KubeObject>(waiting: Promise<void>, informer: Informer<T>, name: string): Promise<void> {
+    const over = new AbortController();
+    const late = this.#informers.clock.sleep(SEEN_WITHIN_MS, over.signal).then(
+      () => true,
+      () => false,
+    );
+    try {
+      if (!(await Promise.race([waiting.then(() => false), late]))) return;
+    } finally {
+      over.abort();
+    }
+    this.#giveUp(waiting, informer);
+    const { plural } = informer.kind;
+    const seconds = SEEN_WITHIN_MS / 1_000;
+    throw new StatusError("Timeout", `Wrote ${plural} ${JSON.stringify(name)}, but what is followed does not show it after ${seconds} s`);
+  }
+
+  /** Nothing more may be written until it is seen after all, or cannot be any more, as the informer was ended. */
+  #giveUp<T extends KubeObject>(waiting: Promise<void>, informer: Informer<T>): void {
+    const { unseen } = this.#options;
+    unseen.set(informer, (unseen.get(informer) ?? 0) + 1);
+    const seen = (): void => {
+      const left = (unseen.get(informer) ?? 1) - 1;
+      if (left > 0) unseen.set(informer, left);
+      else unseen.delete(informer);
+    };
+    waiting.then(seen, seen);
   }
 
   #signalOf(options: Options | undefined): { readonly signal?: AbortSignal } {
-    const signal = eitherOf(this.#signal, options?.signal);
+    const signal = eitherOf(this.#options.signal, options?.signal);
     return signal === undefined ? {} : { signal };
   }
 }

@@ -12,6 +12,7 @@ export function readerOf(informers: Informers): Reader {
     return informer;
   };
   return {
+    knows: (kind) => informers.running(kind)?.isSynced === true,
     get: (kind, key) => of(kind).get(key),
     list: (kind, namespace) => of(kind).list(namespace),
     indexed: (index, value) => of(index.kind).indexed(index, value),

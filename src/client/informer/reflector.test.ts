@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { expired, StatusError, tooManyRequests } from "../../api/machinery/status-error.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
@@ -299,4 +300,41 @@ test("after closing nothing is asked and nobody is told", async () => {
   await world.clock.advance(600_000);
 
   assert.deepEqual([world.told, world.server.asked.length, world.clock.sleeping], [[], 1, 0]);
+});
+
+const STRANGE: readonly object[] = [
+  {},
+  { metadata: null },
+  { metadata: { resourceVersion: "6" } },
+  { metadata: { name: "", resourceVersion: "6" } },
+  { metadata: { name: 5, resourceVersion: "6" } },
+  { metadata: { name: "b", namespace: 5, resourceVersion: "6" } },
+  { metadata: { name: "b" } },
+  { metadata: { name: "b", resourceVersion: 6 } },
+];
+for (const object of STRANGE) {
+  for (const type of ["ADDED", "MODIFIED", "DELETED"] as const) {
+    test(`${type} of ${JSON.stringify(object)} is not taken: everything is asked for again`, async () => {
+      const strange = { type, object: object as KubeObject };
+      const all = whole(5, aMap("a", 5));
+      await using world = following(
+        { tells: [...all, strange] },
+        { tells: [strange, ...all] },
+        { tells: whole(7, aMap("a", 5), aMap("b", 7)) },
+      );
+      await world.clock.advance(60_000);
+
+      assert.deepEqual(world.told, ["added default/a@5", "added default/b@7"]);
+      assert.equal(world.server.asked.length, 3);
+    });
+  }
+}
+
+test("a list with a strange object in it is not taken", async () => {
+  const refused = { refuses: new StatusError("Invalid", "sendInitialEvents: Forbidden") };
+  const lists = STRANGE.map((object) => ({ lists: [object as KubeObject], revision: "5" }));
+  await using world = following(refused, ...lists, { lists: [aMap("a", 5)], revision: "5" });
+  await world.clock.advance(300_000);
+
+  assert.deepEqual(world.told, ["added default/a@5"]);
 });

@@ -19,6 +19,7 @@ import type { InformerScope } from "./informer.ts";
 import { listAll } from "./list-all.ts";
 import { ObjectStore } from "./object-store.ts";
 import { watchOnce, type WatchEnd } from "./watch-session.ts";
+import { isWellFormed } from "./well-formed.ts";
 
 /** Who is told. It ignores what is not newer than what it knows. */
 export interface ReflectorSink {
@@ -196,6 +197,7 @@ export class Reflector {
       if (heard.type === "BOOKMARK") {
         return heard.initialEventsEnd ? this.#take(collected.list(), heard.resourceVersion) : undefined;
       }
+      if (!isWellFormed(heard.object)) return { is: "rejected", why: "malformed" };
       if (heard.type === "DELETED") collected.delete(heard.object.metadata);
       else collected.put(heard.object);
       return undefined;
@@ -204,8 +206,7 @@ export class Reflector {
 
   #take(objects: readonly KubeObject[], revision: string): WatchEnd | undefined {
     const { sink } = this.#options;
-    const isWellFormed = isResourceVersion(revision) && objects.every(({ metadata }) => isResourceVersion(metadata.resourceVersion));
-    if (!isWellFormed) return { is: "rejected", why: "malformed" };
+    if (!isResourceVersion(revision)) return { is: "rejected", why: "malformed" };
     const isNewHistory = compareResourceVersions(revision, sink.known) < 0;
     if (isNewHistory && !this.#takesAnything) return { is: "rejected", why: "older" };
     if (isNewHistory) this.#options.log.warn("The server has another history: taking what it has", { revision, known: sink.known });
@@ -218,13 +219,14 @@ export class Reflector {
 
   #hear(heard: Heard): WatchEnd | undefined {
     const { sink } = this.#options;
-    const version = heard.type === "BOOKMARK" ? heard.resourceVersion : heard.object.metadata.resourceVersion;
-    if (!isResourceVersion(version)) return { is: "rejected", why: "malformed" };
     if (heard.type === "BOOKMARK") {
+      const version = heard.resourceVersion;
+      if (!isResourceVersion(version)) return { is: "rejected", why: "malformed" };
       // A server that has not come so far yet, or never will: see what it has.
       if (compareResourceVersions(version, sink.known) < 0) return { is: "rejected", why: "older" };
       sink.reach(version);
-    } else if (heard.type === "DELETED") sink.remove(heard.object);
+    } else if (!isWellFormed(heard.object)) return { is: "rejected", why: "malformed" };
+    else if (heard.type === "DELETED") sink.remove(heard.object);
     else sink.put(heard.object);
     return undefined;
   }

@@ -7,7 +7,7 @@ import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 
 /** Servers send a bookmark every minute, give or take; two that did not come and half of a third are no delay. */
-export const SILENCE_MAX_MS = 150_000;
+const SILENCE_MAX_MS = 150_000;
 
 export type WatchEnd =
   /** By the server, or the connection broke. */

@@ -21,6 +21,9 @@ export interface Http1Options {
 export class Http1Connections {
   readonly #authority: string;
   readonly #agent: Agent;
+  #underWay = 0;
+  /** Who wants to know when nothing is under way any more. */
+  #onEmpty: (() => void) | undefined;
 
   constructor({ authority, limits, dial }: Http1Options) {
     this.#authority = authority;
@@ -46,7 +49,12 @@ export class Http1Connections {
         headers: { host: this.#authority, ...headers, ...length } as OutgoingHttpHeaders,
       });
       const released = signal === undefined ? () => undefined : onAbort(signal, () => asked.destroy(signal.reason as Error));
-      asked.once("close", released);
+      this.#underWay++;
+      asked.once("close", () => {
+        released();
+        this.#underWay--;
+        this.#emptied();
+      });
       asked.once("response", (answer) => resolve(answerTo(asked, answer, released)));
       asked.on("error", (error) => {
         released();
@@ -57,14 +65,23 @@ export class Http1Connections {
     });
   }
 
-  /** Requests under way come to their end; nothing else is sent over these connections. */
-  retire(): void {
+  /** Requests under way come to their end; nothing else is sent over these connections. `onEmpty`: called once, after the last of them. */
+  retire(onEmpty: () => void): void {
     Object.assign(this.#agent, { keepAlive: false });
     for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    this.#onEmpty = onEmpty;
+    this.#emptied();
   }
 
   destroy(): void {
     this.#agent.destroy();
+  }
+
+  #emptied(): void {
+    if (this.#underWay > 0) return;
+    const onEmpty = this.#onEmpty;
+    this.#onEmpty = undefined;
+    onEmpty?.();
   }
 }
 

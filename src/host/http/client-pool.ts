@@ -51,8 +51,8 @@ class Pool implements HttpClient {
   readonly #open = new Set<Http2Connection>();
   readonly #waiting = new Set<() => void>();
   #http1: Http1Connections | undefined;
-  /** Their last requests may be under way; certificates change rarely enough that none is ever taken out. */
-  readonly #retiredHttp1: Http1Connections[] = [];
+  /** Whose last requests are under way. */
+  readonly #retiredHttp1 = new Set<Http1Connections>();
   /** Connections of HTTP/1.1 that were made to learn what the server speaks. */
   readonly #spare: Socket[] = [];
   #dialing: Promise<void> | undefined;
@@ -80,10 +80,11 @@ class Pool implements HttpClient {
 
   renew(): void {
     for (const connection of [...this.#connections]) connection.retire();
-    if (this.#http1 === undefined) return;
-    this.#http1.retire();
-    this.#retiredHttp1.push(this.#http1);
+    const retired = this.#http1;
+    if (retired === undefined) return;
     this.#http1 = this.#openHttp1();
+    this.#retiredHttp1.add(retired);
+    retired.retire(() => this.#retiredHttp1.delete(retired));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -144,7 +144,7 @@ export class Candidate {
 }
 
 /** What a process sees of the world. */
-export class TestProcess {
+class TestProcess {
   /** "frozen": as after SIGSTOP, time goes on without it. "dead": for ever. */
   state: "runs" | "frozen" | "dead" = "runs";
   network: Network;
