@@ -23,6 +23,8 @@ async function run(): Promise<void> {
       identity: `${hostname()}_${randomUUID()}`,
     },
     log,
+    // A pass that ignores its signal ends with the process only; the log says which it was, and another replica leads.
+    onStuck: () => process.exit(1),
   });
   void operator.started.then(() => log.info("Acting", { server: connection.server }));
   const stopping = new AbortController();

@@ -8,7 +8,7 @@ const INDENT = 2;
 const GAP = 2;
 
 /** What the launcher itself understands, with every command. */
-export const COMMON_FLAGS: FlagSet = {
+const COMMON_FLAGS: FlagSet = {
   help: { type: "boolean", doc: "Print this help and do nothing else." },
   verbose: { type: "boolean", doc: "Log everything, and show where an error comes from. K8TS_DEBUG=1 does the same." },
 };

@@ -56,6 +56,12 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   });
 }
 
+test("what a command left behind does not keep the process", () => {
+  const busy = "data:text/javascript,setInterval(() => {}, 1000)";
+  const { status } = spawnSync(process.execPath, ["--import", busy, LAUNCHER, "--version"], { timeout: 30_000 });
+  equal(status, 0);
+});
+
 test("a reader that goes away is a quiet end", async () => {
   const child = spawn(process.execPath, [LAUNCHER, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.destroy();

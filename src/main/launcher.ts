@@ -12,6 +12,9 @@ import { stopOnSignals } from "./signals.ts";
 /** What a shell reports of a program that was ended by SIGINT. */
 const INTERRUPTED = 130;
 
+/** What a command gave up, and left behind, keeps the process no longer than this. Time enough for what was written to be read. */
+const LEFT_BEHIND_MS = 1_000;
+
 const stop = new AbortController();
 
 function out(line: string): void {
@@ -42,3 +45,4 @@ async function openIo({ verbose }: { readonly verbose: boolean }): Promise<Io> {
 process.stdout.on("error", endQuietlyWithoutReader);
 process.stderr.on("error", endQuietlyWithoutReader);
 process.exitCode = await dispatch(process.argv.slice(2), all, { out, note, environment: process.env, version, openIo });
+setTimeout(() => process.exit(), LEFT_BEHIND_MS).unref();

@@ -2,6 +2,7 @@ import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { deployments } from "../api/apps/v1/deployment.ts";
 import { replicaSets } from "../api/apps/v1/replica-set.ts";
+import { leases } from "../api/coordination.k8s.io/v1/lease.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import { silentLogger } from "../base/logger.ts";
 import { prometheusText } from "../base/prometheus-text.ts";
@@ -95,5 +96,46 @@ test("what cannot be started is told to who waits for it, if nobody else can try
   });
 
   await rejects(driven(cluster.clock, led.started), /no way to the API/);
+  await stop(cluster, led);
+});
+
+test("managers that lose the lease are on stand-by at once, with all that they still wanted to tell", async () => {
+  await using cluster = await given();
+  const turns: boolean[] = [];
+  const led = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
+  await driven(cluster.clock, led.started);
+  await cluster.client.create(deployments, web("a"));
+
+  await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.settled();
+
+  deepEqual(turns, [true, false]);
+  await stop(cluster, led);
+});
+
+test("managers that lose the lease and do not end say so, and show no figures", async () => {
+  await using cluster = await given(web("a"));
+  const led = started(cluster, "first", {
+    transportFor(user) {
+      const transport = cluster.server.server.transport({ user, userAgent: "kube-controller-manager" });
+      const request: Transport["request"] = (asked) =>
+        asked.plural === "replicasets" && asked.verb === "create" ? new Promise(() => undefined) : transport.request(asked);
+      return {
+        ...transport,
+        request,
+        watch: (...words) => transport.watch(...words),
+        document: (...words) => transport.document(...words),
+      };
+    },
+  });
+  await driven(cluster.clock, led.started);
+  await cluster.settled();
+  const told = rejects(led.stuck, /^Error: Did not end within 10 s after it was told to: deployment-controller default\/a$/);
+
+  await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.clock.advance(10_000);
+
+  await told;
+  deepEqual(led.metrics(), []);
   await stop(cluster, led);
 });

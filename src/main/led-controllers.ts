@@ -8,6 +8,7 @@ import { aborted } from "../base/abort.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
 import { createClient } from "../client/rest-client.ts";
+import type { RunningControllers } from "../controllers/runtime/run-controllers.ts";
 import { startControllersPart, type ControllersPartOptions } from "./controllers-part.ts";
 import { leadingOnly } from "./leading-only.ts";
 import { leadershipOf, startLed, type Election } from "./led.ts";
@@ -28,6 +29,11 @@ export interface LedControllers extends AsyncDisposable {
   isLeading(): boolean;
   /** Resolves with their names when they work for the first time. Rejects if they cannot, and nobody else is there to try. */
   readonly started: Promise<readonly string[]>;
+  /**
+   * Rejects when this process has lost the lease and its controllers do not end: it writes nothing more and does not stand again before
+   * they have, so it is best ended and started anew. Never resolves.
+   */
+  readonly stuck: Promise<never>;
   /** Of the controllers, while they run. */
   metrics(): readonly (Family | HistogramFamily)[];
 }
@@ -35,26 +41,28 @@ export interface LedControllers extends AsyncDisposable {
 export function startLedControllers(options: LedControllersOptions): LedControllers {
   const { election, clock, random, log } = options;
   const owned = new Disposables();
-  let metrics: LedControllers["metrics"] = () => [];
+  let running: RunningControllers | undefined;
+  let onStuck: (error: Error) => void;
+  const stuck = new Promise<never>((_resolve, reject) => (onStuck = reject));
   let onStarted: { resolve(names: readonly string[]): void; reject(error: unknown): void };
   const started = new Promise<readonly string[]>((resolve, reject) => (onStarted = { resolve, reject }));
-  // Who does not wait for it is not told by an unhandled rejection.
-  started.catch(() => undefined);
+  // Who does not wait for them is not told by an unhandled rejection.
+  for (const promise of [started, stuck]) promise.catch(() => undefined);
   const act = async (signal: AbortSignal, isLeading: () => boolean): Promise<void> => {
     await using ways = new Disposables();
     const transportFor: ControllersPartOptions["transportFor"] = (identity) => {
       const transport = options.transportFor(identity, ways);
       return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, { isLeading, leadership: leadershipOf(election) });
     };
-    const running = await startControllersPart({ ...options, transportFor, signal });
-    metrics = () => running.metrics();
-    log.info("Controllers are running", { controllers: running.names });
+    const part = await startControllersPart({ ...options, transportFor, signal });
+    running = part;
+    log.info("Controllers are running", { controllers: part.names });
     options.onLeading?.(true);
-    onStarted.resolve(running.names);
+    onStarted.resolve(part.names);
     await aborted(signal);
-    metrics = () => [];
     // What runs ends before the lease is given back.
-    await running.stop();
+    await part.stop();
+    running = undefined;
   };
   const led = owned.use(
     startLed({
@@ -64,14 +72,17 @@ export function startLedControllers(options: LedControllersOptions): LedControll
       random,
       log,
       act,
+      underWay: () => running?.underWay() ?? [],
       onStopped: () => options.onLeading?.(false),
       onFailed: (error) => onStarted.reject(error),
+      onGivenUp: (error) => onStuck(error),
     }),
   );
   return {
     isLeading: () => led.isLeading(),
     started,
-    metrics: () => metrics(),
+    stuck,
+    metrics: () => (led.isLeading() ? (running?.metrics() ?? []) : []),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

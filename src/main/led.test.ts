@@ -1,5 +1,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
+import { leases } from "../api/coordination.k8s.io/v1/lease.ts";
 import { aborted } from "../base/abort.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
@@ -19,6 +20,7 @@ function led(name: string, lines: string[], { clock, client }: Given, more: Part
       await aborted(signal);
       lines.push(`${name} ends`);
     },
+    underWay: () => ["digging"],
     onStopped: () => void lines.push(`${name} has stopped`),
     onFailed: (error) => void lines.push(`${name} failed: ${(error as Error).message}`),
     ...more,
@@ -80,4 +82,54 @@ test("work that fails in an election is left to whoever tries next, be it the sa
   await driven(cluster.clock, Promise.resolve(one[Symbol.asyncDispose]()));
 
   match(lines.join(", "), /^tries, a has stopped, tries, a has stopped$/);
+});
+
+/** Says so, and never ends. */
+function deaf(lines: string[]): Partial<LedOptions> {
+  return {
+    act() {
+      lines.push("acts");
+      return new Promise(() => undefined);
+    },
+    onGivenUp: ({ message }) => void lines.push(message),
+  };
+}
+
+const GIVEN_UP = "Did not end within 10 s after it was told to: digging";
+
+test("work that does not end keeps nobody from stopping: it is given up, with or without an election", async () => {
+  for (const election of [undefined, { lease: LEASE, identity: "a" }]) {
+    await using cluster = await given();
+    const lines: string[] = [];
+    const one = led("a", lines, cluster, { election, ...deaf(lines) });
+    await cluster.settled();
+
+    const stopped = Promise.resolve(one[Symbol.asyncDispose]()).then(() => lines.push("stopped"));
+    await cluster.clock.advance(9_999);
+    deepEqual(lines, ["acts"]);
+    await cluster.clock.advance(1);
+    await stopped;
+
+    deepEqual(lines, ["acts", GIVEN_UP, "stopped"]);
+  }
+});
+
+test("who leads a second time does not make what is left of the first one write", async () => {
+  await using cluster = await given();
+  const may: (() => boolean)[] = [];
+  const one = led("a", [], cluster, {
+    async act(signal, isLeading) {
+      may.push(isLeading);
+      await aborted(signal);
+    },
+  });
+  await cluster.settled();
+  await cluster.client.patch(leases, LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.clock.advance(60_000);
+
+  deepEqual(
+    may.map((isLeading) => isLeading()),
+    [false, true],
+  );
+  await driven(cluster.clock, Promise.resolve(one[Symbol.asyncDispose]()));
 });

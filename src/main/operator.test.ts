@@ -98,3 +98,32 @@ test("who waits for a start that fails is told why", async () => {
   await rejects(driven(cluster.clock, one.started), /Cannot be started/);
   await driven(cluster.clock, one.stop());
 });
+
+test("a pass that never ends keeps nobody from stopping, nor another from leading when the lease has run out", async () => {
+  await using cluster = await given(map("a", { greet: "me" }));
+  const warnings: string[] = [];
+  const deaf = defineController({
+    ...{ name: "deaf", account: "deaf", rules: [], watches: [watch(configMaps, itself)] },
+    reconcile: ({ name }) => (name === "a" ? new Promise(() => undefined) : Promise.resolve(onChange)),
+  });
+  const one = startOperator({
+    ...{ controllers: [deaf], transport: cluster.server.transport(), election: { lease: LEASE, identity: "one" } },
+    ...{ clock: cluster.clock, random: seededRandom(1) },
+    onStuck: ({ message }) => void warnings.push(message),
+  });
+  await driven(cluster.clock, one.started);
+  const other = operator(cluster, "another", true);
+  await cluster.clock.advance(5_000);
+
+  const stopped = one.stop();
+  await cluster.clock.advance(10_000);
+  await stopped;
+  deepEqual(warnings, ["Did not end within 10 s after it was told to: deaf default/a"]);
+  equal((await cluster.client.get(leases, LEASE)).spec?.holderIdentity, "one", "who gives it back says that nothing runs any more");
+
+  await cluster.clock.advance(15_000);
+  await driven(cluster.clock, other.started);
+  await cluster.settled();
+  equal(await signer(cluster, "a"), "another");
+  await driven(cluster.clock, other.stop());
+});

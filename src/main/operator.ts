@@ -12,7 +12,7 @@ import { createEventRecorder } from "../client/events/create-event-recorder.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { Controller } from "../controllers/runtime/controller.ts";
-import { runControllers } from "../controllers/runtime/run-controllers.ts";
+import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { leadingOnly } from "./leading-only.ts";
@@ -29,26 +29,35 @@ export interface OperatorOptions {
   readonly random?: Random;
   /** Default: nothing is logged. */
   readonly log?: Logger;
+  /**
+   * Something does not end, 10 s after it was told to, be it because the lease was lost. It writes nothing more, but nothing can end it in
+   * this process, which leads again only when it has ended: end the process, and let it be started anew. It is logged in any case.
+   */
+  readonly onStuck?: (error: Error) => void;
 }
 
 export interface Operator extends AsyncDisposable {
   /** Resolves when the controllers know what is there and work; with an election, when this one leads for the first time. */
   readonly started: Promise<void>;
-  /** Stops them; resolves when nothing of them runs any more and the lease is given back. */
+  /**
+   * Stops them; resolves when nothing of them runs any more and the lease is given back. What does not end within 10 s is given up: then
+   * the lease is left to run out.
+   */
   stop(): Promise<void>;
 }
 
 export function startOperator({ clock = realClock, random = realRandom(), log = silentLogger, ...options }: OperatorOptions): Operator {
-  const { controllers, transport, election } = options;
+  const { controllers, transport, election, onStuck } = options;
   let onStarted: { resolve(): void; reject(error: unknown): void };
   const started = new Promise<void>((resolve, reject) => (onStarted = { resolve, reject }));
   // Who does not wait for it is not told by an unhandled rejection.
   started.catch(() => undefined);
   const client = createClient(transport);
+  let underWay: RunningControllers["underWay"] = () => [];
   const act = async (signal: AbortSignal, isLeading: () => boolean): Promise<void> => {
     await using running = new Disposables();
     const informers = running.use(createInformers({ transport, clock, random, log }));
-    running.use(
+    const controlling = running.use(
       await runControllers({
         controllers,
         informers,
@@ -61,10 +70,16 @@ export function startOperator({ clock = realClock, random = realRandom(), log = 
         signal,
       }),
     );
+    underWay = () => controlling.underWay();
     onStarted.resolve();
     await aborted(signal);
   };
-  const led = startLed({ election, client, clock, random, log, act, onFailed: (error) => onStarted.reject(error) });
+  const led = startLed({
+    ...{ election, client, clock, random, log, act },
+    underWay: () => underWay(),
+    onFailed: (error) => onStarted.reject(error),
+    onGivenUp: (error) => onStuck?.(error),
+  });
   const stop = async (): Promise<void> => {
     await led[Symbol.asyncDispose]();
   };

@@ -103,7 +103,8 @@ export const controllerManager = defineCommand({
     );
     // Without others that could try it there is nothing to wait for.
     if (!values["leader-elect"]) await Promise.race([controllers.started, untilStopped(io)]);
-    await untilStopped(io);
+    // As upstream's: a process that has lost the lease and cannot end what it did ends itself.
+    await Promise.race([controllers.stuck, untilStopped(io)]);
     io.out("Stopping");
   },
 });

@@ -1,7 +1,10 @@
 /**
  * `k8ts elect`: takes part in an election for programs that cannot do it themselves. They ask who leads over HTTP, or are started by it
- * and run only where it leads. Two never run at once: a program that has to end because the lease is lost is killed, if need be, before
- * another process may take the lease. (Only if this process itself is killed or held up does its program run on: in a Pod it goes with the container.)
+ * and run only where it leads.
+ *
+ * As long as this process runs, its program does not run beside another's: when the lease is lost the program is killed, if need be,
+ * before anybody else may take the lease. If this process is killed with SIGKILL or held up (SIGSTOP, a frozen container) it can kill
+ * nothing, and the program runs on while another begins. In a container whose first process this is both end, or stand still, together.
  */
 import { newUid } from "../../apiserver/write/identifiers.ts";
 import type { Clock } from "../../base/clock.ts";
