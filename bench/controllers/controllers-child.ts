@@ -18,6 +18,7 @@ const AT_ONCE = 100;
 let cluster: Cluster;
 let client: Client;
 let made = 0;
+let idleSince = "";
 
 const tasks = {
   async start(_input: null): Promise<void> {
@@ -93,10 +94,11 @@ const tasks = {
     );
     await realClock.sleep(3_000); // Until what the last change has woken has come to rest.
     collectGarbage();
-    const [revision, cpu] = [await revisionNow(), process.cpuUsage()];
+    idleSince = new Date().toISOString();
+    const cpu = process.cpuUsage();
     await realClock.sleep(seconds * 1_000);
     const { user, system } = process.cpuUsage(cpu);
-    return { cpuMs: (user + system) / 1_000 / seconds, writes: (await revisionNow()) - revision };
+    return { cpuMs: (user + system) / 1_000 / seconds, writes: await writesSoFar() };
   },
 };
 export type ControllersTasks = typeof tasks;
@@ -125,8 +127,10 @@ async function makeMany(count: number, makeOne: (index: number) => Promise<unkno
   }
 }
 
-async function revisionNow(): Promise<number> {
-  return Number((await client.list(namespaces)).metadata.resourceVersion);
+/** Without leases and events, which are written by the clock: the server's own record leaves them out. */
+async function writesSoFar(): Promise<number> {
+  const { items } = (await client.document("/debug/k8ts/causes")) as unknown as { readonly items: readonly { readonly time: string }[] };
+  return items.filter(({ time }) => time > idleSince).length;
 }
 
 /** Counts what comes or goes from now on. */

@@ -64,3 +64,20 @@ async function read(cluster: Cluster, path: string): Promise<string> {
 function textOf(source: Source | undefined): string {
   return source !== undefined && "text" in source ? source.text : "";
 }
+
+test("a controller manager beside a cluster that runs its controllers stands by", async () => {
+  await using cluster = await startCluster();
+  await using beside = startLedControllers({
+    controllers: ["deployment"],
+    settings: { rootCa: "" },
+    transportFor: (identity) => cluster.transport({ userAgent: "beside", identity }),
+    election: { lease: CONTROLLER_MANAGER_LEASE, identity: "beside" },
+    clock: realClock,
+    random: realRandom(),
+    log: silentLogger,
+  });
+
+  await beside.isLedByAnother;
+
+  equal(beside.isLeading(), false);
+});

@@ -9,12 +9,14 @@ import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
 import { newUid } from "../apiserver/write/identifiers.ts";
 import { machineName } from "../host/private-files.ts";
+import type { Random } from "../base/random.ts";
 import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { startStoreAndApiServer } from "./api-server-core.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "./apiserver-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
 import { CLUSTER_CONTROLLERS } from "./controller-flags.ts";
+import type { Election } from "./led.ts";
 import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./led-controllers.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -69,17 +71,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       controllers,
       settings: controllerSettings(part),
       transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
-      // A store of its own has no other process; on etcd there may be any number, of which one leads.
-      ...(config.driver === "etcd"
-        ? { election: { lease: CONTROLLER_MANAGER_LEASE, identity: `${machineName()}_${newUid(random)}` } }
-        : {}),
+      election: { lease: CONTROLLER_MANAGER_LEASE, ...candidate(config, random) },
+      isFenced: config.driver === "etcd",
       clock,
       random,
       log,
     }),
   );
   late.led = led;
-  const running = config.driver === "etcd" ? undefined : await led.started;
+  // On etcd another may be on its way to lead, and on a store of one's own it is known at once.
+  const running = config.driver === "etcd" ? undefined : await Promise.race([led.started, led.isLedByAnother]);
   const owned = starting.move();
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= Promise.resolve(owned[Symbol.asyncDispose]()));
@@ -97,9 +98,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   };
 }
 
-/** Undefined: it is not known yet who leads. */
-function describeControllers(names: readonly string[] | undefined): string {
-  if (names === undefined) return "running in one of the processes on this etcd";
+/**
+ * The only process on its store renews its lease seldom, since nobody could take it while the server is down; under one name, it takes
+ * it again at once when it comes back. A controller manager that runs by itself can lead, if it was first. On etcd there may be any number.
+ */
+function candidate({ driver }: StoreConfig, random: Random): Omit<Election, "lease"> {
+  if (driver === "etcd") return { identity: `${machineName()}_${newUid(random)}` };
+  return { identity: "k8ts-up", leaseDurationMs: 3_600_000, renewDeadlineMs: 2_400_000, retryPeriodMs: 30_000 };
+}
+
+/** Undefined: another leads, or it is not known yet who does. */
+function describeControllers(names: readonly string[] | void): string {
+  if (names === undefined) return "running in the process that holds the lease kube-system/kube-controller-manager";
   return names.length === 0 ? "none" : `${names.length} running`;
 }
 

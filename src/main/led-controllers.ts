@@ -20,6 +20,8 @@ export interface LedControllersOptions extends Omit<ControllersPartOptions, "tra
   /** Called anew for each time of leading; what it opens belongs to `owner`. */
   transportFor(identity: Parameters<ControllersPartOptions["transportFor"]>[0], owner: Disposables): Transport;
   readonly election?: Election;
+  /** Whether the server looks at the lease before each write. Not needed in the process of the only server: nothing is held up on the way. */
+  readonly isFenced?: boolean;
   /** Called each time this process begins to act, and ends it. */
   onLeading?(isLeading: boolean): void;
 }
@@ -27,8 +29,10 @@ export interface LedControllersOptions extends Omit<ControllersPartOptions, "tra
 export interface LedControllers extends AsyncDisposable {
   /** Whether it may act at this moment. */
   isLeading(): boolean;
-  /** Resolves with their names when they work for the first time. Rejects if they cannot, and nobody else is there to try. */
+  /** Resolves with their names when they work for the first time. Rejects if they cannot. */
   readonly started: Promise<readonly string[]>;
+  /** Resolves when it is seen that another process leads. */
+  readonly isLedByAnother: Promise<void>;
   /**
    * Rejects when this process has lost the lease and its controllers do not end: it writes nothing more and does not stand again before
    * they have, so it is best ended and started anew. Never resolves.
@@ -39,8 +43,10 @@ export interface LedControllers extends AsyncDisposable {
 }
 
 export function startLedControllers(options: LedControllersOptions): LedControllers {
-  const { election, clock, random, log } = options;
+  const { election, isFenced = true, clock, random, log } = options;
   const owned = new Disposables();
+  let onAnother: () => void;
+  const isLedByAnother = new Promise<void>((resolve) => (onAnother = resolve));
   let running: RunningControllers | undefined;
   let onStuck: (error: Error) => void;
   const stuck = new Promise<never>((_resolve, reject) => (onStuck = reject));
@@ -48,11 +54,12 @@ export function startLedControllers(options: LedControllersOptions): LedControll
   const started = new Promise<readonly string[]>((resolve, reject) => (onStarted = { resolve, reject }));
   // Who does not wait for them is not told by an unhandled rejection.
   for (const promise of [started, stuck]) promise.catch(() => undefined);
+  const leadership = isFenced ? leadershipOf(election) : undefined;
   const act = async (signal: AbortSignal, isLeading: () => boolean): Promise<void> => {
     await using ways = new Disposables();
     const transportFor: ControllersPartOptions["transportFor"] = (identity) => {
       const transport = options.transportFor(identity, ways);
-      return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, { isLeading, leadership: leadershipOf(election) });
+      return identity === KUBE_CONTROLLER_MANAGER ? transport : leadingOnly(transport, { isLeading, leadership });
     };
     const part = await startControllersPart({ ...options, transportFor, signal });
     running = part;
@@ -71,7 +78,12 @@ export function startLedControllers(options: LedControllersOptions): LedControll
       clock,
       random,
       log,
-      act,
+      act: (signal, isLeading) =>
+        act(signal, isLeading).catch((error: unknown) => {
+          onStarted.reject(error);
+          throw error;
+        }),
+      onLeader: (identity) => void (identity !== election?.identity && onAnother()),
       underWay: () => running?.underWay() ?? [],
       onStopped: () => options.onLeading?.(false),
       onFailed: (error) => onStarted.reject(error),
@@ -81,6 +93,7 @@ export function startLedControllers(options: LedControllersOptions): LedControll
   return {
     isLeading: () => led.isLeading(),
     started,
+    isLedByAnother,
     stuck,
     metrics: () => (led.isLeading() ? (running?.metrics() ?? []) : []),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),

@@ -39,6 +39,8 @@ export interface LedOptions {
   act(signal: AbortSignal, isLeading: () => boolean): Promise<void>;
   /** What of it runs at this moment. */
   underWay(): readonly string[];
+  /** Who leads, each time that is another; of this process, too. */
+  onLeader?(identity: string): void;
   /** Each time it has ended. */
   onStopped?(): void;
   /** It ended with an error, and there is no election in which another could try. */
@@ -83,6 +85,7 @@ function startElected(options: LedOptions, election: Election): Led {
     ...{ ...election, client, clock, random, log, workGraceMs: END_GRACE_MS },
     onStartedLeading: (signal) => act(signal, () => !signal.aborted && running.isLeading()),
     onStoppedLeading: () => options.onStopped?.(),
+    onNewLeader: (identity) => options.onLeader?.(identity),
     onGivenUp: () => giveUp(options),
   });
   return { isLeading: () => running.isLeading(), [Symbol.asyncDispose]: () => running.stop() };

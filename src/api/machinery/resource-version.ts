@@ -5,7 +5,8 @@
 
 /** Whether it is one: a decimal number from 1 on, as it is written. "" and "0" are words of requests, not versions of anything. */
 export function isResourceVersion(text: string | undefined): text is string {
-  return text !== undefined && /^[1-9]\d*$/.test(text);
+  // Whatever a server sends: a number would pass the test, and not compare.
+  return typeof text === "string" && /^[1-9]\d*$/.test(text);
 }
 
 /** Below 0 if `a` is older, above 0 if it is newer. "" is older than every version: nothing is known yet. */
