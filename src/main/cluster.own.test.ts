@@ -8,6 +8,10 @@ import type { Source } from "../client/https/connection-config.ts";
 import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
 import { all } from "../controllers/all.ts";
 import { readWhole } from "../host/files.ts";
+import { silentLogger } from "../base/logger.ts";
+import { realClock } from "../host/real-clock.ts";
+import { realRandom } from "../host/real-random.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "./led-controllers.ts";
 import { startCluster, type Cluster } from "./cluster.ts";
 
 const RUNNING = all({ rootCa: "" }).length;
