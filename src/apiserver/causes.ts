@@ -1,6 +1,9 @@
 /**
  * The last writes and why they were made, in a ring: the ground for asking "why is this so?". Writing one down is one small object, so it
- * is done for every write; what is older than the ring is forgotten. How it is read: documents/causes.
+ * is done for every write that may be an answer; what is older than the ring is forgotten. How it is read: documents/causes.
+ *
+ * Leases and Events are left out. Nobody's state follows from them, and they are written by the clock and by the hundred: the leases of a
+ * hundred nodes alone would push everything else out within minutes.
  */
 import type { Cause } from "../api/machinery/cause.ts";
 import type { Outcome } from "./outcome.ts";
@@ -27,6 +30,7 @@ export interface RecordedWrite {
   readonly cause?: Cause;
 }
 
+const EVENT_GROUPS: ReadonlySet<string> = new Set(["", "events.k8s.io"]);
 const WRITING: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
 export class Causes {
@@ -34,9 +38,9 @@ export class Causes {
   /** Where the next one goes once the ring is full: the place of the oldest. */
   #next = 0;
 
-  /** Does nothing for what is no write, and for one that only would have been (dry run). */
+  /** Does nothing for what is no write, for one that only would have been (dry run), and for what explains nothing. */
   record(request: ApiRequest, outcome: Outcome, timeMs: number): void {
-    if (!isWrite(request, outcome)) return;
+    if (!isWrite(request, outcome) || explainsNothing(request)) return;
     const { user, userAgent, cause } = request.context;
     const written: RecordedWrite = {
       timeMs,
@@ -59,6 +63,10 @@ export class Causes {
   list(): readonly RecordedWrite[] {
     return this.#ring.length < CAUSES_MAX ? [...this.#ring] : [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
   }
+}
+
+function explainsNothing({ group, plural }: ApiRequest): boolean {
+  return (group === "coordination.k8s.io" && plural === "leases") || (EVENT_GROUPS.has(group) && plural === "events");
 }
 
 /** A connection into a Pod is made by "create", too. */

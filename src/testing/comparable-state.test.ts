@@ -3,6 +3,8 @@ import { describe, test } from "node:test";
 import { replicaSets } from "../api/apps/v1/replica-set.ts";
 import { configMaps } from "../api/core/v1/config-map.ts";
 import { pods } from "../api/core/v1/pod.ts";
+import { services } from "../api/core/v1/service.ts";
+import { ipAddresses } from "../api/networking.k8s.io/v1/ip-address.ts";
 import { comparableState } from "./comparable-state.ts";
 import { given, makeObject, type Given } from "./given.ts";
 
@@ -42,6 +44,20 @@ describe("two clusters are equal whatever chance and the clock decided", () => {
       deepEqual(await state(objects), await state(objects, { laterMs: 3_000 }));
     });
   }
+
+  test("addresses of Services", async () => {
+    const service = { apiVersion: "v1", kind: "Service", metadata: { namespace: "default", name: "web" }, spec: { ports: [{ port: 80 }] } };
+    const played = async (times: number): Promise<readonly string[]> => {
+      await using cluster = await given();
+      for (let time = 1; time < times; time++) {
+        await makeObject(cluster.client, service);
+        await cluster.client.delete(services, { namespace: "default", name: "web" });
+      }
+      await makeObject(cluster.client, service);
+      return comparableState(cluster.client, [services, ipAddresses]);
+    };
+    deepEqual(await played(1), await played(2));
+  });
 
   test("the order in which objects were made, and of members", async () => {
     const b = map({}, { name: "b" });

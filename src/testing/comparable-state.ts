@@ -1,15 +1,18 @@
 /**
- * Everything in a cluster as texts that are equal if and only if two clusters are, but for what chance and the clock decide: generated
- * names, uids, versions, times, numbers of certificates, and how many writes it took (generations), of which only whether they were
- * observed counts.
+ * Everything in a cluster as texts that are equal if and only if two clusters are, but for what chance and the clock decide: names and
+ * addresses that the server chose, uids, versions, times, numbers of certificates, and how many writes it took (generations), of which
+ * only whether they were observed counts.
  */
 import { decodeBase64 } from "../api/machinery/codec/base64.ts";
+import type { IPAddress } from "../api/generated/networking.k8s.io/v1.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-const DROPPED: ReadonlySet<string> = new Set(["resourceVersion", "managedFields", "generation", "selfLink"]);
+/** Of the annotation: what happened last before somebody looked. */
+const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
+const DROPPED: ReadonlySet<string> = new Set(["resourceVersion", "managedFields", "generation", "selfLink", TRIGGER_TIME]);
 
 export async function comparableState(
   client: Client,
@@ -22,12 +25,30 @@ export async function comparableState(
   return objects.map((object) => comparable(object, names)).toSorted();
 }
 
+/** The server chose it. */
+export function hasChosenName(object: KubeObject): boolean {
+  return shownName(object) !== object.metadata.name;
+}
+
+/** What it is called whatever the server chose: "web-*". */
+export function shownName(object: KubeObject): string {
+  const { generateName, name } = object.metadata;
+  if (generateName !== undefined && name.startsWith(generateName)) return `${generateName}*`;
+  return object.kind === "IPAddress" ? addressOf(object as IPAddress) : name;
+}
+
+/** An address of a Service is an object that is called like it. */
+function addressOf({ metadata, spec }: IPAddress): string {
+  const { resource, namespace = "", name } = spec?.parentRef ?? {};
+  return name === undefined ? metadata.name : `address of ${resource} ${namespace}/${name}`;
+}
+
 /** What each generated name and each uid is called instead. */
 function replacements(objects: readonly KubeObject[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  for (const { metadata } of objects) {
-    const { generateName, name, uid } = metadata;
-    const shown = generateName !== undefined && name.startsWith(generateName) ? `${generateName}*` : name;
+  for (const object of objects) {
+    const { name, uid } = object.metadata;
+    const shown = shownName(object);
     if (shown !== name) names.set(name, shown);
     if (uid !== undefined) names.set(uid, `uid of ${shown}`);
   }
@@ -58,4 +79,17 @@ function comparableCertificate(base64: string): unknown {
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One of these texts, a line for each of its values: "Deployment default/web spec.replicas: 2". */
+export function fieldsOf(state: string): readonly string[] {
+  const object = JSON.parse(state) as KubeObject;
+  const { namespace, name } = object.metadata;
+  return leavesOf(object, `${object.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} `);
+}
+
+function leavesOf(value: unknown, path: string): readonly string[] {
+  if (typeof value !== "object" || value === null || Object.keys(value).length === 0) return [`${path}: ${JSON.stringify(value)}`];
+  const separator = path.endsWith(" ") ? "" : ".";
+  return Object.entries(value).flatMap(([key, member]) => leavesOf(member, `${path}${separator}${key}`));
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../api/core/v1/config-map.ts";
-import { defineController, onChange, watch, type Controller } from "../controllers/runtime/controller.ts";
+import { secrets } from "../api/core/v1/secret.ts";
+import { formatTime } from "../api/machinery/time.ts";
+import { after, defineController, onChange, watch, type Controller } from "../controllers/runtime/controller.ts";
 import { itself } from "../controllers/runtime/keys.ts";
 import { everyStepMayBeTheLast, play } from "./every-step.ts";
 
@@ -44,4 +46,76 @@ test("a controller that needs its memory is found out", async () => {
   const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 5_000 };
 
   await assert.rejects(everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }), /The process died after call 1 of 2/);
+});
+
+const COPY = { namespace: "default", name: "copy" };
+const A_COPY = { apiVersion: "v1", kind: "ConfigMap", metadata: COPY } as const;
+
+const SOURCE_KEY = { namespace: "default", name: "source" };
+const SECRET = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: "secret" } };
+
+/** Looks at the map "source", also when others or Secrets change. */
+function watcherOf(start: Controller["start"]): Controller {
+  const watches = [
+    watch(configMaps, ({ object }) => (object.metadata.namespace === "default" ? [SOURCE_KEY] : [])),
+    watch(secrets, () => [SOURCE_KEY]),
+  ];
+  return defineController({ name: "wrong", account: "wrong", rules: EVERYTHING_OF_MAPS, watches, start });
+}
+
+const EVERYTHING_OF_MAPS = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["*"] }];
+
+const WRONG: Readonly<Record<string, { readonly start: Controller["start"]; readonly found: RegExp }>> = {
+  "writes the time for ever": {
+    start:
+      () =>
+      async (key, { read, write, clock }) => {
+        const source = read.get(configMaps, key);
+        if (source !== undefined) await write.update(configMaps, { ...source, data: { at: formatTime(clock.now()) } });
+        return after(1_000);
+      },
+    found: /^Undisturbed: not at rest at the end.*\nMODIFIED configmaps default\/source: \d+ times$/,
+  },
+  "deletes and makes again what is there when it starts": {
+    start() {
+      let isFirst = true;
+      return async (_key, { read, write }) => {
+        if (!isFirst) return onChange;
+        isFirst = false;
+        if (read.get(configMaps, COPY) !== undefined) await write.delete(configMaps, COPY);
+        await write.create(configMaps, A_COPY);
+        return onChange;
+      };
+    },
+    found:
+      /^The process died after call 1 of 1: made not as often.*\n- configmaps default\/copy: 1 times\n\+ configmaps default\/copy: 2 times$/,
+  },
+  "believes a cache that may be old": {
+    // What a Secret is for is deleted with it.
+    start:
+      () =>
+      async (key, { read, write }) => {
+        const isWanted = read.list(secrets, key.namespace).length > 0;
+        const isThere = read.get(configMaps, COPY) !== undefined;
+        if (isWanted && !isThere) await write.create(configMaps, A_COPY);
+        if (!isWanted && isThere) await write.delete(configMaps, COPY);
+        return onChange;
+      },
+    found: /^Events were late or old and requests failed, from seed \d+: made not as often/,
+  },
+};
+
+for (const [it, { start, found }] of Object.entries(WRONG)) {
+  test(`a controller that ${it} is found out`, async () => {
+    const scenario = { objects: [SOURCE, SECRET], controllers: () => [watcherOf(start)], restMs: 20_000 };
+    await assert.rejects(everyStepMayBeTheLast(scenario, { disturbedRuns: 20 }), { message: found });
+  });
+}
+
+test("only the fields that differ are shown", async () => {
+  const scenario = { objects: [SOURCE], controllers: () => [copier({ remembers: true })], restMs: 20_000 };
+  const error: unknown = await everyStepMayBeTheLast(scenario, { disturbedRuns: 0 }).catch((failure: unknown) => failure);
+
+  const [, ...lines] = (error as Error).message.split("\n");
+  assert.ok(lines.length > 0 && lines.every((line) => line.startsWith("+ ConfigMap default/copy-* ")), lines.join("\n"));
 });

@@ -1,11 +1,13 @@
 /**
  * "Every step may be the last": a scenario is played once undisturbed, then again and again, and each time the process of the controllers
  * dies after another one of its API calls: what the server did stays done, what was going on is lost, and a fresh process starts from
- * what is. It is also played with events that come late and twice, watches that are cut, and requests that fail before or after the
- * server took them. However it is disturbed, the cluster must end in the same state, down to names, times and numbers that only chance
- * or the clock decides.
+ * what is. It is also played with events that come late, twice and again when they are old, processes that start from what was a while
+ * ago, watches that are cut, and requests that fail before or after the server took them.
+ *
+ * However it is disturbed, the cluster must end in the same state, but for names, times and numbers that only chance or the clock decides;
+ * by then nothing may be written any more; and what is there must be the same as before: nothing may have been made again that the
+ * undisturbed run makes once. Events (the kind) are not looked at: how many there are is up to chance.
  */
-import { deepEqual } from "node:assert/strict";
 import { all } from "../api/all.ts";
 import { controllerIdentity } from "../api/identities.ts";
 import { startServer, type StartedServer } from "../apiserver/testing/server.ts";
@@ -19,8 +21,9 @@ import { createClient } from "../client/rest-client.ts";
 import type { Controller } from "../controllers/runtime/controller.ts";
 import { runControllers } from "../controllers/runtime/run-controllers.ts";
 import { makeObject, silentRecorder } from "./given.ts";
-import { comparableState } from "./comparable-state.ts";
+import { comparableState, fieldsOf } from "./comparable-state.ts";
 import { MortalTransport, type Disturbance } from "./mortal-transport.ts";
+import { ObjectHistory, type Origin } from "./object-history.ts";
 import { withinRules } from "./within-rules.ts";
 
 export interface Scenario {
@@ -32,6 +35,11 @@ export interface Scenario {
   readonly steps?: readonly ((cluster: ScenarioCluster) => Promise<void>)[];
   /** How long the cluster is left alone after each step, by its own clock, so that all comes to rest. Default: 2 minutes. */
   readonly restMs?: number;
+  /**
+   * How long nothing may be written at the end, by the cluster's own clock. Default: 5 minutes; shorter for one at whose end something is
+   * due soon.
+   */
+  readonly idleMs?: number;
   /** Kinds that are not compared, since how often they are written is up to chance. Events never are. */
   readonly ignored?: readonly ResourceKind[];
 }
@@ -42,7 +50,8 @@ export interface ScenarioCluster {
 }
 
 const REST_MS = 120_000;
-/** A scenario that has not come to rest after so many deaths never will: one death more would find another. */
+/** Longer than any controller waits before it tries again what failed. */
+const IDLE_MS = 300_000;
 const SEED = 7;
 
 export interface Played {
@@ -50,6 +59,10 @@ export interface Played {
   readonly state: readonly string[];
   /** How many API calls the controllers made until then, deaths included. */
   readonly calls: number;
+  /** How often each object came to be. */
+  readonly origins: ReadonlyMap<string, Origin>;
+  /** What was written when all should have been at rest. */
+  readonly restless: readonly string[];
 }
 
 /** Plays it once. `dieAfter`: the number of the call after which the process dies; the next process lives. */
@@ -60,20 +73,33 @@ export async function play(scenario: Scenario, disturbance: Disturbance & { read
   const client = createClient(server.transport());
   const random = seededRandom(disturbance.seed ?? SEED);
   for (const object of scenario.objects) await makeObject(client, object);
+  const kinds = all.filter((kind) => kind.verbs.includes("watch") && !isIgnored(kind, scenario));
+  const history = new ObjectHistory();
+  await history.follow(client, kinds);
 
   let calls = 0;
-  let process = await startProcess(scenario, { server, random, disturbance, dieAfter: disturbance.dieAfter });
+  let network: Disturbance = disturbance;
+  const start = (dieAfter?: number) => startProcess(scenario, { server, random, disturbance: () => network, dieAfter });
+  let process = await start(disturbance.dieAfter);
   owner.defer(() => process.stop());
-  const rest = async (): Promise<void> => {
-    for (let left = scenario.restMs ?? REST_MS; left > 0; left -= REST_STEP_MS) {
+  const pass = async (durationMs: number, stepMs: number): Promise<void> => {
+    for (let left = durationMs; left > 0; left -= stepMs) {
       await clock.settle();
       if (process.transport.isDead) {
         calls += process.transport.calls;
         await process.stop();
-        process = await startProcess(scenario, { server, random, disturbance });
+        process = await start();
       }
-      await clock.advance(REST_STEP_MS);
+      await clock.advance(Math.min(stepMs, left));
     }
+  };
+  const { restMs = REST_MS, idleMs = IDLE_MS } = scenario;
+  const rest = async (): Promise<void> => {
+    network = disturbance;
+    await pass(restMs / 2, REST_STEP_MS);
+    // To come to rest takes a network on which one can.
+    network = UNDISTURBED;
+    await pass(restMs / 2, REST_STEP_MS);
   };
   await rest();
   for (const step of scenario.steps ?? []) {
@@ -81,17 +107,18 @@ export async function play(scenario: Scenario, disturbance: Disturbance & { read
     await rest();
   }
   calls += process.transport.calls;
-  return {
-    state: await comparableState(
-      client,
-      all.filter((kind) => !isIgnored(kind, scenario)),
-    ),
-    calls,
-  };
+  const state = await comparableState(client, kinds);
+  history.takeWritten();
+  await pass(idleMs, IDLE_STEP_MS);
+  return { state, calls, origins: history.origins, restless: history.takeWritten() };
 }
+
+const UNDISTURBED: Disturbance = {};
 
 /** Short, so that a process that has died is followed by another soon. */
 const REST_STEP_MS = 1_000;
+/** Long, since nothing should happen. */
+const IDLE_STEP_MS = 30_000;
 
 function isIgnored(kind: ResourceKind, { ignored = [] }: Scenario): boolean {
   return kind.kind === "Event" || ignored.some(({ plural }) => plural === kind.plural);
@@ -100,30 +127,79 @@ function isIgnored(kind: ResourceKind, { ignored = [] }: Scenario): boolean {
 export interface EveryStepOptions {
   /** At most so many deaths, spread evenly over the calls. Default: one after each. */
   readonly deathsMax?: number;
-  /** How often it is played with events late and twice, and with failing requests. */
+  /** How often it is played with events late, twice and old, and with failing requests. */
   readonly disturbedRuns: number;
 }
 
-/** Rejects, naming the death or the seed, if a disturbed run ends in another state than the undisturbed one. */
+/** Rejects, naming the death or the seed, if a disturbed run does not come to the same end as the undisturbed one, or none to rest. */
 export async function everyStepMayBeTheLast(scenario: Scenario, { deathsMax = Infinity, disturbedRuns }: EveryStepOptions): Promise<void> {
   const undisturbed = await play(scenario);
   if (undisturbed.calls === 0) throw new Error("The controllers asked for nothing: there is no step that could be the last");
   const stride = Math.max(1, Math.ceil(undisturbed.calls / deathsMax));
+  mustBeIdle(undisturbed, "Undisturbed");
   for (let dieAfter = 1; dieAfter <= undisturbed.calls; dieAfter += stride) {
-    const { state } = await play(scenario, { dieAfter });
-    deepEqual(state, undisturbed.state, `The process died after call ${dieAfter} of ${undisturbed.calls}`);
+    const played = await play(scenario, { dieAfter });
+    // Who starts from what is finds what was made, also if the server chose its name.
+    mustBeEqual(played, undisturbed, `The process died after call ${dieAfter} of ${undisturbed.calls}`, { alsoChosen: true });
   }
   for (let seed = 1; seed <= disturbedRuns; seed++) {
-    const { state } = await play(scenario, { seed, delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 });
-    deepEqual(state, undisturbed.state, `Events were late and requests failed, from seed ${seed}`);
+    const dieAfter = 1 + seededRandom(seed).below(undisturbed.calls);
+    const played = await play(scenario, { seed, dieAfter, ...DISTURBED });
+    // Who does not know yet that one whose name the server chose is there makes another, and takes one away when it does.
+    mustBeEqual(played, undisturbed, `Events were late or old and requests failed, from seed ${seed}`, { alsoChosen: false });
   }
+}
+
+const DISTURBED: Disturbance = { delayMsMax: 300, repeats: 0.2, replays: 0.2, staleStarts: 0.5, cuts: 0.05, failures: 0.1 };
+
+function mustBeIdle({ restless }: Played, how: string): void {
+  if (restless.length > 0) throw new Error(`${how}: not at rest at the end, as something was still written\n${summary(restless)}`);
+}
+
+function mustBeEqual(played: Played, undisturbed: Played, how: string, { alsoChosen }: { readonly alsoChosen: boolean }): void {
+  const states = differences(undisturbed.state, played.state);
+  if (states.length > 0) throw new Error(`${how}: another end than undisturbed (-), namely (+)\n${differingFields(states).join("\n")}`);
+  const origins = differences(originsOf(undisturbed, alsoChosen), originsOf(played, alsoChosen));
+  if (origins.length > 0) throw new Error(`${how}: made not as often as undisturbed (-), but (+)\n${origins.join("\n")}`);
+  mustBeIdle(played, how);
+}
+
+function originsOf({ origins }: Played, alsoChosen: boolean): readonly string[] {
+  return [...origins].flatMap(([name, { times, isChosen }]) => (isChosen && !alsoChosen ? [] : [`${name}: ${times} times`]));
+}
+
+/** What only one of them has: "-" the first, "+" the second. A line that one has more often is among them. */
+function differences(expected: readonly string[], actual: readonly string[]): readonly string[] {
+  const surplus = (of: readonly string[], over: readonly string[]): readonly string[] => {
+    const left = [...over];
+    return of.filter((line) => {
+      const at = left.indexOf(line);
+      if (at !== -1) left.splice(at, 1);
+      return at === -1;
+    });
+  };
+  return [...surplus(expected, actual).map((line) => `- ${line}`), ...surplus(actual, expected).map((line) => `+ ${line}`)];
+}
+
+/** The same, field by field: of objects that differ most fields do not. */
+function differingFields(objects: readonly string[]): readonly string[] {
+  const fields = (sign: string): readonly string[] =>
+    objects.filter((line) => line.startsWith(sign)).flatMap((line) => fieldsOf(line.slice(2)));
+  return differences(fields("-"), fields("+"));
+}
+
+/** Each line once, with how often it came. */
+function summary(lines: readonly string[]): string {
+  const times = new Map<string, number>();
+  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1);
+  return [...times].map(([line, count]) => `${line}: ${count} times`).join("\n");
 }
 
 interface ProcessOptions {
   readonly server: StartedServer;
   readonly random: Random;
-  readonly disturbance: Disturbance;
-  readonly dieAfter?: number | undefined;
+  disturbance(): Disturbance;
+  readonly dieAfter: number | undefined;
 }
 
 interface ControllerProcess {

@@ -1,7 +1,9 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../api/core/v1/config-map.ts";
+import type { ConfigMap } from "../api/generated/core/v1.ts";
 import { isReason } from "../api/machinery/status-error.ts";
+import type { TransportEvent } from "../api/machinery/transport.ts";
 import { seededRandom } from "../base/random.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
@@ -15,7 +17,7 @@ function map(name: string) {
 }
 
 function mortal({ clock, server }: Given, disturbance: Disturbance, dieAfter?: number): { mortal: MortalTransport; client: Client } {
-  const transport = new MortalTransport({ clock, random: seededRandom(disturbance.seed ?? 1), disturbance, dieAfter });
+  const transport = new MortalTransport({ clock, random: seededRandom(disturbance.seed ?? 1), disturbance: () => disturbance, dieAfter });
   return { mortal: transport, client: createClient(transport.around(server.transport(), { counts: true })) };
 }
 
@@ -107,4 +109,51 @@ test("a stream may be cut after any event, and says that it ended", async () => 
   await cluster.settled();
 
   deepEqual(told, ["a", "ended"]);
+});
+
+test("an older state of an object is told again after a newer one, and none before", async () => {
+  await using cluster = await given(map("a"));
+  const { client } = mortal(cluster, { replays: 0.5 });
+  const values: number[] = [];
+  const event = (heard: TransportEvent) => "object" in heard && values.push(Number((heard.object as ConfigMap).data?.["value"]));
+  await client.watch(configMaps, { namespace: "default", resourceVersion: "1" }, { event: (heard) => void event(heard), ended() {} });
+  await cluster.settled();
+  values.length = 0;
+  const told = Array.from({ length: 20 }, (_, index) => index);
+  for (const value of told) {
+    const patch = { type: "merge", value: { data: { value: `${value}` } } } as const;
+    await cluster.client.patch(configMaps, { namespace: "default", name: "a" }, patch);
+  }
+  await cluster.settled();
+
+  let newest = -1;
+  const news = values.filter((value) => value > newest && (newest = value) === value);
+  deepEqual(news, told);
+  ok(values.length > told.length, values.join(" "));
+});
+
+test("who begins may be told what was a while ago, and hears after it what happened since", async () => {
+  await using cluster = await given();
+  const names = Array.from({ length: 50 }, (_, index) => `m${index + 10}`);
+  for (const name of names) await cluster.client.create(configMaps, map(name));
+  const starts = await Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const { client } = mortal(cluster, { seed: index + 1, staleStarts: 1 });
+      const told: string[] = [];
+      const event = (heard: TransportEvent) => void told.push("object" in heard ? heard.object.metadata.name : "end");
+      const options = { sendInitialEvents: true, allowWatchBookmarks: true, resourceVersionMatch: "NotOlderThan" } as const;
+      await client.watch(configMaps, { namespace: "default", ...options }, { event, ended() {} });
+      return told;
+    }),
+  );
+  await cluster.clock.advance(1_000);
+
+  for (const told of starts) {
+    deepEqual(
+      told.filter((word) => names.includes(word)),
+      names,
+    );
+  }
+  const known = starts.map((told) => told.indexOf("end"));
+  ok(new Set(known).size > 5, `So much was told at first: ${known.join(" ")}`);
 });

@@ -99,7 +99,7 @@ test("wherever the process dies, the signatures are those of the tokens that the
       bootstrapTokenSecret("bbbbbb", { ...SIGNS, expiration: "2026-01-01T00:00:05Z" }),
     ],
     controllers: () => [bootstrapSignerController],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [
       async ({ client }: { readonly client: Client }) => {
         await client.delete(secrets, { namespace: "kube-system", name: "bootstrap-token-aaaaaa" });

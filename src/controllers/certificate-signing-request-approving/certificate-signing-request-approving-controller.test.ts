@@ -94,7 +94,7 @@ test("a request is approved once, wherever the process dies", async () => {
   const scenario = {
     objects: [ofKubelet("one"), ofKubelet("two"), ofKubelet("other", { signerName: "example.com/own" })],
     controllers: () => [certificateSigningRequestApprovingController],
-    restMs: 3_000,
+    restMs: 20_000,
   };
 
   await everyStepMayBeTheLast(scenario, { deathsMax: rounds({ quick: 4, full: Infinity }), disturbedRuns: rounds({ quick: 1, full: 20 }) });

@@ -96,7 +96,7 @@ test("wherever the process dies, what is over is deleted and what is not stays",
   const scenario = {
     objects: [named("a"), named("b"), named("c")],
     controllers: () => [certificateSigningRequestCleanerController],
-    restMs: 3_000,
+    restMs: 20_000,
     steps: [
       async ({ client }: Parameters<NonNullable<Parameters<typeof everyStepMayBeTheLast>[0]["steps"]>[number]>[0]) => {
         for (const name of ["a", "b"]) {

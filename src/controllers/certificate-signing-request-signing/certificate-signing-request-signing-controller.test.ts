@@ -147,7 +147,7 @@ test("wherever the process dies, what was approved ends signed or failed", async
   const scenario = {
     objects: [request("jane"), request("bad", { usages: ["server auth"] }), request("waits")],
     controllers: () => [signing],
-    restMs: 3_000,
+    restMs: 20_000,
     steps: [
       async ({ client }: { readonly client: Client }) => {
         for (const name of ["jane", "bad"]) await decide(client, name, "Approved");

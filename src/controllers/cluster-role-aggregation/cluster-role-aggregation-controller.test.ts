@@ -96,7 +96,7 @@ test("every step may be the last", () => {
     {
       objects: [of(role("a", { to: "x" }, "a")), of(whole("x", { to: "y" }, { to: "x" })), of(whole("y", {}, { to: "y" }))],
       controllers: () => [clusterRoleAggregationController],
-      restMs: 3_000,
+      restMs: 20_000,
       steps: [async ({ client }) => void (await client.create(clusterRoles, of(role("b", { to: "x" }, "b")) as never))],
     },
     { disturbedRuns: rounds({ quick: 2, full: 50 }) },

@@ -8,6 +8,7 @@ import type { Deployment, DeploymentSpec, ReplicaSet } from "../../api/generated
 import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { controlledBy } from "../runtime/keys.ts";
+import { overtaken, seeing } from "../runtime/testing/overtaken.ts";
 import { deploymentController } from "./deployment-controller.ts";
 import { aDeployment, aReplicaSet, aTemplate, obedientReplicaSets, obey } from "./testing/rollouts.ts";
 
@@ -220,6 +221,18 @@ test("an update without progress fails when its time is over, and not before", a
   assert.match(progressing.message ?? "", /^ReplicaSet "web-[^"]+" has timed out progressing\.$/);
 });
 
+test("a template that is no longer the Deployment's is not gone back to, though the cache shows it still", async () => {
+  await using cluster = await running();
+  const old = await web(cluster);
+  await change(cluster, { template: aTemplate("app:2"), replicas: 5 });
+  await cluster.settled();
+  const before = await shown(cluster);
+
+  const stale = seeing(deploymentController, { get: () => old as never });
+  await assert.rejects(cluster.reconcile(stale, "default/web"), { reason: "Conflict" });
+  assert.deepEqual(await shown(cluster), before);
+});
+
 test("recreating waits until the last old Pod has ended, then makes all new ones at once", async () => {
   await using cluster = await given(aDeployment({ strategy: { type: "Recreate" } }));
   await cluster.run(deploymentController, obedientReplicaSets);
@@ -247,6 +260,42 @@ test("old ReplicaSets beyond the limit are deleted once the update is done", asy
   }
 
   assert.deepEqual(await shown(cluster), ["app:3 has 0 as 3", "app:4 has 3 as 4"]);
+});
+
+test("while an update goes on, no old ReplicaSet is deleted", async () => {
+  await using cluster = await given(aDeployment({ revisionHistoryLimit: 1 }));
+  await cluster.run(deploymentController);
+  const obedient = await cluster.run(obedientReplicaSets);
+  await cluster.settled();
+  await change(cluster, { template: aTemplate("app:2") });
+  await cluster.settled();
+
+  await obedient.stop();
+  await change(cluster, { template: aTemplate("app:3") });
+  await cluster.settled();
+  assert.deepEqual(await shown(cluster), ["app:1 has 0 as 1", "app:2 has 3 as 2", "app:3 has 1 as 3"]);
+
+  await cluster.run(obedientReplicaSets);
+  await cluster.settled();
+  assert.deepEqual(await shown(cluster), ["app:2 has 0 as 2", "app:3 has 3 as 3"]);
+});
+
+test("an old ReplicaSet that got Pods again just before it was to be deleted stays", async () => {
+  await using cluster = await given(aDeployment({ revisionHistoryLimit: 1 }));
+  const both = [await cluster.run(deploymentController), await cluster.run(obedientReplicaSets)];
+  await cluster.settled();
+  await change(cluster, { template: aTemplate("app:2") });
+  await cluster.settled();
+  for (const one of both) await one.stop();
+  await change(cluster, { paused: true, revisionHistoryLimit: 0 });
+  const { metadata } = await replicaSetOf(cluster, "app:1");
+  const old = { namespace: "default", name: metadata.name };
+  const controller = overtaken(deploymentController, "delete", () =>
+    cluster.client.patch(replicaSets, old, { type: "merge", value: { spec: { replicas: 2 } } }),
+  );
+
+  await assert.rejects(cluster.reconcile(controller, "default/web"), { reason: "Conflict" });
+  assert.deepEqual(await shown(cluster), ["app:1 has 2 as 1", "app:2 has 3 as 2"]);
 });
 
 test("a ReplicaSet that nobody controls is adopted, with its revision", async () => {
@@ -290,6 +339,23 @@ test("a name that somebody else has taken is avoided, and the collision counted"
 
   const all = await cluster.list(replicaSets, "default");
   assert.equal(all.length, 2);
+  assert.equal((await web(cluster)).status?.collisionCount, 1);
+});
+
+test("a ReplicaSet of that name and template that somebody else controls is not taken either", async () => {
+  const { template } = await defaulted();
+  const name = `web-${podTemplateHash(template)}`;
+  const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = aReplicaSet(name).metadata;
+  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "other", uid: "another", controller: true };
+  const stranger = { ...aReplicaSet(name, { image: "app:1" }), metadata: { ...metadata, ownerReferences: [owner] } };
+  await using cluster = await given(stranger, aDeployment());
+
+  await cluster.run(deploymentController);
+  await cluster.settled();
+
+  const all = await cluster.list(replicaSets, "default");
+  assert.deepEqual(all.map(({ metadata: { ownerReferences } }) => ownerReferences?.[0]?.name ?? "").toSorted(), ["other", "web"]);
+  assert.equal(all.find((one) => one.metadata.name === name)?.spec?.replicas, 0);
   assert.equal((await web(cluster)).status?.collisionCount, 1);
 });
 

@@ -13,7 +13,7 @@ import { isRollingUpdate, wantedReplicas } from "../../api/apps/v1/rolling-bound
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet } from "../../api/generated/apps/v1.ts";
 import { labelSelectorFromObject } from "../../api/machinery/label-selector.ts";
-import { isReason, isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
+import { conflict, isReason, isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { itsControllerOrAdopters, keepSelectors } from "../runtime/adopters.ts";
 import { claim } from "../runtime/adoption.ts";
@@ -145,6 +145,7 @@ async function refreshNewReplicaSet(rollout: Rollout, pass: Pass): Promise<Rollo
   const { newReplicaSet, deployment } = rollout;
   if (newReplicaSet === undefined) return rollout;
   const next = refreshed(rollout, newReplicaSet);
+  if (next !== newReplicaSet) await mustBeCurrent(deployment, pass);
   const written = next === newReplicaSet ? newReplicaSet : await pass.write.update(replicaSets, next);
   const told = withRevisionOf(withNewReplicaSetFound(deployment, written, pass.clock.now()), written);
   return withReplicaSet({ ...rollout, deployment: told }, written);
@@ -154,6 +155,7 @@ async function refreshNewReplicaSet(rollout: Rollout, pass: Pass): Promise<Rollo
 async function startRollout(rollout: Rollout, spec: DeploymentSpec, pass: Pass): Promise<StartedRollout | undefined> {
   if (rollout.newReplicaSet !== undefined) return { ...rollout, newReplicaSet: rollout.newReplicaSet };
   const wanted = newReplicaSetFor(rollout, spec);
+  await mustBeCurrent(rollout.deployment, pass);
   try {
     return toldOfCreation(rollout, await pass.write.create(replicaSets, wanted), pass);
   } catch (error) {
@@ -179,7 +181,8 @@ async function takeOrAvoid(rollout: Rollout, wanted: ReplicaSet, pass: Pass): Pr
   const isOwn = controllerReference(there)?.uid === deployment.metadata.uid;
   const template = there.spec?.template;
   if (isOwn && template !== undefined && deployment.spec !== undefined && isSameTemplate(template, deployment.spec.template)) {
-    return { ...rollout, deployment: withRevisionOf(deployment, there), newReplicaSet: there };
+    const told = withNewReplicaSetFound(deployment, there, pass.clock.now());
+    return { ...rollout, deployment: withRevisionOf(told, there), newReplicaSet: there };
   }
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   pass.log.info("The name of a new ReplicaSet is taken", { replicaSet: there.metadata.name, collisionCount });
@@ -205,6 +208,7 @@ function withRevisionOf(deployment: Deployment, replicaSet: ReplicaSet): Deploym
 
 /** One after the other, so that what is taken away first is gone first. */
 async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[], pass: Pass): Promise<R> {
+  if (steps.length > 0) await mustBeCurrent(rollout.deployment, pass);
   let done = rollout;
   for (const { name, replicas } of steps) {
     const present = [done.newReplicaSet, ...done.oldReplicaSets].find((one) => one?.metadata.name === name);
@@ -217,13 +221,25 @@ async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[
   return done;
 }
 
+/**
+ * Asked of the server before anything is done to ReplicaSets: they are written at their own versions, so that nothing else would keep a
+ * process that knows only an older template from rolling back to it, and from counting that as a revision.
+ */
+async function mustBeCurrent({ metadata: { namespace, name, uid, generation } }: Deployment, { write }: Pass): Promise<void> {
+  const { metadata: now } = await write.get(deployments, { namespace, name });
+  if (now.uid === uid && now.generation === generation) return;
+  throw conflict({ group: deployments.storage.group, plural: deployments.plural }, name, "it was changed meanwhile");
+}
+
 /** What was told last says whether all is done: before, an old one may still be needed to go back to. */
 async function forgetWhenComplete(rollout: Rollout, pass: Pass): Promise<void> {
   if (isComplete(rollout.deployment, rollout.deployment.status)) await forgetOldOnes(rollout, pass);
 }
 
 async function forgetOldOnes(rollout: Rollout, pass: Pass): Promise<void> {
-  for (const replicaSet of planForgetting(rollout)) {
+  const forgotten = planForgetting(rollout);
+  if (forgotten.length > 0) await mustBeCurrent(rollout.deployment, pass);
+  for (const replicaSet of forgotten) {
     const { uid, resourceVersion } = replicaSet.metadata;
     const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     try {

@@ -16,7 +16,7 @@ const NO_DEADLINE_SECONDS = 2 ** 31 - 1;
 /** What has only just passed has passed a moment later for sure. */
 const PASSED_MS = 1;
 
-export function deadlineMsOf({ spec }: Deployment): number | undefined {
+function deadlineMsOf({ spec }: Deployment): number | undefined {
   const seconds = spec?.progressDeadlineSeconds;
   return seconds === undefined || seconds === NO_DEADLINE_SECONDS ? undefined : seconds * 1000;
 }

@@ -10,7 +10,7 @@ import { withCondition, type Condition } from "../../api/machinery/conditions.ts
 import { shareOf } from "../../api/number-or-percent.ts";
 
 /** From an eviction to the moment when everybody must have seen that the Pod is going. */
-export const DELETION_TIMEOUT_MS = 120_000;
+const DELETION_TIMEOUT_MS = 120_000;
 
 const ALLOWED = "DisruptionAllowed";
 

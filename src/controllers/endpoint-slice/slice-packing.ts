@@ -136,7 +136,7 @@ function plannedOf({ existing, ports, endpoints, isChanged }: Filling): PlannedS
 }
 
 /** What makes it the same endpoint, whatever else of it changes. */
-export function endpointKey({ addresses, hostname = "", targetRef }: Endpoint): string {
+function endpointKey({ addresses, hostname = "", targetRef }: Endpoint): string {
   return [...addresses.toSorted(), hostname, targetRef?.namespace ?? "", targetRef?.name ?? ""].join(" ");
 }
 

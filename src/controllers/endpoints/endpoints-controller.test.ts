@@ -8,6 +8,7 @@ import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { aPod, aService, READY_AT } from "../runtime/service-endpoints/testing/builders.ts";
+import { seeing } from "../runtime/testing/overtaken.ts";
 import { endpointsController } from "./endpoints-controller.ts";
 
 const WEB = { namespace: "default", name: "web" };
@@ -138,6 +139,21 @@ test("Endpoints that somebody changes or deletes are put right while it runs", a
   await cluster.client.delete(endpoints, WEB);
   await cluster.settled();
   deepEqual((await shown(cluster))?.subsets, before?.subsets);
+});
+
+test("the Endpoints of a Service that only the informer does not show stay", async () => {
+  await using cluster = await given(aService("web"), A);
+  await cluster.reconcile(endpointsController, "default/web");
+  cluster.actions.length = 0;
+  const current = await shown(cluster);
+  const blind = seeing(endpointsController, { get: ({ kind }) => (kind === "Service" ? undefined : (current as never)) });
+
+  await cluster.reconcile(blind, "default/web");
+  deepEqual(cluster.actions, []);
+
+  await cluster.client.delete(services, WEB);
+  await cluster.reconcile(blind, "default/web");
+  deepEqual(cluster.actions, ["delete endpoints default/web"]);
 });
 
 test("every step may be the last", async () => {

@@ -58,7 +58,7 @@ async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const service = read.get(services, key);
   const current = read.get(endpoints, key);
   if (service === undefined) {
-    if (current !== undefined && !isElection(current)) await remove(current, pass);
+    if (current !== undefined && !isElection(current) && (await isGone(key, pass))) await remove(current, pass);
     return onChange;
   }
   if (!followsPods(service)) return onChange;
@@ -68,6 +68,17 @@ async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const changed = changedEndpoints(service, selected, current);
   if (changed !== undefined) await put(changed, current, pass);
   return onChange;
+}
+
+/** Asked of the server: a Service that the cache does not show yet must not lose its addresses. */
+async function isGone(service: WorkKey, { write }: Pass): Promise<boolean> {
+  try {
+    await write.get(services, service);
+    return false;
+  } catch (error) {
+    if (isReason(error, "NotFound")) return true;
+    throw error;
+  }
 }
 
 /** There never was a Service for it. */

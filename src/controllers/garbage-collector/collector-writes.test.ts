@@ -4,8 +4,10 @@ import { configMaps } from "../../api/core/v1/config-map.ts";
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import { conflict, notFound, StatusError } from "../../api/machinery/status-error.ts";
 import type { Client } from "../../client/client.ts";
+import { given } from "../../testing/given.ts";
 import { deleteObject, patchReferences, removeFinalizer } from "./collector-writes.ts";
 import { withoutOwners } from "./ownership.ts";
+import { makeMap } from "./testing/owned-maps.ts";
 
 const RESOURCE = { group: "", plural: "configmaps" };
 const CONFLICT = conflict(RESOURCE, "x");
@@ -73,4 +75,15 @@ test("a finalizer of what is gone need not be removed", async () => {
   const server = answering(GONE);
   await removeFinalizer(server.write, ITEM, "orphan");
   assert.deepEqual(server.asked, ["merge"]);
+});
+
+test("a finalizer that was added meanwhile is not lost with the one that is removed", async () => {
+  await using cluster = await given();
+  const { client } = cluster;
+  const seen = await makeMap(client, "x", { finalizers: ["orphan"] });
+  const value = { metadata: { finalizers: ["orphan", "example.com/keep"] } };
+  await client.patch(configMaps, { namespace: "default", name: "x" }, { type: "merge", value });
+
+  await assert.rejects(removeFinalizer(client, { kind: configMaps, object: seen }, "orphan"), { reason: "Conflict" });
+  assert.deepEqual((await client.get(configMaps, { namespace: "default", name: "x" })).metadata.finalizers, value.metadata.finalizers);
 });

@@ -36,8 +36,14 @@ export class Dependents {
     }
   }
 
-  hasAny(ownerUid: string): boolean {
-    return this.#kinds.followed.some((kind) => this.#read.indexed(byOwner(kind), ownerUid).length > 0);
+  /** The kinds of which it is not known what there is, since they cannot be listed, or not yet: of these anybody may own something. */
+  get unknownKinds(): readonly ResourceKind[] {
+    return this.#kinds.followed.filter((kind) => !this.#read.knows(kind));
+  }
+
+  /** Also if it is not known. */
+  mayHaveAny(ownerUid: string): boolean {
+    return this.#kinds.followed.some((kind) => !this.#read.knows(kind) || this.#read.indexed(byOwner(kind), ownerUid).length > 0);
   }
 
   /** Whether something holds back the owner of this uid. */

@@ -6,10 +6,13 @@
  * - it waits for its dependents and none holds it back any more: its finalizer goes. Objects that wait for each other in a circle would
  *   wait for ever, so whoever finds itself in one no longer holds back its owners;
  * - it is to leave orphans: its dependents are told, then its finalizer goes.
+ * Whoever waits for its dependents or is to leave orphans also waits while a kind cannot be listed: of that kind it may have some. Upstream
+ * lets it go, and what it was to leave behind is deleted when the kind can be listed again.
  * Where upstream keeps a graph of everything in step with what it hears, here are the indexes of the informers.
  */
 import { isReason } from "../../api/machinery/status-error.ts";
 import { defineController, onChange, type ControllerContext, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
+import { keyText, kindName } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/together.ts";
 import { collectorKeys, objectKey, targetOf, type Target } from "./collector-keys.ts";
 import { deleteObject, patchReferences, removeFinalizer } from "./collector-writes.ts";
@@ -71,8 +74,8 @@ class Collector {
     return onChange;
   }
 
-  async #lookAtObject(kindName: string, key: WorkKey, pass: Pass): Promise<void> {
-    const kind = this.#kinds.named(kindName);
+  async #lookAtObject(name: string, key: WorkKey, pass: Pass): Promise<void> {
+    const kind = this.#kinds.named(name);
     const object = kind === undefined ? undefined : pass.read.get(kind, key);
     if (kind === undefined || object === undefined) return;
     const item = { kind, object };
@@ -93,7 +96,7 @@ class Collector {
       if (lost.size > 0) await patchReferences(write, { kind, object }, withoutOwners(object, lost));
       return;
     }
-    const isOwner = waiting.length > 0 && this.#dependents.hasAny(uidOf(object));
+    const isOwner = waiting.length > 0 && this.#dependents.mayHaveAny(uidOf(object));
     log.debug("Deleting what has no owner that stays", { propagation: isOwner ? "Foreground" : propagationOf(object) });
     if (!isOwner) return deleteObject(write, { kind, object }, propagationOf(object));
     // Whoever waits for it waits for what it owns, too.
@@ -102,7 +105,7 @@ class Collector {
   }
 
   async #goIfAlone(item: Dependent, { write }: Pass): Promise<void> {
-    if (!this.#dependents.hasBlocking(uidOf(item.object))) return removeFinalizer(write, item, FOREGROUND_FINALIZER);
+    if (!this.#dependents.hasBlocking(uidOf(item.object))) return this.#letGo(item, FOREGROUND_FINALIZER, write);
     // Its dependents are looked at on their own, and the last of them to go wakes it.
     if (this.#owners.waitsForItself(item.object)) await patchReferences(write, item, withoutBlocking(item.object));
   }
@@ -110,7 +113,17 @@ class Collector {
   async #leaveOrphans(item: Dependent, { write }: Pass): Promise<void> {
     const owner = uidOf(item.object);
     await inTurns([...this.#dependents.of(owner)], (dependent) => forgetOwner(dependent, owner, write));
-    await removeFinalizer(write, item, ORPHAN_FINALIZER);
+    await this.#letGo(item, ORPHAN_FINALIZER, write);
+  }
+
+  /** Rejects if it may have dependents that nobody can see, so that it is tried again. */
+  async #letGo(item: Dependent, finalizer: string, write: Pass["write"]): Promise<void> {
+    const unknown = this.#dependents.unknownKinds;
+    if (unknown.length > 0) {
+      const kinds = unknown.map(kindName).join(", ");
+      throw new Error(`Cannot take ${finalizer} off ${keyText(objectKey(item.kind, item.object))}: what it owns of ${kinds} is not known`);
+    }
+    await removeFinalizer(write, item, finalizer);
   }
 
   #wakeDependents(ownerUid: string): void {

@@ -25,7 +25,7 @@ export class KindTable {
   readonly #kinds: () => readonly DiscoveredKind[];
   readonly #clock: Clock;
   /** The first value that was seen of each kind: indexes belong to it, and would be built again for another. */
-  readonly #known = new Map<string, DiscoveredKind>();
+  #known = new Map<string, DiscoveredKind>();
   readonly #documents = new Lru<string, KeptDocument>({ max: DOCUMENTS_MAX });
   #discovered: readonly DiscoveredKind[] | undefined;
   #followed: readonly ResourceKind[] = [];
@@ -76,18 +76,21 @@ export class KindTable {
     const discovered = this.#kinds();
     if (discovered === this.#discovered) return;
     this.#discovered = discovered;
-    this.#followed = discovered.filter(isFollowed).map((kind) => this.#firstSeen(kind));
+    const followed = discovered.filter(isFollowed).map((kind) => this.#firstSeen(kind));
+    this.#known = new Map(followed.map((kind) => [versionedName(kind), kind]));
+    this.#followed = followed;
     this.#byName = new Map(this.#followed.map((kind) => [kindName(kind), kind]));
     this.#byReference = new Map(this.#followed.map((kind) => [`${kind.storage.group}/${kind.kind}`, kind]));
   }
 
   #firstSeen(kind: DiscoveredKind): DiscoveredKind {
-    const name = `${apiVersionOf(kind.storage)}/${kind.plural}`;
-    const known = this.#known.get(name);
-    if (known !== undefined && known.kind === kind.kind && known.scope === kind.scope) return known;
-    this.#known.set(name, kind);
-    return kind;
+    const known = this.#known.get(versionedName(kind));
+    return known !== undefined && known.kind === kind.kind && known.scope === kind.scope ? known : kind;
   }
+}
+
+function versionedName({ storage, plural }: ResourceKind): string {
+  return `${apiVersionOf(storage)}/${plural}`;
 }
 
 /** None if the server does not know the version. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
+import { horizontalPodAutoscalers as scalers } from "../../api/autoscaling/horizontal-pod-autoscaler.ts";
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { namespaces } from "../../api/core/v1/namespace.ts";
 import { pods } from "../../api/core/v1/pod.ts";
@@ -11,7 +13,8 @@ import { seededRandom } from "../../base/random.ts";
 import type { ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { createClient } from "../../client/rest-client.ts";
-import { given, silentRecorder, type Given } from "../../testing/given.ts";
+import { given, makeObject, silentRecorder, type Given } from "../../testing/given.ts";
+import { anApiService, runWorld, withGroup } from "../runtime/testing/run-world.ts";
 import { namespaceController } from "./namespace-controller.ts";
 
 const SPACE = "space";
@@ -207,4 +210,24 @@ test("a namespace that is not deleted, or is gone, is left alone", async () => {
     assert.deepEqual(await cluster.reconcile(namespaceController, key), { again: "on-change" });
   }
   assert.deepEqual(cluster.actions, []);
+});
+
+test("what it waits for may be served in another version meanwhile", async () => {
+  await using world = await runWorld();
+  const { client, clock } = world.cluster;
+  await makeObject(client, aNamespace());
+  const spec = { maxReplicas: 1, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" } };
+  const key = { namespace: SPACE, name: "a" };
+  await client.create(scalers, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: { ...key, ...KEPT }, spec });
+  await world.start(namespaceController);
+  await client.delete(namespaces, { name: SPACE });
+  await clock.settle();
+  world.document = (path, answer) => (path === "/apis" ? withGroup(answer, "autoscaling", "v1") : answer);
+  await client.create(apiServices, anApiService("v1"));
+  await clock.settle();
+
+  await client.patch(scalers, key, { type: "merge", value: { metadata: { finalizers: null } } });
+  await clock.settle();
+
+  assert.equal(await isThere(world.cluster, namespaces, SPACE), false);
 });

@@ -170,8 +170,9 @@ function waitFor(
   return after(delayMs);
 }
 
+/** Of a kind that has gone, or is followed in another version by now, nothing is known: then it is looked at once more. */
 function isStillThere({ kind, object }: Wait, read: Reader): boolean {
-  return read.get(kind, keyOf(object))?.metadata.uid === object.metadata.uid;
+  return read.knows(kind) && read.get(kind, keyOf(object))?.metadata.uid === object.metadata.uid;
 }
 
 /** Others who are named keep it until they are done as well. */

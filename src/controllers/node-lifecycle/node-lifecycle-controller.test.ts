@@ -316,8 +316,11 @@ test("wherever the process dies, the cluster ends the same", async () => {
     {
       objects: [aNode("n1"), aNode("n2"), aPod("p", "n1")],
       controllers: () => [nodeLifecycleController()],
-      steps: [beat, beat, beat, beat],
+      // A process that starts anew waits anew before it says that a Node is lost.
+      steps: Array.from({ length: 8 }, () => beat),
       restMs: 40_000,
+      // Then the one that lives is missed, too.
+      idleMs: 8_000,
     },
     { deathsMax: rounds({ quick: 8, full: 100 }), disturbedRuns: rounds({ quick: 1, full: 20 }) },
   );

@@ -156,7 +156,7 @@ test("every step may be the last", () =>
     {
       objects: [claim("a"), claim("b"), claim("bare", []), pod("x", ["a", "b"]), pod("y", ["bare"])],
       controllers: () => [controller],
-      restMs: 4_000,
+      restMs: 20_000,
       steps: [
         ({ client }) => client.deleteCollection(persistentVolumeClaims, { namespace: "default" }),
         async ({ client }) => void (await client.delete(pods, key("x"), NOW)),

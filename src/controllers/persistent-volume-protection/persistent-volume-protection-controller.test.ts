@@ -74,7 +74,7 @@ test("every step may be the last", () =>
     {
       objects: [volume("disk"), volume("bare", { finalizers: [] }), volume("bound", { phase: "Bound" })],
       controllers: () => [controller],
-      restMs: 3_000,
+      restMs: 20_000,
       steps: [({ client }) => client.deleteCollection(persistentVolumes)],
     },
     { disturbedRuns: rounds({ quick: 2, full: 50 }) },

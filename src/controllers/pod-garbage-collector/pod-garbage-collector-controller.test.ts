@@ -7,6 +7,8 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
+import { after } from "../runtime/controller.ts";
+import { seeing } from "../runtime/testing/overtaken.ts";
 import { podGarbageCollectorController } from "./pod-garbage-collector-controller.ts";
 
 const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
@@ -80,6 +82,21 @@ test("a Pod on a Node that never was goes after 40 s", async () => {
   await using cluster = await given(aPod("p", { nodeName: "nowhere" }));
   await cluster.run(podGarbageCollectorController());
   await cluster.clock.advance(40_000);
+  deepEqual(await names(cluster), []);
+});
+
+test("Pods of a Node that only the cache does not show stay", async () => {
+  await using cluster = await given(NODE, aPod("p", { nodeName: "n1" }));
+  const blind = seeing(podGarbageCollectorController(), { get: () => undefined });
+  const key = { kind: "nodes", name: "n1" };
+
+  deepEqual(await cluster.reconcile(blind, key), after(40_000));
+  await cluster.clock.advance(40_000);
+  deepEqual(await cluster.reconcile(blind, key), after(40_000));
+  deepEqual(cluster.actions, []);
+
+  await cluster.client.delete(nodes, { name: "n1" });
+  await cluster.reconcile(blind, key);
   deepEqual(await names(cluster), []);
 });
 

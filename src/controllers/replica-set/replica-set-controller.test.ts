@@ -5,10 +5,11 @@ import { pods } from "../../api/core/v1/pod.ts";
 import type { ReplicaSet } from "../../api/generated/apps/v1.ts";
 import type { JsonObject, OwnerReference } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
-import { given, type Given } from "../../testing/given.ts";
+import { given, makeObject, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, onChange, type ControllerContext, type Pass } from "../runtime/controller.ts";
+import { overtaken } from "../runtime/testing/overtaken.ts";
 import { anOrphan, markReady, podNames, podsOf, POD_SPEC, setLabels, setStatus } from "../runtime/testing/pods.ts";
 import { replicaSetController } from "./replica-set-controller.ts";
 
@@ -302,6 +303,17 @@ test("what was seen is told also if somebody has changed the ReplicaSet meanwhil
   deepEqual([spec?.replicas, status], [3, { replicas: 0, observedGeneration: 1, terminatingReplicas: 0 }]);
 });
 
+test("what was seen of one ReplicaSet is not told of another that has its name by now", async () => {
+  await using cluster = await given(aSet(0));
+  const controller = overtaken(replicaSetController, "updateStatus", async () => {
+    await cluster.client.delete(replicaSets, WEB);
+    await makeObject(cluster.client, aSet(7));
+  });
+
+  await rejects(cluster.reconcile(controller, "default/web"), { reason: "Conflict" });
+  deepEqual(await statusOf(cluster), { replicas: 0 });
+});
+
 test("running, it wakes itself for what happens to its pods and for what it can adopt", async () => {
   await using cluster = await given(aSet(2));
   await cluster.run(replicaSetController);
@@ -328,7 +340,7 @@ test("wherever it is cut, a ReplicaSet that grows and shrinks ends with its numb
         async ({ client }) => void (await client.patch(replicaSets, WEB, { type: "merge", value: { spec: { replicas: 5 } } })),
         async ({ client }) => void (await client.patch(replicaSets, WEB, { type: "merge", value: { spec: { replicas: 1 } } })),
       ],
-      restMs: 5_000,
+      restMs: 20_000,
     },
     { disturbedRuns: rounds({ quick: 2, full: 50 }) },
   );

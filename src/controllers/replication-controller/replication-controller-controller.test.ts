@@ -85,7 +85,7 @@ test("wherever it is cut, a ReplicationController ends with its number of pods",
       objects: [aController(3)],
       controllers: () => [replicationControllerController],
       steps: [async ({ client }) => void (await client.patch(replicationControllers, OLD, scale(1)))],
-      restMs: 5_000,
+      restMs: 20_000,
     },
     { disturbedRuns: rounds({ quick: 1, full: 20 }) },
   );

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
+import { resourceQuotas } from "../../api/core/v1/resource-quota.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
@@ -13,6 +15,7 @@ import {
   type ControlledServer,
   type ControlledServerOptions,
 } from "../../testing/controlled-server.ts";
+import { overtaken } from "../runtime/testing/overtaken.ts";
 import { resourceQuotaController } from "./resource-quota-controller.ts";
 
 const QUOTAS = "/api/v1/namespaces/ns/resourcequotas";
@@ -114,6 +117,18 @@ test("many who write right after a quota was made are let in up to what it allow
 
   assert.deepEqual((await quotaOf(server)).status, { hard: { secrets: "5" }, used: { secrets: "5" } });
   assert.equal((await server.call("GET", "/api/v1/namespaces/ns/secrets")).body.items.length, 5);
+});
+
+test("what was charged after the quota was read is not overwritten by an older count", async () => {
+  const key = { namespace: "default", name: "q" };
+  await using cluster = await given({ apiVersion: "v1", kind: "ResourceQuota", metadata: key, spec: { hard: { secrets: "5" } } });
+  const charged = { hard: { secrets: "5" }, used: { secrets: "4" } };
+  const controller = overtaken(resourceQuotaController, "updateStatus", () =>
+    cluster.client.patch(resourceQuotas, key, { type: "merge", value: { status: charged } }, { subresource: "status" }),
+  );
+
+  await assert.rejects(cluster.reconcile(controller, "default/q"), { reason: "Conflict" });
+  assert.deepEqual((await cluster.client.get(resourceQuotas, key)).status, charged);
 });
 
 test("every step may be the last", () => {

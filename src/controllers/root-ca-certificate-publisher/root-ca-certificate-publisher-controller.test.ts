@@ -27,7 +27,10 @@ test("what somebody changed or deleted is put back, and other annotations stay",
   await cluster.run(controller);
   await cluster.settled();
 
-  await cluster.client.patch(configMaps, KEY, { type: "merge", value: { data: { "ca.crt": "x" }, metadata: { annotations: { mine: "1" } } } });
+  await cluster.client.patch(configMaps, KEY, {
+    type: "merge",
+    value: { data: { "ca.crt": "x" }, metadata: { annotations: { mine: "1" } } },
+  });
   await cluster.settled();
   const changed = await cluster.client.get(configMaps, KEY);
   assert.deepEqual([changed.data, changed.metadata.annotations?.["mine"]], [{ "ca.crt": "PEM" }, "1"]);
@@ -54,7 +57,7 @@ test("every step may be the last", () =>
     {
       objects: [SHOP],
       controllers: () => [controller],
-      restMs: 3_000,
+      restMs: 20_000,
       steps: [async ({ client }) => void (await client.delete(configMaps, KEY))],
     },
     { disturbedRuns: rounds({ quick: 2, full: 50 }) },

@@ -149,3 +149,17 @@ test("what is gone meanwhile is not told of, and one that cannot be taken does n
   deepEqual(await claimed(cluster, { pass }), ["b", "c"]);
   equal((await ownersOf(cluster))["b"], "web");
 });
+
+test("one that has the name of what was to be adopted by now is not adopted in its place", async () => {
+  await using cluster = await given(SET, anOrphan("a", LABELS));
+  const { client } = cluster;
+  const racing: Client["patch"] = async (kind, key, patch, options) => {
+    await client.delete(kind, key, { gracePeriodSeconds: 0 });
+    await client.create(pods, anOrphan("a", { app: "x" }));
+    return client.patch(kind, key, patch, options);
+  };
+  const pass = { write: { ...client, get: client.get.bind(client), patch: racing } } as unknown as Pass;
+
+  await rejects(claimed(cluster, { pass }), { reason: "Invalid", message: /metadata.uid/ });
+  deepEqual(await ownersOf(cluster), { a: undefined });
+});

@@ -69,7 +69,10 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Shows the watched kinds; before the first pass all are known. Shows what `write` has written at once. */
+  /**
+   * Shows the watched kinds; before the first pass all that are watched by name are known. Of every kind one that cannot be listed is not:
+   * see `read.knows` before taking silence for an answer. Shows what `write` has written at once.
+   */
   readonly read: Reader;
   /** Of a controller that watches every kind: what can be listed and deleted now. Of those, `read` shows what isFollowed (every-kind.ts). */
   kinds(): readonly DiscoveredKind[];
@@ -102,7 +105,11 @@ export interface Controller {
   readonly account: string;
   /** Whom its events come from. Default: the account, as with most of upstream's. */
   readonly component?: string;
-  /** What it needs to be allowed. Tests hold it to them, and hold upstream's role `system:controller:<account>` to cover them. */
+  /**
+   * What it must be allowed beyond following what it watches: that is done once for all, under the identity of the controller manager. A
+   * program that has one identity for both names `list` and `watch` here, too.
+   * Tests hold it to them, and hold upstream's role `system:controller:<account>` to cover them.
+   */
   readonly rules: readonly PolicyRule[];
   readonly watches: readonly (Watch | WatchOfEveryKind)[];
   /** How many keys it looks at side by side. Default: 5, as upstream. */

@@ -1,9 +1,13 @@
 /**
  * The kinds there are, for controllers that look after all of them, and their informers. Kinds come and go with definitions of custom
  * resources and with aggregated API servers, so a change of one of those makes it ask again; nothing is asked while nothing changes.
+ *
+ * A kind is followed in the version that its group prefers. When that changes it is followed in the other one, and when the kind has gone
+ * its informer is ended. Only a group that answers in full can say that something has gone.
  */
 import { customResourceDefinitions } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
 import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
+import { apiVersionOf, parseApiVersion } from "../../api/machinery/object.ts";
 import { eitherOf } from "../../base/abort.ts";
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -17,8 +21,17 @@ import { kindName } from "./keys.ts";
 /** After a group did not answer. */
 const RETRY_DELAY = { minMs: 1_000, maxMs: 60_000 };
 
+/** A server may serve a kind, or cease to, a while after it has told of the definition: so it is asked once more then. */
+const SERVED_WITHIN_MS = 10_000;
+
+/** One kind that cannot be listed (its conversion is broken, its server is down) keeps nobody from the others for longer. As upstream's. */
+const KNOWN_WITHIN_MS = 30_000;
+
 /** Events own nothing and wait for nothing, and there are many: nobody is told of each, as upstream's collector is not. */
 const NOT_FOLLOWED: ReadonlySet<string> = new Set(["events", "events.events.k8s.io"]);
+
+/** What makes it ask again. */
+const DEFINITIONS: readonly ResourceKind[] = [customResourceDefinitions, apiServices] as readonly ResourceKind[];
 
 /** Whether there is an informer of it, so that changes of its objects are told and `read` shows them. */
 export function isFollowed(kind: DiscoveredKind): boolean {
@@ -31,14 +44,22 @@ export interface EveryKindOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** What controllers watch by name: those informers are not for this one to end. */
+  readonly named?: readonly ResourceKind[];
 }
 
-/** Called for each kind that is to be followed, once; those there are first. */
-export type KindListener = (kind: ResourceKind) => void;
+export interface KindListener {
+  /** Once for each kind that is followed; those there are first. */
+  followed(kind: ResourceKind): void;
+  /** It is not followed any more, but `read` shows it until this returns. `isServed`: it still is there, and is followed in another version. */
+  left(kind: ResourceKind, state: { readonly isServed: boolean }): void;
+}
 
 export class EveryKind {
   readonly #options: EveryKindOptions;
+  /** By what is followed (identityOf). */
   readonly #followed = new Map<string, DiscoveredKind>();
+  readonly #named: ReadonlySet<string>;
   readonly #listeners = new Set<KindListener>();
   readonly #listening: Disposable[] = [];
   readonly #stopped = new AbortController();
@@ -46,13 +67,15 @@ export class EveryKind {
   #deletable: readonly DiscoveredKind[] = [];
   #isAsking = false;
   #isStale = false;
+  #asksLater = false;
 
   constructor(options: EveryKindOptions) {
     this.#options = options;
+    this.#named = new Set([...DEFINITIONS, ...(options.named ?? [])].map(resourceOf));
     this.#backoff = new Backoff({ ...RETRY_DELAY, random: options.random });
   }
 
-  /** Resolves when the kinds there are at first are known. Rejects if it is closed before, or `signal` comes. */
+  /** Resolves when it is found out which kinds there are at first. Rejects if it is closed before, or `signal` comes. */
   async start(signal?: AbortSignal): Promise<void> {
     const given = eitherOf(this.#stopped.signal, signal) as AbortSignal;
     try {
@@ -62,12 +85,27 @@ export class EveryKind {
       if (this.#deletable.length === 0 || given.aborted) throw error;
       this.#askSoon();
     }
-    const changed = (): void => this.#askSoon();
-    for (const kind of [customResourceDefinitions, apiServices]) {
-      const informer = this.#options.informers.of<never>(kind as ResourceKind as ResourceKind<never>);
-      await informer.synced(given);
-      this.#listening.push(informer.listen({ added: changed, updated: changed, deleted: changed }));
+    const changed = (): void => {
+      this.#askSoon();
+      void this.#askLater();
+    };
+    // Those there are come first, so that one which came after the question makes it ask again.
+    for (const kind of DEFINITIONS) {
+      this.#listening.push(this.#options.informers.of(kind).listen({ added: changed, updated: changed, deleted: changed }));
     }
+  }
+
+  /** Resolves when everything that is followed is known; or after a while, with a warning that names what is not: that is told when it is. */
+  async known(signal: AbortSignal, log: Logger): Promise<void> {
+    const { clock, informers } = this.#options;
+    const enough = new AbortController();
+    const given = eitherOf(signal, enough.signal) as AbortSignal;
+    const all = Promise.allSettled(this.followed.map((kind) => informers.of(kind).synced(given)));
+    await Promise.race([all, clock.sleep(KNOWN_WITHIN_MS, given).catch(() => undefined)]);
+    enough.abort();
+    signal.throwIfAborted();
+    const unknown = this.followed.filter((kind) => informers.running(kind)?.isSynced !== true);
+    if (unknown.length > 0) log.warn("Some kinds cannot be listed; going on without them", { kinds: unknown.map(kindName).join(", ") });
   }
 
   /** What can be listed and deleted. */
@@ -82,7 +120,7 @@ export class EveryKind {
 
   listen(listener: KindListener): void {
     this.#listeners.add(listener);
-    for (const kind of this.#followed.values()) listener(kind);
+    for (const kind of this.#followed.values()) listener.followed(kind);
   }
 
   close(): void {
@@ -93,6 +131,15 @@ export class EveryKind {
   #askSoon(): void {
     this.#isStale = true;
     if (!this.#isAsking) void this.#askWhileStale();
+  }
+
+  /** Never rejects. */
+  async #askLater(): Promise<void> {
+    if (this.#asksLater) return;
+    this.#asksLater = true;
+    await this.#options.clock.sleep(SERVED_WITHIN_MS, this.#stopped.signal).catch(() => undefined);
+    this.#asksLater = false;
+    if (!this.#stopped.signal.aborted) this.#askSoon();
   }
 
   async #askWhileStale(): Promise<void> {
@@ -114,15 +161,52 @@ export class EveryKind {
 
   async #ask(signal: AbortSignal): Promise<void> {
     const { preferred, failures } = await discover(this.#options.client, { signal });
-    this.#deletable = preferred.filter(({ verbs }) => verbs.includes("list") && verbs.includes("delete"));
-    for (const kind of this.#deletable) {
-      if (!isFollowed(kind) || this.#followed.has(kindName(kind))) continue;
-      this.#followed.set(kindName(kind), kind);
-      for (const listener of this.#listeners) listener(kind);
-    }
+    const unanswered = new Set(failures.map(({ groupVersion }) => parseApiVersion(groupVersion)?.group));
+    // What a group has said before stands until it has answered in full.
+    const kept = this.#deletable.filter(({ storage }) => unanswered.has(storage.group));
+    const keptNames = new Set(kept.map(kindName));
+    const found = preferred.filter(
+      (kind) => kind.verbs.includes("list") && kind.verbs.includes("delete") && !keptNames.has(kindName(kind)),
+    );
+    this.#deletable = [...kept, ...found];
+    this.#followOnly(this.#deletable.filter(isFollowed));
     const [failure] = failures;
     if (failure !== undefined)
       throw new Error(`${failures.map(({ groupVersion }) => groupVersion).join(", ")} did not answer`, { cause: failure.error });
     this.#backoff.reset();
   }
+
+  /** All at once: nobody reads in between. */
+  #followOnly(kinds: readonly DiscoveredKind[]): void {
+    const wanted = new Map(kinds.map((kind) => [identityOf(kind), kind]));
+    const served = new Set(kinds.map(kindName));
+    for (const [identity, kind] of this.#followed) {
+      if (!wanted.has(identity)) this.#leave(identity, kind, { isServed: served.has(kindName(kind)) });
+    }
+    for (const [identity, kind] of wanted) {
+      if (!this.#followed.has(identity)) this.#follow(identity, kind);
+    }
+  }
+
+  #follow(identity: string, kind: DiscoveredKind): void {
+    this.#followed.set(identity, kind);
+    this.#options.informers.of(kind);
+    for (const listener of this.#listeners) listener.followed(kind);
+  }
+
+  #leave(identity: string, kind: DiscoveredKind, state: { readonly isServed: boolean }): void {
+    this.#followed.delete(identity);
+    for (const listener of this.#listeners) listener.left(kind, state);
+    if (!this.#named.has(resourceOf(kind))) void this.#options.informers.end(kind);
+  }
+}
+
+/** As informers tell kinds apart. */
+function resourceOf({ storage, plural }: ResourceKind): string {
+  return `${apiVersionOf(storage)}/${plural}`;
+}
+
+/** Also what it was called and where it lived: a definition may be made anew under the same name. */
+function identityOf(kind: ResourceKind): string {
+  return `${resourceOf(kind)} ${kind.kind} ${kind.scope}`;
 }

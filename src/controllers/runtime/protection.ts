@@ -6,7 +6,7 @@
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Client, ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
-import { onChange, type KeysOf, type Outcome, type Pass, type WorkKey } from "./controller.ts";
+import { after, onChange, type KeysOf, type Outcome, type Pass, type WorkKey } from "./controller.ts";
 import { keyOf } from "./keys.ts";
 
 /** How objects of one kind are protected. */
@@ -47,7 +47,12 @@ function withFinalizers<T extends KubeObject>(object: T, finalizers: readonly st
 export interface ProtectionByMemory<T extends KubeObject> extends Protection<T> {
   /** As far as the informers know. */
   isUsed(object: T, read: Reader): boolean;
+  /** Asked of the server before it is let go, for what the informers have not heard of yet. Default: it says itself whether it is used. */
+  isUsedUnheard?(object: T, write: Client): Promise<boolean>;
 }
+
+/** Informers that lag behind have heard of whoever uses it by then. */
+const UNHEARD_USER_DELAY_MS = 1_000;
 
 /** One pass over one object of a kind of which the informers can tell whether it is used. */
 export async function keepProtected<T extends KubeObject>(
@@ -58,6 +63,8 @@ export async function keepProtected<T extends KubeObject>(
   const object = read.get(protection.kind, key);
   if (object === undefined) return onChange;
   if (isUnprotected(object, protection)) await putFinalizer(protection, object, write);
-  else if (isHeld(object, protection) && !protection.isUsed(object, read)) await takeFinalizer(protection, object, write);
+  if (!isHeld(object, protection) || protection.isUsed(object, read)) return onChange;
+  if (await protection.isUsedUnheard?.(object, write)) return after(UNHEARD_USER_DELAY_MS);
+  await takeFinalizer(protection, object, write);
   return onChange;
 }

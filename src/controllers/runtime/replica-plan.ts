@@ -3,7 +3,7 @@ import { inDeletionOrder, type DeletionOrderOptions } from "../../api/core/v1/po
 import type { Pod } from "../../api/generated/core/v1.ts";
 
 /** One pass makes or removes no more pods than this, as upstream's, so that a typo of 10,000 replicas can still be taken back. */
-export const BURST_MAX = 500;
+const BURST_MAX = 500;
 
 export type ReplicaPlan =
   | { readonly does: "nothing" }

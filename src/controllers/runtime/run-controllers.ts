@@ -38,6 +38,8 @@ export interface RunningControllers extends AsyncDisposable {
   /** Their names. */
   readonly names: readonly string[];
   metrics(): readonly (Family | HistogramFamily)[];
+  /** What is looked at now, as "deployment-controller default/web". */
+  underWay(): readonly string[];
   /** Nothing begins any more; resolves when what ran has ended. */
   stop(): Promise<void>;
 }
@@ -46,7 +48,8 @@ export interface RunningControllers extends AsyncDisposable {
 export async function runControllers(options: RunOptions): Promise<RunningControllers> {
   const { controllers, signal } = options;
   await using starting = new Disposables();
-  const everyKind = new EveryKind(options);
+  const named = controllers.flatMap(({ watches }) => watches.flatMap((watch) => ("everyKind" in watch ? [] : [watch.kind])));
+  const everyKind = new EveryKind({ ...options, named });
   starting.defer(() => everyKind.close());
   if (controllers.some(({ watches }) => watches.some((watch) => "everyKind" in watch))) await everyKind.start(signal);
   const read = readerOf(options.informers);
@@ -70,5 +73,11 @@ export async function runControllers(options: RunOptions): Promise<RunningContro
     await Promise.all(running.map((one) => one.stop()));
     await started[Symbol.asyncDispose]();
   };
-  return { names: running.map(({ name }) => name), metrics: () => metricFamilies(running), stop, [Symbol.asyncDispose]: stop };
+  return {
+    names: running.map(({ name }) => name),
+    metrics: () => metricFamilies(running),
+    underWay: () => running.flatMap((one) => one.underWay),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }

@@ -1,12 +1,23 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
+import { horizontalPodAutoscalers as scalers } from "../../api/autoscaling/horizontal-pod-autoscaler.ts";
 import { StatusError, type Reason } from "../../api/machinery/status-error.ts";
 import { prometheusText } from "../../base/prometheus-text.ts";
-import { after, onChange, watch, type ControllerContext, type WorkKey } from "./controller.ts";
-import { itself, keyText } from "./keys.ts";
-import { Gate, map, mapController, runWorld, type RunWorld } from "./testing/run-world.ts";
+import {
+  after,
+  onChange,
+  watch,
+  watchEveryKind,
+  type ControllerContext,
+  type Outcome,
+  type Reconcile,
+  type WorkKey,
+} from "./controller.ts";
+import { itself, keyOf, keyText, kindName } from "./keys.ts";
+import { anApiService, Gate, map, mapController, runWorld, withGroup, type RunWorld } from "./testing/run-world.ts";
 
 const KEY = { namespace: "default", name: "a" };
 
@@ -140,6 +151,159 @@ test("a key is looked at again after the time that was said, and at once if it c
     [0, 400, 1_000],
     "of two delays the earlier counts",
   );
+});
+
+const writeItself: Reconcile = async (key, { read, write }) => {
+  const value = String(1 + Number(read.get(configMaps, key)?.data?.["value"] ?? 0));
+  await write.patch(configMaps, key, { type: "merge", value: { data: { value } } });
+  return onChange;
+};
+
+for (const [title, again, othersMin] of [
+  ["one that wants to be looked at again at once", async () => after(0), 999],
+  ["one that wants to be looked at again before now", async () => after(-1), 999],
+  ["one that is woken by what it writes itself", writeItself, 10],
+] as const satisfies readonly (readonly [string, Reconcile, number])[]) {
+  test(`${title} leaves room for everything else`, async () => {
+    await using world = await runWorld("a");
+    const { clock } = world.cluster;
+    let passes = 0;
+    let others = 0;
+    const other = (): void => {
+      others++;
+      if (passes < 1_000) clock.soon(other);
+    };
+    clock.soon(other);
+    await world.start(mapController((key, pass) => (++passes < 1_000 ? again(key, pass) : Promise.resolve(onChange))));
+    await world.cluster.settled();
+
+    equal(passes, 1_000);
+    ok(others >= othersMin, `${others} others came in between`);
+  });
+}
+
+test("a pass that ends with nonsense has failed: it is told whose, and tried again later each time", async () => {
+  for (const nonsense of [
+    after(Number.NaN),
+    after(undefined as never),
+    undefined as never,
+    { again: "soon" } as never,
+  ] as readonly Outcome[]) {
+    await using world = await runWorld("a");
+    const { clock } = world.cluster;
+    const times: number[] = [];
+    await world.start(mapController(async () => (times.push(clock.monotonic()), nonsense)));
+    await clock.advance(40);
+
+    deepEqual(
+      times.map((time) => time - (times[0] ?? 0)),
+      [0, 5, 15, 35],
+    );
+    const [told] = world.log.filter(({ level, sentence }) => level === "warn" && sentence.startsWith("A pass failed"));
+    match(JSON.stringify(told?.fields["error"]), /a pass of map-controller ends with onChange or with after/);
+  }
+});
+
+test("keys that cannot be said are logged, and the next change is told as ever", async () => {
+  await using world = await runWorld("a", "b");
+  const seen: string[] = [];
+  const keys = function* (change: Parameters<typeof itself>[0]) {
+    if (change.object.metadata.name === "a") throw new Error("not this one");
+    yield* itself(change);
+  };
+  await world.start(mapController(async ({ name }) => (seen.push(name), onChange), { watches: [watch(configMaps, keys)] }));
+  await touch(world, "a", "1");
+  await touch(world, "b", "1");
+  await world.cluster.settled();
+
+  deepEqual(
+    seen.filter((name) => !name.startsWith("kube-")),
+    ["b", "b"],
+  );
+  const told = world.log.filter(({ sentence }) => sentence === "Which keys a change wakes cannot be said");
+  deepEqual(
+    told.map(({ level, fields }) => [level, fields["controller"], fields["changed"]]),
+    Array.from({ length: 2 }, () => ["error", "map-controller", "configmaps default/a"]),
+  );
+});
+
+/** One that looks at everything of the namespace "default", and what it was woken by. */
+function everyController(lines: string[]) {
+  const keys = watchEveryKind(function* ({ is, object }, _read, kind) {
+    const key = { ...keyOf(object), kind: kindName(kind) };
+    if (object.metadata.namespace !== "default") return;
+    lines.push(`${is} ${keyText(key)}`);
+    yield key;
+  });
+  return mapController(async (key) => (lines.push(`looked at ${keyText(key)}`), onChange), { name: "every-controller", watches: [keys] });
+}
+
+test("of every kind one that cannot be listed is waited for half a minute, is named, and joins when it can be", async () => {
+  await using world = await runWorld("a");
+  const { client, clock } = world.cluster;
+  await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: KEY });
+  let isBroken = true;
+  world.before = ({ plural }) =>
+    isBroken && plural === "secrets" ? Promise.reject(new StatusError("InternalError", "conversion failed")) : undefined;
+  const lines: string[] = [];
+  const looked = () => lines.filter((line) => line.startsWith("looked at") && line.endsWith("/a"));
+  const starting = world.starting([everyController(lines)]);
+  await clock.advance(29_999);
+  deepEqual(looked(), []);
+
+  await clock.advance(1);
+  await starting;
+  await clock.settle();
+  deepEqual(looked(), ["looked at configmaps default/a"]);
+  const warned = world.log.filter(({ sentence }) => sentence === "Some kinds cannot be listed; going on without them");
+  deepEqual(
+    warned.map(({ level, fields }) => [level, fields["controller"], fields["kinds"]]),
+    [["warn", "every-controller", "secrets"]],
+  );
+
+  isBroken = false;
+  await clock.advance(60_000);
+  deepEqual(looked(), ["looked at configmaps default/a", "looked at secrets default/a"]);
+});
+
+test("a kind that is watched by name is waited for as long as it takes", async () => {
+  await using world = await runWorld("a");
+  const gate = new Gate();
+  world.before = ({ plural }) => (plural === "secrets" ? gate.opened : undefined);
+  const seen: string[] = [];
+  const watches = [...mapController(() => Promise.resolve(onChange)).watches, watch(secrets, itself)];
+  const starting = world.starting([mapController(async ({ name }) => (seen.push(name), onChange), { watches })]);
+  await world.cluster.clock.advance(600_000);
+  deepEqual(seen, []);
+
+  gate.open();
+  await world.cluster.clock.advance(60_000);
+  await starting;
+  deepEqual(seen, ["a"]);
+});
+
+test("of a kind that has gone all objects are told as deleted; of one that is served in another version none", async () => {
+  for (const [preferred, expected] of [
+    [undefined, ["deleted horizontalpodautoscalers.autoscaling default/a"]],
+    ["v1", ["added horizontalpodautoscalers.autoscaling default/a"]],
+  ] as const) {
+    await using world = await runWorld();
+    const { client, clock } = world.cluster;
+    const spec = { maxReplicas: 1, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" } };
+    await client.create(scalers, { apiVersion: "autoscaling/v2", kind: "HorizontalPodAutoscaler", metadata: KEY, spec });
+    const lines: string[] = [];
+    await world.start(everyController(lines));
+    await world.cluster.settled();
+    lines.length = 0;
+    world.document = (path, answer) => (path === "/apis" ? withGroup(answer, "autoscaling", preferred) : answer);
+    await client.create(apiServices, anApiService("v1"));
+    await clock.settle();
+
+    deepEqual(
+      lines.filter((line) => !line.startsWith("looked")),
+      expected,
+    );
+  }
 });
 
 test("a controller can wake a key itself", async () => {

@@ -1,10 +1,12 @@
 /**
  * One controller at work: changes wake keys, workers look at them, what fails is looked at again, later each time. A key is with one
- * worker at a time, and when it is woken meanwhile it is looked at once more. Nothing is looked at before everything is known.
+ * worker at a time, and when it is woken meanwhile it is looked at once more. Nothing is looked at before everything is known, except that
+ * of every kind those that cannot be listed are not waited for without end.
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import { eitherOf } from "../../base/abort.ts";
+import { eitherOf, onAbort } from "../../base/abort.ts";
+import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -14,14 +16,19 @@ import type { Client, ResourceKind } from "../../client/client.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Informers, Reader } from "../../client/informer/informer.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
-import type { Change, Controller, Reconcile, Watch, WatchOfEveryKind, WorkKey } from "./controller.ts";
+import type { Change, Controller, Outcome, Reconcile, Watch, WatchOfEveryKind, WorkKey } from "./controller.ts";
 import type { EveryKind } from "./every-kind.ts";
-import { keyText, parseKey } from "./keys.ts";
+import { keyOf, keyText, kindName, parseKey } from "./keys.ts";
 import { ControllerFigures, type ControllerMetrics } from "./metrics.ts";
 
 /** Upstream's first delay; its longest is over 16 minutes, which nobody wants to wait after mending what was wrong. */
 const RETRY_DELAY = { minMs: 5, maxMs: 60_000 };
 const CONCURRENCY_DEFAULT = 5;
+/**
+ * After so many passes a worker lets everything else happen. In one process a pass that wakes its own key by what it writes, or two
+ * controllers that undo what the other does, would otherwise go on without a turn of the event loop, and no timer would ever come.
+ */
+const PASSES_PER_TURN = 20;
 
 export interface RunningControllerOptions {
   readonly controller: Controller;
@@ -43,12 +50,18 @@ interface Woken {
   readonly revision: string | undefined;
 }
 
+/** A kind that is listened to. */
+interface Listening extends Disposable {
+  tell(change: Change): void;
+}
+
 export class RunningController implements ControllerMetrics {
   readonly #options: RunningControllerOptions;
   readonly #queue: WorkQueue<string>;
   readonly #woken = new Map<string, Woken>();
+  readonly #underWay = new Set<string>();
   readonly #stopping = new AbortController();
-  readonly #listening: Disposable[] = [];
+  readonly #listening = new Set<Listening>();
   readonly figures = new ControllerFigures();
   #workers: readonly Promise<void>[] = [];
 
@@ -65,12 +78,16 @@ export class RunningController implements ControllerMetrics {
     return { depth: this.#queue.length, inProgress: this.#queue.inProgress };
   }
 
+  /** The keys that are looked at now: "deployment-controller default/web". */
+  get underWay(): readonly string[] {
+    return [...this.#underWay].map((text) => `${this.name} ${text}`);
+  }
+
   /** Resolves when it knows what is there and works. Rejects if it is stopped before, or `given` comes. */
   async start(given?: AbortSignal): Promise<void> {
-    const { controller, informers, clock, random, log, read, everyKind } = this.#options;
+    const { controller, clock, random, log, read, everyKind } = this.#options;
     const signal = eitherOf(this.#stopping.signal, given) as AbortSignal;
-    const followed = controller.watches.map((watch) => this.#follow(watch));
-    await Promise.all(followed.flat().map((kind) => informers.of(kind).synced(signal)));
+    await Promise.all(controller.watches.map((watch) => this.#follow(watch, signal)));
     signal.throwIfAborted();
     const wake = (key: WorkKey): void => this.#wake(key, undefined);
     const reconcile = controller.start({ clock, random, log, read, kinds: () => everyKind.deletable, wake });
@@ -86,32 +103,58 @@ export class RunningController implements ControllerMetrics {
     await Promise.all(this.#workers);
   }
 
-  /** The kinds that it must know before it begins. */
-  #follow(watch: Watch | WatchOfEveryKind): readonly ResourceKind[] {
+  /** Resolves when what it must know before it begins is known. */
+  #follow(watch: Watch | WatchOfEveryKind, signal: AbortSignal): Promise<void> {
+    const { informers, everyKind, log } = this.#options;
     if (!("everyKind" in watch)) {
       this.#listen(watch.kind, (change, read) => watch.keys(change, read));
-      return [watch.kind];
+      return informers.of(watch.kind).synced(signal);
     }
-    const { everyKind } = this.#options;
-    everyKind.listen((kind) => {
-      if (!this.#stopping.signal.aborted) this.#listen(kind, (change, read) => watch.keys(change, read, kind));
+    const listening = new Map<ResourceKind, Listening>();
+    everyKind.listen({
+      followed: (kind) => {
+        if (this.#stopping.signal.aborted) return;
+        listening.set(
+          kind,
+          this.#listen(kind, (change, read) => watch.keys(change, read, kind)),
+        );
+      },
+      left: (kind, { isServed }) => {
+        const left = listening.get(kind);
+        if (left === undefined) return;
+        listening.delete(kind);
+        left[Symbol.dispose]();
+        // With the kind its objects have gone, although nobody has told of each.
+        if (!isServed) for (const object of informers.of(kind).list()) left.tell({ is: "deleted", object });
+      },
     });
-    return everyKind.followed;
+    return everyKind.known(signal, log);
   }
 
-  #listen(kind: ResourceKind, keys: (change: Change, read: Reader) => Iterable<WorkKey>): void {
-    const { informers, read } = this.#options;
+  #listen(kind: ResourceKind, keys: (change: Change, read: Reader) => Iterable<WorkKey>): Listening {
+    const { informers, read, log } = this.#options;
     const tell = (change: Change): void => {
-      const revision = change.object.metadata.resourceVersion;
-      for (const key of keys(change, read)) this.#wake(key, revision);
+      const { object } = change;
+      try {
+        for (const key of keys(change, read)) this.#wake(key, object.metadata.resourceVersion);
+      } catch (error) {
+        log.error("Which keys a change wakes cannot be said", { changed: keyText({ kind: kindName(kind), ...keyOf(object) }), error });
+      }
     };
-    this.#listening.push(
-      informers.of(kind).listen({
-        added: (object: KubeObject) => tell({ is: "added", object }),
-        updated: (object: KubeObject, previous: KubeObject) => tell({ is: "updated", object, previous }),
-        deleted: (object: KubeObject) => tell({ is: "deleted", object }),
-      }),
-    );
+    const told = informers.of(kind).listen({
+      added: (object: KubeObject) => tell({ is: "added", object }),
+      updated: (object: KubeObject, previous: KubeObject) => tell({ is: "updated", object, previous }),
+      deleted: (object: KubeObject) => tell({ is: "deleted", object }),
+    });
+    const listening = {
+      tell,
+      [Symbol.dispose]: () => {
+        told[Symbol.dispose]();
+        this.#listening.delete(listening);
+      },
+    };
+    this.#listening.add(listening);
+    return listening;
   }
 
   #wake(key: WorkKey, revision: string | undefined): void {
@@ -123,12 +166,28 @@ export class RunningController implements ControllerMetrics {
   }
 
   async #work(reconcile: Reconcile): Promise<void> {
-    for (;;) {
+    for (let passes = 0; ; passes++) {
+      if (passes % PASSES_PER_TURN === PASSES_PER_TURN - 1) await this.#turn();
       const text = await this.#queue.take();
       if (text === undefined || this.#stopping.signal.aborted) return;
+      this.#underWay.add(text);
       await this.#pass(text, reconcile);
+      this.#underWay.delete(text);
       this.#queue.done(text);
     }
+  }
+
+  /** Who stops does not wait for it. */
+  #turn(): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stopListening = onAbort(signal, resolve);
+      this.#options.clock.soon(() => {
+        stopListening();
+        resolve();
+      });
+    });
   }
 
   /** Never rejects. */
@@ -144,14 +203,21 @@ export class RunningController implements ControllerMetrics {
     try {
       const write = client.with({ cause, signal });
       const outcome = await reconcile(parseKey(text), { read, write, events, clock, random, log: passLog, signal });
+      assertOutcome(outcome, controller.name);
       this.#queue.forget(text);
-      if (outcome.again === "after") this.#queue.addAfter(text, outcome.delayMs);
+      if (outcome.again === "after") this.#addAfter(text, outcome.delayMs);
     } catch (error) {
       this.#failed(text, error, { revision, log: passLog });
     } finally {
       this.figures.passes++;
       this.figures.worked.observe((clock.monotonic() - startedMs) / 1_000);
     }
+  }
+
+  /** One that wants to be looked at again at once lets everything else happen in between: otherwise no timer would ever come. */
+  #addAfter(text: string, delayMs: number): void {
+    if (delayMs > 0) this.#queue.addAfter(text, delayMs);
+    else this.#options.clock.soon(() => this.#queue.add(text));
   }
 
   #failed(text: string, error: unknown, { revision, log }: { readonly revision: string | undefined; readonly log: Logger }): void {
@@ -165,4 +231,11 @@ export class RunningController implements ControllerMetrics {
     if (!this.#woken.has(text)) this.#woken.set(text, { revision });
     this.#queue.addRateLimited(text);
   }
+}
+
+/** The compiler holds only those to it who use it. */
+function assertOutcome(outcome: Outcome | undefined, controller: string): asserts outcome is Outcome {
+  const isOutcome =
+    outcome?.again === "on-change" || (outcome?.again === "after" && typeof outcome.delayMs === "number" && !Number.isNaN(outcome.delayMs));
+  assert(isOutcome, `a pass of ${controller} ends with onChange or with after(a number of milliseconds)`);
 }

@@ -58,7 +58,7 @@ test("every step may be the last", () =>
     {
       objects: [SHOP],
       controllers: () => [serviceAccountController],
-      restMs: 3_000,
+      restMs: 20_000,
       steps: [async ({ client }) => void (await client.delete(serviceAccounts, { namespace: "shop", name: "default" }))],
     },
     { disturbedRuns: rounds({ quick: 2, full: 50 }) },

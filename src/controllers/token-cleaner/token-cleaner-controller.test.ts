@@ -59,7 +59,9 @@ test("wherever the process dies, tokens that have ended are gone and others stay
       bootstrapTokenSecret("cccccc", SOON),
     ],
     controllers: () => [tokenCleanerController],
-    restMs: 4_000,
+    restMs: 20_000,
+    // Before the last one ends.
+    idleMs: 20_000,
   };
 
   await everyStepMayBeTheLast(scenario, { deathsMax: rounds({ quick: 4, full: Infinity }), disturbedRuns: rounds({ quick: 1, full: 20 }) });

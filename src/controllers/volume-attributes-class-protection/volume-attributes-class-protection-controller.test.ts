@@ -8,6 +8,8 @@ import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/control
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
+import { after } from "../runtime/controller.ts";
+import { seeing } from "../runtime/testing/overtaken.ts";
 import { volumeAttributesClassProtectionController as controller } from "./volume-attributes-class-protection-controller.ts";
 
 const FINALIZER = "kubernetes.io/vac-protection";
@@ -100,12 +102,22 @@ test("with the roles and the admission of a cluster a class that is deleted goes
   assert.equal((await server.call("GET", `${path}/gold`)).code, 404);
 });
 
+for (const user of [volume("gold"), claim("gold")]) {
+  test(`a class stays as long as the server knows a ${user.kind} that names it, although the informers do not`, async () => {
+    await using cluster = await given(attributesClass("gold"), user);
+    await cluster.client.delete(volumeAttributesClasses, GOLD);
+
+    assert.deepEqual(await cluster.reconcile(seeing(controller, { indexed: () => [] }), "gold"), after(1_000));
+    assert.deepEqual(cluster.actions, []);
+  });
+}
+
 test("every step may be the last", () =>
   everyStepMayBeTheLast(
     {
       objects: [attributesClass("gold"), attributesClass("bare", []), attributesClass("silver"), volume("gold"), claim("silver")],
       controllers: () => [controller],
-      restMs: 3_000,
+      restMs: 20_000,
       steps: [
         ({ client }) => client.deleteCollection(volumeAttributesClasses),
         async ({ client }) => void (await client.delete(persistentVolumes, { name: "disk" })),

@@ -1,7 +1,7 @@
 /**
  * A VolumeAttributesClass outlives its deletion until no volume and no claim names it: as the one it has, the one it asks for, or the one
- * it is being changed to. What the informers know decides, as upstream: a claim that is made in the same moment may lose its class, and
- * then says so. Asking the server each time would list all claims of the cluster.
+ * it is being changed to. Before one that nobody seems to name is let go, all volumes and claims are asked of the server: informers may lag
+ * behind, and a class is deleted rarely. (Upstream's controller believes its informers.)
  */
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
@@ -9,6 +9,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generate
 import type { VolumeAttributesClass } from "../../api/generated/storage.k8s.io/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { volumeAttributesClasses } from "../../api/storage.k8s.io/v1/volume-attributes-class.ts";
+import type { Client, ResourceKind } from "../../client/client.ts";
 import { defineIndex } from "../../client/informer/index.ts";
 import { defineController, watch, type KeysOf } from "../runtime/controller.ts";
 import { ifHeldOrUnprotected, isHeld, keepProtected, type ProtectionByMemory } from "../runtime/protection.ts";
@@ -20,7 +21,19 @@ const PROTECTION: ProtectionByMemory<VolumeAttributesClass> = {
   kind: volumeAttributesClasses,
   finalizer: "kubernetes.io/vac-protection",
   isUsed: ({ metadata: { name } }, read) => read.indexed(volumesByClass, name).length > 0 || read.indexed(claimsByClass, name).length > 0,
+  isUsedUnheard: async ({ metadata: { name } }, write) =>
+    (await isNamed(name, persistentVolumes, classesOfVolume, write)) || isNamed(name, persistentVolumeClaims, classesOfClaim, write),
 };
+
+async function isNamed<T extends KubeObject>(
+  name: string,
+  kind: ResourceKind<T>,
+  classesOf: (user: T) => ReadonlySet<string>,
+  write: Client,
+): Promise<boolean> {
+  for await (const { items } of write.pages(kind)) if (items.some((user) => classesOf(user).has(name))) return true;
+  return false;
+}
 
 export const volumeAttributesClassProtectionController = defineController({
   name: "volumeattributesclass-protection-controller",

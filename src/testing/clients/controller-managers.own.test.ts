@@ -1,7 +1,7 @@
 /**
  * Two controller managers on one API server, as processes: whatever happens to the one that acts, the other carries on where it was, and
  * never do both act. Who acted when is read from the server's own record of its writes (/debug/k8ts/causes), in which the two are told
- * apart by the user that each of them is.
+ * apart by the user that each of them is, and who led then from what the lease was at the version of each write.
  */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -51,8 +51,10 @@ const BY_USER = "--use-service-account-credentials=false";
 interface Stage extends AsyncDisposable {
   readonly server: TestApiServer;
   readonly client: Client;
-  /** What the lease was, in order. */
-  readonly claims: readonly Lease[];
+  /** What the lease was until now, in order. */
+  claims(): Promise<readonly Lease[]>;
+  /** Who stands in the election under this name. */
+  userOf(holder: string): string;
   /** Resolves when the Deployment of so many pods is carried out. */
   carriedOut(replicas: number): Promise<void>;
   /** Resolves at the `count`th change of a pod from now on. */
@@ -67,6 +69,8 @@ async function startStage(): Promise<Stage> {
   const connection = await loadKubeconfig({ path: server.kubeconfig, environment: {}, homeDirectory: "/none", readFile });
   const transport = starting.use(httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" }));
   const informers = starting.use(createInformers({ transport, clock: realClock, random: realRandom(), log: silentLogger }));
+  const client = createClient(transport);
+  const users = new Map([["", ""]]);
   const claims: Lease[] = [];
   const keep = (lease: Lease): void => void claims.push(lease);
   const known = { leases: informers.of(leases, LEASE_SCOPE), deployments: informers.of(deployments), pods: informers.of(pods) };
@@ -75,8 +79,13 @@ async function startStage(): Promise<Stage> {
   const running = starting.move();
   return {
     server,
-    client: createClient(transport),
-    claims,
+    client,
+    async claims() {
+      const { resourceVersion } = (await client.get(leases, LEASE)).metadata;
+      await until(known.leases, () => claims.some(({ metadata }) => versionOf(metadata) >= versionOf({ resourceVersion })));
+      return claims;
+    },
+    userOf: (holder) => users.get(holder) ?? `somebody called ${holder}`,
     async carriedOut(replicas) {
       const settled = until(known.deployments, () => {
         const { metadata, spec, status = {} } = known.deployments.get(WEB) ?? { metadata: { generation: -1 } };
@@ -89,8 +98,12 @@ async function startStage(): Promise<Stage> {
       let left = count;
       return until(known.pods, () => left-- <= 0);
     },
-    start: async (user, flags, port = portOf(server)) =>
-      startControllerManagerProcess({ kubeconfig: await kubeconfigAs(server, user, port), flags }),
+    async start(user, flags, port = portOf(server)) {
+      const started = await startControllerManagerProcess({ kubeconfig: await kubeconfigAs(server, user, port), flags });
+      const [, holder = ""] = /, standing for \S+ as (\S+)/.exec(started.program.output.join("\n")) ?? [];
+      users.set(holder, user);
+      return started;
+    },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
@@ -139,21 +152,26 @@ interface Write {
 }
 
 /** Every write of a controller manager was made while it held the lease. Returns who held it, in order. */
-async function checkRecord({ server, claims }: Stage, users: readonly string[]): Promise<readonly string[]> {
+async function checkRecord(stage: Stage, users: readonly string[]): Promise<readonly string[]> {
+  const items = await written(stage);
+  const claims = await stage.claims();
+  for (const write of items.filter(({ user }) => users.includes(user))) {
+    ok(write.resourceVersion !== undefined, `It is not known when ${JSON.stringify(write)} was`);
+    const holder = claims.findLast(({ metadata }) => versionOf(metadata) < versionOf(write))?.spec?.holderIdentity ?? "";
+    equal(write.user, stage.userOf(holder), `${JSON.stringify(write)} was written while the lease was held by "${stage.userOf(holder)}"`);
+  }
+  const holders = claims.map(({ spec }) => stage.userOf(spec?.holderIdentity ?? "")).filter((user) => user !== "");
+  return holders.filter((user, index) => user !== holders[index - 1]);
+}
+
+async function written({ server }: Stage): Promise<readonly Write[]> {
   const { items } = JSON.parse((await server.ask("GET", CAUSES_PATH)).body) as { readonly items: readonly Write[] };
   ok(items.length < CAUSES_MAX, "the record has forgotten the first writes");
-  const released = new Set(claims.filter(({ spec }) => spec?.holderIdentity === "").map(({ metadata }) => metadata.resourceVersion));
-  const holders: string[] = [];
-  let holder = "";
-  for (const write of items.filter(({ user }) => users.includes(user))) {
-    if (write.resource === "leases.coordination.k8s.io" && write.name === LEASE.name) {
-      holder = released.has(write.resourceVersion) ? "" : write.user;
-      if (holder !== "" && holder !== holders.at(-1)) holders.push(holder);
-    } else {
-      equal(write.user, holder, `${JSON.stringify(write)} was written while the lease was held by "${holder}"`);
-    }
-  }
-  return holders;
+  return items;
+}
+
+function versionOf({ resourceVersion = "0" }: { readonly resourceVersion?: string | undefined }): bigint {
+  return BigInt(resourceVersion);
 }
 
 /** How long nobody led, at each change of the holder, by the lease's own times: from the last renewal to the new holder's first. */
@@ -203,7 +221,7 @@ test(`the leader is killed at its work ${ROUNDS} times, and each time the other 
   }
 
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), expected);
-  const gaps = gapsMs(stage.claims);
+  const gaps = gapsMs(await stage.claims());
   equal(gaps.length, ROUNDS);
   t.diagnostic(
     `from the last renewal to the takeover, by a standby that had just begun to look, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`,
@@ -243,6 +261,46 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
 });
 
+test("what a leader sent in time and arrives when another leads is refused, and nothing is written", async (t) => {
+  await using stage = await startStage();
+  await using proxy = await startTcpProxy(portOf(stage.server));
+  await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
+  await a.acts();
+  await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
+  await deploy(stage, 1);
+
+  // Its requests stay on the way, and it is frozen before it can take them back.
+  const amidst = stage.podChanges(3);
+  await scale(stage, 100);
+  await amidst;
+  proxy.hold("requests");
+  for (let turn = 0; turn < 5; turn++) await a.figures();
+  a.program.signal("SIGSTOP");
+  await b.acts();
+  await stage.carriedOut(100);
+  const before = await written(stage);
+  equal(await refusedPods(stage), 0);
+  proxy.release();
+  a.program.signal("SIGCONT");
+  await a.standsBy();
+  await scale(stage, 2);
+  await stage.carriedOut(2);
+
+  const refused = await refusedPods(stage);
+  t.diagnostic(`${refused} new pods were on their way and refused`);
+  ok(refused > 0, "none was on its way");
+  const since = (await written(stage)).slice(before.length);
+  deepEqual(new Set(since.map(({ user }) => user).filter((user) => user !== "kubernetes-admin")), new Set(["manager-b"]));
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
+});
+
+/** How many the server has refused with "Conflict". */
+async function refusedPods({ server }: Stage): Promise<number> {
+  const { body } = await server.ask("GET", "/metrics");
+  const line = body.split("\n").find((each) => /^apiserver_request_total\{.*code="409".*resource="pods".*verb="POST"/.test(each));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
 test("a leader that is told to end gives the lease back, and the other one acts at once", async (t) => {
   await using stage = await startStage();
   await using a = await stage.start("manager-a", LONG);
@@ -256,7 +314,7 @@ test("a leader that is told to end gives the lease back, and the other one acts 
   await stage.carriedOut(4);
 
   deepEqual(await a.program.exited, { code: 0, signal: null });
-  const [gap] = gapsMs(stage.claims);
+  const [gap] = gapsMs(await stage.claims());
   t.diagnostic(`from the release to the takeover: ${gap} ms`);
   b.program.signal("SIGTERM");
   deepEqual(await b.program.exited, { code: 0, signal: null });

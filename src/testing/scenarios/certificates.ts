@@ -21,7 +21,7 @@ export const certificateScenarios = [
       "certificatesigningrequest-cleaner-controller",
     ],
     objects: [ofKubelet("one", ["client auth", "digital signature"]), ofKubelet("another", ["client auth"])],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [async ({ client }) => makeObject(client, ofKubelet("late", ["client auth", "digital signature"]))],
   }),
   scenario({
@@ -32,7 +32,7 @@ export const certificateScenarios = [
       bootstrapTokenSecret("aaaaaa", { ...SIGNS, expiration: "2026-01-01T00:00:05Z" }),
       bootstrapTokenSecret("bbbbbb", SIGNS),
     ],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [
       async ({ client }) => {
         const value = { data: { kubeconfig: "elsewhere" } };

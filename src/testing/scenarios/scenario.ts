@@ -30,7 +30,7 @@ export function namespace(name: string): KubeObject {
 export const POD_SPEC = { containers: [{ name: "main", image: "web:1" }] };
 
 /** What kubelets would do: every pod that is not going runs and is ready; one that is going is gone. */
-export async function kubeletsDoTheirWork({ client }: ScenarioCluster): Promise<void> {
+async function kubeletsDoTheirWork({ client }: ScenarioCluster): Promise<void> {
   const { items } = await client.list(pods);
   for (const pod of items) {
     if (pod.metadata.deletionTimestamp !== undefined) await client.delete(pods, keyOf(pod), { gracePeriodSeconds: 0 });
@@ -38,7 +38,8 @@ export async function kubeletsDoTheirWork({ client }: ScenarioCluster): Promise<
   }
 }
 
-const RUNNING = {
+/** The status of a pod that runs and is ready. */
+export const RUNNING = {
   phase: "Running",
   podIP: "10.0.0.1",
   podIPs: [{ ip: "10.0.0.1" }],

@@ -2,7 +2,7 @@
 import { deployments } from "../../api/apps/v1/deployment.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import { replicationControllers } from "../../api/core/v1/replication-controller.ts";
-import { POD_SPEC, scenario, untilAllRun } from "./scenario.ts";
+import { POD_SPEC, RUNNING, scenario, untilAllRun } from "./scenario.ts";
 
 const LABELS = { app: "web" };
 const TEMPLATE = { metadata: { labels: LABELS }, spec: POD_SPEC };
@@ -23,7 +23,7 @@ export const workloadScenarios = [
     it: "a Deployment rolls out, is scaled, rolls back and is cleaned up",
     tries: ["deployment-controller", "replicaset-controller"],
     objects: [deployment({ type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } })],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [
       ...untilAllRun(1),
       async ({ client }) => void (await client.patch(deployments, WEB, image("web:2"))),
@@ -37,7 +37,7 @@ export const workloadScenarios = [
     it: "a Deployment that recreates never has pods of two templates",
     tries: ["deployment-controller", "replicaset-controller"],
     objects: [deployment({ type: "Recreate" })],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [...untilAllRun(1), async ({ client }) => void (await client.patch(deployments, WEB, image("web:2"))), ...untilAllRun(3)],
   }),
   scenario({
@@ -45,9 +45,16 @@ export const workloadScenarios = [
     tries: ["replicationcontroller-controller"],
     objects: [
       { apiVersion: "v1", kind: "ReplicationController", metadata: WEB, spec: { replicas: 3, selector: LABELS, template: TEMPLATE } },
-      { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "orphan", labels: LABELS }, spec: POD_SPEC },
+      // Of too many it is not the one to go.
+      {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { namespace: "default", name: "orphan", labels: LABELS },
+        spec: POD_SPEC,
+        status: RUNNING,
+      },
     ],
-    restMs: 4_000,
+    restMs: 20_000,
     steps: [
       ...untilAllRun(1),
       async ({ client }) => void (await client.delete(pods, { namespace: "default", name: "orphan" }, { gracePeriodSeconds: 0 })),

@@ -132,6 +132,25 @@ test("a review writes nothing and is not shown", async () => {
   deepEqual(await shown(server, "resource=selfsubjectaccessreviews.authorization.k8s.io"), []);
 });
 
+test("leases and events, which are written by the clock and explain nothing, are not shown", async () => {
+  await using server = await startServer();
+  const before = await lines(server, "namespace=default");
+  const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const about = { kind: "ConfigMap", namespace: "default", name: "a" };
+  const told = { reason: "Told", reportingController: "k8ts.io/test", reportingInstance: "test", action: "Tell", type: "Normal" };
+  const series = { ...told, metadata: { name: "two" }, eventTime: "2026-01-01T00:00:00.000000Z", regarding: about };
+  equal((await server.call("POST", lease, { metadata: { name: "l" } })).code, 201);
+  const merge = { "content-type": "application/merge-patch+json" };
+  equal((await server.call("PATCH", `${lease}/l`, { spec: { holderIdentity: "a" } }, merge)).code, 200);
+  const events = "/api/v1/namespaces/default/events";
+  equal((await server.call("POST", events, { metadata: { name: "one" }, involvedObject: about })).code, 201);
+  equal((await server.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", series)).code, 201);
+  equal((await server.call("DELETE", events)).code, 200);
+  await makeMap(server, "a");
+
+  deepEqual(await lines(server, "namespace=default"), [...before, "create a"]);
+});
+
 test("filters leave out others, and each counts", async () => {
   await using server = await startServer();
   await makeMap(server, "a");

@@ -2,6 +2,7 @@
 import { configMaps } from "../../../api/core/v1/config-map.ts";
 import { controllerIdentity } from "../../../api/identities.ts";
 import type { Cause } from "../../../api/machinery/cause.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Transport, TransportRequest } from "../../../api/machinery/transport.ts";
 import { Disposables } from "../../../base/disposables.ts";
 import { createLogger, type LogLine } from "../../../base/logger.ts";
@@ -20,6 +21,8 @@ export interface RunWorld extends AsyncDisposable {
   readonly log: LogLine[];
   /** Called before every request and watch of anybody: what it returns is waited for. */
   before: (request: Omit<TransportRequest, "verb">) => Promise<void> | undefined;
+  /** What the server answers beside resources, as everybody is to see it. */
+  document: (path: string, answer: JsonObject) => JsonObject;
   /** Not driven: who drives the clock decides when it happens. */
   starting(controllers: readonly Controller[], more?: Partial<RunOptions>): Promise<RunningControllers>;
   start(...controllers: readonly Controller[]): Promise<RunningControllers>;
@@ -35,9 +38,12 @@ export async function runWorld(...names: readonly string[]): Promise<RunWorld> {
   const lines: LogLine[] = [];
   const log = createLogger({ sink: (line) => void lines.push(line), clock, level: "debug" });
   const random = seededRandom(5);
-  const world = { cluster, log: lines, before: (() => undefined) as RunWorld["before"] };
+  const before: RunWorld["before"] = () => undefined;
+  const document: RunWorld["document"] = (_path, answer) => answer;
+  const world = { cluster, log: lines, before, document };
   const through = (transport: Transport): Transport => ({
     ...transport,
+    document: async (path, options) => world.document(path, await transport.document(path, options)),
     request: async (request) => (await world.before(request), transport.request(request)),
     watch: async (request, listener) => (await world.before(request), transport.watch(request, listener)),
   });
@@ -84,6 +90,22 @@ export function mapController(reconcile: Reconcile, more: Partial<Controller> = 
     reconcile,
     ...more,
   });
+}
+
+/** Of a group, in the answer of "/apis": another version first, or no such group. */
+export function withGroup(answer: JsonObject, group: string, preferred: string | undefined): JsonObject {
+  const groups = (answer["groups"] as readonly JsonObject[]).flatMap((one) => {
+    if (one["name"] !== group) return [one];
+    return preferred === undefined ? [] : [{ ...one, preferredVersion: { groupVersion: `${group}/${preferred}`, version: preferred } }];
+  });
+  return { ...answer, groups };
+}
+
+/** A new one makes whoever looks after every kind ask which there are. */
+export function anApiService(version: string) {
+  const service = { namespace: "default", name: "a" };
+  const spec = { group: "example.com", version, groupPriorityMinimum: 100, versionPriority: 100, service };
+  return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `${version}.example.com` }, spec } as const;
 }
 
 /** A promise that somebody else resolves. */

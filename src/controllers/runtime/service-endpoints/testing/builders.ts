@@ -1,7 +1,7 @@
 /** Services, Pods and nodes as tests of endpoints need them: complete enough for the server, and each part can be said otherwise. */
 import type { Node, Pod, PodSpec, Service, ServiceSpec } from "../../../../api/generated/core/v1.ts";
 
-export const NAMESPACE = "default";
+const NAMESPACE = "default";
 export const READY_AT = "2030-01-01T00:00:00Z";
 
 export interface ServiceParts {
