@@ -7,6 +7,7 @@ import type { Io } from "./command.ts";
 import { all } from "./commands/all.ts";
 import { dispatch } from "./dispatch.ts";
 import { version } from "./generated/version.ts";
+import { endAfter } from "../host/leftovers.ts";
 import { stopOnSignals } from "./signals.ts";
 
 /** What a shell reports of a program that was ended by SIGINT. */
@@ -45,4 +46,4 @@ async function openIo({ verbose }: { readonly verbose: boolean }): Promise<Io> {
 process.stdout.on("error", endQuietlyWithoutReader);
 process.stderr.on("error", endQuietlyWithoutReader);
 process.exitCode = await dispatch(process.argv.slice(2), all, { out, note, environment: process.env, version, openIo });
-setTimeout(() => process.exit(), LEFT_BEHIND_MS).unref();
+endAfter(LEFT_BEHIND_MS);

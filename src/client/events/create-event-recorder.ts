@@ -206,8 +206,9 @@ class Recorder implements EventRecorder {
 
   /** Who stops, or tells something of a namespace that is going, knows that it may not be heard. */
   #isExpected(error: unknown): boolean {
-    const causes = (isStatusError(error) && error.details?.causes) || [];
-    return this.#isClosing || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
+    const { causes = [], kind } = (isStatusError(error) && error.details) || {};
+    const isNamespaceGone = isReason(error, "NotFound") && kind === "namespaces";
+    return this.#isClosing || isNamespaceGone || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
   }
 
   #drop(sentence: string, fields: LogFields, isExpected = true): void {

@@ -145,7 +145,7 @@ test("the Endpoints of a Service that only the informer does not show stay", asy
   await using cluster = await given(aService("web"), A);
   await cluster.reconcile(endpointsController, "default/web");
   cluster.actions.length = 0;
-  const current = await shown(cluster);
+  const current = await cluster.client.get(endpoints, WEB);
   const blind = seeing(endpointsController, { get: ({ kind }) => (kind === "Service" ? undefined : (current as never)) });
 
   await cluster.reconcile(blind, "default/web");

@@ -224,9 +224,11 @@ export class RunningController implements ControllerMetrics {
     if (this.#stopping.signal.aborted) return; // It was given up, and whoever comes next begins anew.
     this.figures.failures++;
     this.figures.retries++;
-    // That somebody else was quicker is the ordinary course of things.
+    const retries = this.#queue.retries(text);
+    // That somebody else was quicker is the ordinary course of things; and what fails for long is told ever less often.
     if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });
-    else log.warn("A pass failed; it is tried again", { error, retries: this.#queue.retries(text) });
+    else if (isPowerOfTwo(retries + 1)) log.warn("A pass failed; it is tried again", { error, retries });
+    else log.debug("A pass failed again", { error, retries });
     // What woke it is still why.
     if (!this.#woken.has(text)) this.#woken.set(text, { revision });
     this.#queue.addRateLimited(text);
@@ -238,4 +240,8 @@ function assertOutcome(outcome: Outcome | undefined, controller: string): assert
   const isOutcome =
     outcome?.again === "on-change" || (outcome?.again === "after" && typeof outcome.delayMs === "number" && !Number.isNaN(outcome.delayMs));
   assert(isOutcome, `a pass of ${controller} ends with onChange or with after(a number of milliseconds)`);
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return (count & (count - 1)) === 0;
 }
