@@ -14,7 +14,7 @@ const DEPLOYMENT_BUDGET_MS = 200;
 const DEPLOYMENTS = { count: 1_000, replicas: 3 };
 const DEPENDENTS = 10_000;
 const NAMESPACE_OBJECTS = 5_000;
-const IDLE = { podCount: 10_000, seconds: 10 };
+const IDLE = { podCount: 10_000, stretches: 5, seconds: 5 };
 /** What takes seconds is measured less often. */
 const FEW = 3;
 
@@ -42,7 +42,7 @@ export const controllers: Benchmark = {
     yield figureOf({ name: "controllers-namespace-of-5000", unit: "ms", values: namespace.namespace });
 
     const { cpuMs, writes } = await child.call("idle", IDLE);
-    yield figureOf({ name: "controllers-idle-with-10000-pods-cpu", unit: "ms/s", values: [cpuMs], budget: { atMost: 10 } });
+    yield figureOf({ name: "controllers-idle-with-10000-pods-cpu", unit: "ms/s", values: cpuMs, budget: { atMost: 10 } });
     yield figureOf({ name: "controllers-idle-with-10000-pods-writes", unit: "writes", values: [writes], budget: { atMost: 0 } });
   },
 };
