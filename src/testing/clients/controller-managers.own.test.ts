@@ -240,14 +240,8 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
   await deploy(stage, 1);
 
-  // It waits for answers, amidst its work, when it is frozen: with those it could go on. What it had begun to send when they ceased to
-  // come was sent by the time it has shown its figures a few times, so nothing is on its way.
-  const amidst = stage.podChanges(3);
-  await scale(stage, 100);
-  await amidst;
-  proxy.hold("answers");
-  for (let turn = 0; turn < 5; turn++) await a.figures();
-  a.program.signal("SIGSTOP");
+  // It waits for answers, amidst its work, when it is frozen: with those it could go on. Nothing of its own is on its way.
+  await freezeAmidstWork(stage, a, () => proxy.hold("answers"));
   await b.acts();
   await stage.carriedOut(100);
   await scale(stage, 2);
@@ -270,12 +264,7 @@ test("what a leader sent in time and arrives when another leads is refused, and 
   await deploy(stage, 1);
 
   // Its requests stay on the way, and it is frozen before it can take them back.
-  const amidst = stage.podChanges(3);
-  await scale(stage, 100);
-  await amidst;
-  proxy.hold("requests");
-  for (let turn = 0; turn < 5; turn++) await a.figures();
-  a.program.signal("SIGSTOP");
+  await freezeAmidstWork(stage, a, () => proxy.hold("requests"));
   await b.acts();
   await stage.carriedOut(100);
   const before = await written(stage);
@@ -293,6 +282,16 @@ test("what a leader sent in time and arrives when another leads is refused, and 
   deepEqual(new Set(since.map(({ user }) => user).filter((user) => user !== "kubernetes-admin")), new Set(["manager-b"]));
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
 });
+
+/** While it makes a hundred pods. What it has begun to send is sent by the time it has shown its figures a few times. */
+async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess, hold: () => void): Promise<void> {
+  const amidst = stage.podChanges(3);
+  await scale(stage, 100);
+  await amidst;
+  hold();
+  for (let turn = 0; turn < 5; turn++) await manager.figures();
+  manager.program.signal("SIGSTOP");
+}
 
 /** How many the server has refused with "Conflict". */
 async function refusedPods({ server }: Stage): Promise<number> {
