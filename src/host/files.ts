@@ -64,6 +64,18 @@ export async function readHead(path: string, length: number): Promise<Buffer> {
   }
 }
 
+/** The last `length` bytes of a file, or as many as it has. */
+export async function readTail(path: string, length: number): Promise<Buffer> {
+  const file = await open(path, "r");
+  try {
+    const start = Math.max(0, (await file.stat()).size - length);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 export async function fileSizeBytes(path: string): Promise<number> {
   return (await stat(path)).size;
 }

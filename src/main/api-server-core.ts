@@ -4,18 +4,22 @@ import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
 import type { Resource } from "../api/machinery/resource.ts";
 import { schemas } from "../api/schemas.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../apiserver/api-server.ts";
+import type { Exchange } from "../apiserver/exchange.ts";
 import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
 import { realRandom } from "../host/real-random.ts";
 import { startCompaction } from "../store/compaction.ts";
 import { startExpiry } from "../store/expiry.ts";
 import type { Store } from "../store/store.ts";
 import { startApiServerPart, type ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
+import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { checkNamedFiles } from "./named-files.ts";
 import { openStore } from "./open-store.ts";
+import { fixedPki } from "./pki/fixed-pki.ts";
 import type { Pki } from "./pki/pki.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -24,7 +28,11 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics"> {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "connector"> {
+  /** Default: that of the machine. */
+  readonly random?: Random;
+  /** What is done around every exchange with the outside. Default: nothing. */
+  aroundExchange?(exchange: Exchange): Exchange;
   /** Default: the cluster's own, kept where the serving configuration says. */
   readonly pki?: Pki;
 }
@@ -32,41 +40,83 @@ export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetric
 /** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
 export async function startStoreAndApiServer(
   { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
-  { clock, log, moreMetrics, ...context }: StartContext,
+  context: StartContext,
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
+  const { clock, log } = context;
   await using starting = new Disposables();
   await clock.external(checkNamedFiles(apiServer));
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
+  const { part, core } = starting.use(await startApiServerOn(store, apiServer, context));
+  const running = starting.move();
+  return { part, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/** An API server with a door, and the loops that keep its store small. The store stays open when it is disposed of. */
+export async function startApiServerOn(
+  store: Store,
+  apiServer: ApiServerOptions,
+  { clock, log, ...context }: StartContext,
+): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
+  await using starting = new Disposables();
   startStoreLoops(store, { clock, log }, starting);
   let core: ApiServer | undefined;
   const part = await startApiServerPart(apiServer, {
     ...context,
     clock,
     log: log.with({ part: "apiserver" }),
-    startCore: async (given) => (core = await startCore(store, { ...given, clock, log, moreMetrics: moreMetrics ?? (() => []) })),
+    startCore: async (given) => {
+      core = await startCore(store, { ...context, ...given, clock, log });
+      return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
+    },
   });
   starting.defer(() => part.close());
   const running = starting.move();
   return { part, core: core as ApiServer, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
-interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity">, CoreContext, Required<Pick<CoreOptions, "moreMetrics">> {
+/**
+ * The same without a door: no port, no file. Nobody from outside can come, so certificates and keys are those that everybody knows, which
+ * costs no time and is the same in every run.
+ */
+export async function startApiServerInProcess(
+  store: Store,
+  { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving">,
+  { clock, log, ...context }: StartContext,
+): Promise<{ readonly pki: Pki; readonly core: ApiServer } & AsyncDisposable> {
+  await using starting = new Disposables();
+  startStoreLoops(store, { clock, log }, starting);
+  const pki = context.pki ?? fixedPki();
+  const clientAuthorities = await clock.external(readClientAuthorities(config, pki));
+  const identity = await clock.external(readIdentity(config, { pki, clientAuthorities, serverAuthority: pki.authority, log }));
+  const core = await startCore(store, { ...context, api, eventTtlMs, identity, clock, log });
+  starting.defer(() => core.close());
+  await core.advertise(NOWHERE);
+  const running = starting.move();
+  return { pki, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/** Where the Service "kubernetes" leads to if there is no door: an address that is kept for examples, so that the objects are there. */
+const NOWHERE = { address: "192.0.2.1", port: 6443 };
+
+interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity">, StartContext {
   readonly identity: Identity;
 }
 
 /** The core on a store that is open. */
-function startCore(store: Store, { api, eventTtlMs, identity, clock, log, moreMetrics }: CoreSettings): Promise<ApiServer> {
+function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
+  const { identity, moreMetrics, connector } = settings;
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
     schemas,
     clock,
-    random: realRandom(),
+    random,
     log: log.with({ part: "apiserver" }),
     identity,
     loadDescriptions: () => clock.external(loadDescriptions()),
-    moreMetrics,
+    ...(moreMetrics === undefined ? {} : { moreMetrics }),
+    ...(connector === undefined ? {} : { connector }),
     config: api,
   });
 }

@@ -20,8 +20,10 @@ test("without options a cluster starts in memory and says what runs", async () =
   await using cluster = await startCluster();
   deepEqual(cluster.parts, [
     { name: "store", description: "in memory, gone when this process ends" },
-    { name: "API server", description: cluster.url },
+    { name: "API server", description: "in this process, without a port" },
     { name: "controllers", description: `${RUNNING} running` },
+    { name: "scheduler", description: "default-scheduler" },
+    { name: "nodes", description: "1 simulated" },
   ]);
 });
 
@@ -47,7 +49,7 @@ test("a program in the same process uses the API without a socket", async () => 
 });
 
 test("the API server's figures show those of the controllers in the same process", async () => {
-  await using cluster = await startCluster({ controllers: ["deployment-controller"] });
+  await using cluster = await startCluster({ controllers: ["deployment-controller"], listen: true });
   const figures = await read(cluster, "/metrics");
 
   match(figures, /^workqueue_depth\{name="deployment-controller"\} 0$/m);

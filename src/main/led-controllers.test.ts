@@ -39,7 +39,7 @@ test("without an election the controllers work at once and show their figures un
   const turns: boolean[] = [];
   const led = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
   deepEqual(led.metrics(), []);
-  deepEqual(await driven(cluster.clock, led.started), ["deployment-controller"]);
+  deepEqual((await driven(cluster.clock, led.started)).names, ["deployment-controller"]);
   await cluster.settled();
 
   equal((await cluster.list(replicaSets)).length, 1);

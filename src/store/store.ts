@@ -9,6 +9,7 @@
  * Not here: what keys mean (store/key.ts has their shape), expiry (store/expiry.ts), when to compact (store/compaction.ts),
  * snapshots and hashes (store/snapshot.ts), encryption (store/transform.ts): all of them written over this contract.
  */
+import type { Clock } from "../base/clock.ts";
 
 /** The revision of an empty store, as in etcd: 0 means "any" to Kubernetes clients. The first commit gets the next. */
 export const FIRST_REVISION = 1;
@@ -205,7 +206,8 @@ export interface Store {
 
 /** A store that can be copied in O(1); the two then go their own ways. The copy has the same history and no watches. */
 export interface ForkableStore extends Store {
-  fork(): ForkableStore;
+  /** The copy goes by `clock`; default: that of the original. */
+  fork(context?: { readonly clock: Clock }): ForkableStore;
 }
 
 /** A store that can take over a snapshot with its revisions. */

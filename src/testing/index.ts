@@ -6,8 +6,7 @@
  *   its calls (`everyStepMayBeTheLast`).
  * Not here: what only our own tests need (needs.ts, rounds.ts).
  */
-export type { Cluster, ClusterOptions } from "../main/cluster.ts";
-export { startCluster } from "./start-cluster.ts";
+export { startCluster, type Cluster, type ClusterOptions } from "../main/cluster.ts";
 export { seededRandom, type Random } from "../base/random.ts";
 export type { VirtualClock } from "../base/virtual-clock.ts";
 export { virtualClock } from "./virtual-clock.ts";

@@ -2,7 +2,7 @@
  * One thing that a label selector demands of one label, with what it takes to check, test and write it.
  * Not here: several at once (label-selector.ts) and reading them (label-selector-parser.ts).
  */
-import { describeFieldError, element, invalid, type FieldError } from "./field-error.ts";
+import { child, describeFieldError, element, invalid, type FieldError } from "./field-error.ts";
 import { validateLabelValue, validateQualifiedName } from "./names.ts";
 
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | ">" | "<";
@@ -26,29 +26,44 @@ const INT64_MIN = -(2n ** 63n);
 
 /** A requirement, if its key and values are possible. */
 export function checkedRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  const errors = [...requirementErrors(key, operator, values)].map(describeFieldError);
+  const requirement = { key, operator, values };
+  const errors = [...requirementErrors(requirement)].map(describeFieldError);
   if (errors.length === 1) throw new SelectorError(errors[0]);
   if (errors.length > 1) throw new SelectorError(`[${[...new Set(errors)].join(", ")}]`);
-  return { key, operator, values };
+  return requirement;
 }
 
-function* requirementErrors(key: string, operator: LabelOperator, values: readonly string[]): Iterable<FieldError> {
+/** What is impossible about a requirement; `at` is where it stands, if it stands in an object. */
+export function* requirementErrors({ key, operator, values }: LabelRequirement, at = ""): Iterable<FieldError> {
   const wrong = validateQualifiedName(key);
-  if (wrong.length > 0) yield invalid("key", key, wrong.join("; "));
-  if ((operator === "in" || operator === "notin") && values.length === 0) {
-    yield invalid("values", values, "for 'in', 'notin' operators, values set can't be empty");
-  }
-  if ((operator === "exists" || operator === "!") && values.length > 0) {
-    yield invalid("values", values, "values set must be empty for exists and does not exist");
-  }
+  if (wrong.length > 0) yield invalid(child(at, "key"), key, wrong.join("; "));
+  const here = child(at, "values");
+  const wrongNumber = wrongNumberOfValues(operator, values.length);
+  if (wrongNumber !== undefined) yield invalid(here, values, wrongNumber);
   for (const [index, value] of values.entries()) {
     if ((operator === ">" || operator === "<") && readInt64(value) === undefined) {
-      yield invalid(element("values", index), value, "for 'Gt', 'Lt' operators, the value must be an integer");
+      yield invalid(element(here, index), value, "for 'Gt', 'Lt' operators, the value must be an integer");
     }
   }
   for (const [index, value] of values.entries()) {
     const wrongValue = validateLabelValue(value);
-    if (wrongValue.length > 0) yield invalid(element(element("values", index), key), value, wrongValue.join("; "));
+    if (wrongValue.length > 0) yield invalid(element(element(here, index), key), value, wrongValue.join("; "));
+  }
+}
+
+function wrongNumberOfValues(operator: LabelOperator, count: number): string | undefined {
+  switch (operator) {
+    case "in":
+    case "notin":
+      return count === 0 ? "for 'in', 'notin' operators, values set can't be empty" : undefined;
+    case "exists":
+    case "!":
+      return count > 0 ? "values set must be empty for exists and does not exist" : undefined;
+    case ">":
+    case "<":
+      return count === 1 ? undefined : "for 'Gt', 'Lt' operators, exactly one value is required";
+    default:
+      return count === 1 ? undefined : "exact-match compatibility requires one single value";
   }
 }
 

@@ -72,7 +72,8 @@ export class CoreEvents implements EventForm {
     const { about, event } = happening;
     const similarKey = keyOf([...this.#objectKey(about), event.type, event.reason]);
     if (this.#countSimilar(similarKey, event.message) < SIMILAR_MAX) {
-      return { key: keyOf([...this.#objectKey(about), event.type, event.reason, event.message]), event: this.#event(happening) };
+      const key = keyOf([...this.#objectKey(about), about.fieldPath, event.type, event.reason, event.message]);
+      return { key, event: this.#event(happening) };
     }
     const { clock, names } = this.#options;
     const timeMs = clock.now();

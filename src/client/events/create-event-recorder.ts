@@ -126,7 +126,8 @@ class Recorder implements EventRecorder {
     const timeMs = this.#clock.now();
     const name = this.#names.next(about.metadata.name, timeMs);
     const related = event.related === undefined ? {} : { related: referenceTo(event.related) };
-    return { about: referenceTo(about), ...related, event, timeMs, name };
+    const part = event.fieldPath === undefined ? {} : { fieldPath: event.fieldPath };
+    return { about: { ...referenceTo(about), ...part }, ...related, event, timeMs, name };
   }
 
   // ── one after the other ───────────────────────────────────────────────────────────────────────────

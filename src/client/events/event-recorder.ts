@@ -14,6 +14,8 @@ export interface RecordedEvent {
   readonly message: string;
   /** What was done; only events.k8s.io shows it. */
   readonly action?: string;
+  /** Which part of the object it is about: "spec.containers{web}". */
+  readonly fieldPath?: string;
   /** Another object that it is about. */
   readonly related?: KubeObject;
 }

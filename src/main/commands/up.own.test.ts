@@ -15,7 +15,7 @@ test("up says what runs, where, and what is not there yet, and stops when it is 
   };
 
   await up.run(
-    { store: { driver: "memory" }, apiServer: DEFAULT_API_SERVER_OPTIONS, controllers: ["deployment"] },
+    { store: { driver: "memory" }, apiServer: DEFAULT_API_SERVER_OPTIONS, controllers: ["deployment"], nodes: 2 },
     { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: stop.signal },
   );
 
@@ -25,7 +25,9 @@ test("up says what runs, where, and what is not there yet, and stops when it is 
     "  store: in memory, gone when this process ends",
     "  API server: https://127.0.0.1:PORT",
     "  controllers: 1 running",
-    "Not there yet: scheduler, kubelet, service proxy, DNS, ingress, dashboard",
+    "  scheduler: default-scheduler",
+    "  nodes: 2 simulated",
+    "Not there yet: containers, service proxy, DNS, ingress, dashboard",
     "export KUBECONFIG=FILE",
     "Ctrl-C stops it",
     "Stopping",

@@ -33,6 +33,8 @@ export interface NodeInfo {
   withPod(pod: PodInfo): NodeInfo;
   /** Another one without the Pod of this uid; itself if it is not there. */
   withoutPod(uid: string): NodeInfo;
+  /** The same without all of these, which are among `pods`: quicker than one after the other. */
+  withoutPods(pods: readonly PodInfo[]): NodeInfo;
 }
 
 export interface ImageState {

@@ -59,6 +59,8 @@ export interface WhatIf {
   readonly snapshot: Snapshot;
   /** Why each node was refused; those that were not looked at (preFilter) are not there. */
   readonly rejections: ReadonlyMap<string, Rejection>;
+  /** The nodes that were refused for something that taking Pods off them might change, in the order in which they were asked about. */
+  readonly resolvableNodes: readonly NodeInfo[];
   /** The state of all filters for this Pod and the cluster as it is. */
   base(): FilterStates;
   /** Whether the Pod would fit on a node as it might be, with Pods nominated to it counted in. Undefined: yes. */

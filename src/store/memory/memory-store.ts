@@ -52,7 +52,7 @@ interface State {
 }
 
 export interface MemoryStore extends ForkableStore, RestorableStore {
-  fork(): MemoryStore;
+  fork(context?: { readonly clock: Clock }): MemoryStore;
 }
 
 export function openMemoryStore(context: { readonly clock: Clock }): MemoryStore {
@@ -137,9 +137,9 @@ class Memory implements MemoryStore {
     this.#hub.endAll({ reason: "closed" });
   }
 
-  fork(): MemoryStore {
+  fork({ clock } = { clock: this.#clock }): MemoryStore {
     this.#checkOpen("fork");
-    return new Memory(this.#clock, { ...this.#state, heads: this.#state.heads.clone(), log: this.#state.log.clone() });
+    return new Memory(clock, { ...this.#state, heads: this.#state.heads.clone(), log: this.#state.log.clone() });
   }
 
   async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Taint, Toleration } from "../../../generated/core/v1.ts";
-import { tolerates, tolerationsOf } from "./tolerations.ts";
+import { tolerates, tolerationsOf, untoleratedTaint } from "./tolerations.ts";
 
 const DEDICATED: Taint = { key: "dedicated", value: "db", effect: "NoExecute" };
 
@@ -28,3 +28,15 @@ test("of several tolerations the first that covers a taint is used", () => {
 test("one taint that is not covered is enough", () => {
   equal(tolerationsOf([DEDICATED, { key: "x", effect: "NoExecute" }], [{ key: "dedicated", operator: "Exists" }]), undefined);
 });
+
+for (const [effect, keepsAway] of [
+  ["NoSchedule", true],
+  ["NoExecute", true],
+  ["PreferNoSchedule", false],
+] as const) {
+  test(`a taint with the effect ${effect} ${keepsAway ? "keeps" : "does not keep"} a Pod away that does not tolerate it`, () => {
+    const taint: Taint = { key: "x", effect };
+    equal(untoleratedTaint([DEDICATED, taint], [{ key: "dedicated", operator: "Exists" }]), keepsAway ? taint : undefined);
+    equal(untoleratedTaint([taint], [{ key: "x", operator: "Exists" }]), undefined);
+  });
+}

@@ -11,6 +11,22 @@ export function tolerates({ key = "", operator = "Equal", value = "", effect }: 
   return operator === "Exists" || (operator === "Equal" && value === (taint.value ?? ""));
 }
 
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+  for (const toleration of tolerations) if (tolerates(toleration, taint)) return true;
+  return false;
+}
+
+/** Whether a taint keeps a Pod away that does not tolerate it; one of "PreferNoSchedule" only asks it to go elsewhere. */
+export function keepsPodsAway({ effect }: Taint): boolean {
+  return effect === "NoSchedule" || effect === "NoExecute";
+}
+
+/** The first taint that keeps the Pod with these tolerations away. Called for every node: it makes nothing. */
+export function untoleratedTaint(taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined {
+  for (const taint of taints) if (keepsPodsAway(taint) && !isTolerated(taint, tolerations)) return taint;
+  return undefined;
+}
+
 /** For each taint the first toleration that covers it; undefined if one is not covered. */
 export function tolerationsOf(taints: readonly Taint[], tolerations: readonly Toleration[]): readonly Toleration[] | undefined {
   const used: Toleration[] = [];

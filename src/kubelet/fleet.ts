@@ -1,0 +1,239 @@
+/**
+ * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, and the more
+ * they are the less often each renews its lease, so that thousands of idle nodes cost next to nothing. What they run Pods with is given.
+ * Not here: the Node of one that was removed, which whoever may deletes from the API.
+ */
+import type { Taint } from "../api/generated/core/v1.ts";
+import { nodes } from "../api/core/v1/node.ts";
+import type { IdentityName } from "../api/identities.ts";
+import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { Informers } from "../client/informer/informer.ts";
+import { kubeletIdentity, LEASE_RENEW_INTERVAL_MS, startKubelet, type Kubelet } from "./kubelet.ts";
+import type { NodeFacts } from "./node-facts.ts";
+import { SharedPods } from "./pod-source.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */
+const INTERVAL_PER_NODE_MS = 20;
+/** A node counts as lost after 50 s; one renewal in time must be possible, with some room. */
+const INTERVAL_MAX_MS = 40_000;
+/** So many register at the same time: enough to keep a server elsewhere busy, few enough not to flood it. */
+const STARTING_MAX = 32;
+
+const CAPACITY: ResourceList = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
+
+export interface SimulatedNodesOptions {
+  readonly count: number;
+  /** Default: "node-", which gives node-0, node-1, … */
+  readonly namePrefix?: string;
+  /** Nodes are in these by turns. Default: in none. */
+  readonly zones?: readonly string[];
+  readonly region?: string;
+  /** Default: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
+  readonly capacity?: ResourceList;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly Taint[];
+  /** What else one node is to be, or to be otherwise. */
+  readonly factsFor?: (node: SimulatedNode) => Partial<NodeFacts>;
+  /** A transport of that identity. */
+  readonly transportFor: (identity: IdentityName) => Transport;
+  /** Whose identity may see all Pods and Nodes. */
+  readonly informers: Informers;
+  /** Called for each start of a node. Closed when the node stops. */
+  readonly runtimeFor: (node: SimulatedNode) => Runtime;
+  /** Default: each kubelet writes its own Events. */
+  readonly recorderFor?: (node: SimulatedNode) => EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface SimulatedNode {
+  readonly name: string;
+  /** How many were made before it. */
+  readonly index: number;
+  /** Its address. */
+  readonly ip: string;
+}
+
+export interface SimulatedNodes extends AsyncDisposable {
+  /** Of all, also of those that are stopped. */
+  readonly names: readonly string[];
+  /** Undefined if it is stopped, or there is none. */
+  get(name: string): Kubelet | undefined;
+  /** One more. Default of its name: the next one of the prefix. */
+  add(name?: string): Promise<Kubelet>;
+  /** One that is known and off: `start` puts it on. */
+  keep(name: string): void;
+  /** It is lost: from now on it is silent, as a machine without power. */
+  stop(name: string): Promise<void>;
+  /** A lost one is back. */
+  start(name: string): Promise<Kubelet>;
+  /** Stopped and forgotten. */
+  remove(name: string): Promise<void>;
+  /** How often each renews its lease, by their number. */
+  readonly leaseRenewIntervalMs: number;
+}
+
+/** Resolves when all are registered. */
+export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
+  await using starting = new Disposables();
+  const fleet = starting.use(new Fleet(options));
+  await fleet.startAll();
+  starting.move();
+  return fleet;
+}
+
+export function leaseIntervalMs(nodeCount: number): number {
+  return Math.min(INTERVAL_MAX_MS, Math.max(LEASE_RENEW_INTERVAL_MS, nodeCount * INTERVAL_PER_NODE_MS));
+}
+
+interface Member {
+  readonly node: SimulatedNode;
+  running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
+}
+
+class Fleet implements SimulatedNodes {
+  readonly #options: SimulatedNodesOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #pods: SharedPods;
+  #made = 0;
+
+  constructor(options: SimulatedNodesOptions) {
+    this.#options = options;
+    this.#pods = new SharedPods(options.informers);
+    options.informers.of(nodes);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#members.keys()];
+  }
+
+  get leaseRenewIntervalMs(): number {
+    return leaseIntervalMs(this.#members.size);
+  }
+
+  get(name: string): Kubelet | undefined {
+    return this.#members.get(name)?.running?.kubelet;
+  }
+
+  async startAll(): Promise<void> {
+    const waiting = Array.from({ length: this.#options.count }, () => this.#make()).values();
+    const starter = async (): Promise<void> => {
+      for (const { name } of waiting) await this.start(name);
+    };
+    await Promise.all(Array.from({ length: STARTING_MAX }, starter));
+  }
+
+  add(name?: string): Promise<Kubelet> {
+    return this.start(this.#make(name).name);
+  }
+
+  keep(name: string): void {
+    this.#make(name);
+  }
+
+  async start(name: string): Promise<Kubelet> {
+    const member = this.#memberNamed(name);
+    if (member.running !== undefined) return member.running.kubelet;
+    const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
+    const { node } = member;
+    const runtime = runtimeFor(node);
+    const kubelet = await startKubelet({
+      nodeName: name,
+      facts: this.#factsOf(node),
+      transport: transportFor(kubeletIdentity(name)),
+      runtime,
+      pods: this.#pods.of(name),
+      node: () => informers.running(nodes)?.get({ name }),
+      leaseRenewIntervalMs: () => this.leaseRenewIntervalMs,
+      ...(recorderFor === undefined ? {} : { recorder: recorderFor(node) }),
+      clock,
+      random,
+      log,
+    });
+    member.running = { kubelet, runtime };
+    return kubelet;
+  }
+
+  async stop(name: string): Promise<void> {
+    const member = this.#memberNamed(name);
+    const { running } = member;
+    member.running = undefined;
+    await running?.kubelet.stop();
+    await running?.runtime[Symbol.asyncDispose]();
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.stop(name);
+    this.#members.delete(name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.names.map((name) => this.stop(name)));
+    this.#pods[Symbol.dispose]();
+  }
+
+  #memberNamed(name: string): Member {
+    const member = this.#members.get(name);
+    assert(member !== undefined, "a simulated node was added before it is started or stopped");
+    return member;
+  }
+
+  #make(given?: string): SimulatedNode {
+    const index = this.#made++;
+    const name = given ?? `${this.#options.namePrefix ?? "node-"}${index}`;
+    assert(!this.#members.has(name), "each simulated node has a name of its own");
+    const node = { name, index, ip: addressOf(index) };
+    this.#members.set(name, { node, running: undefined });
+    return node;
+  }
+
+  #factsOf(node: SimulatedNode): NodeFacts {
+    const { zones = [], region, capacity = CAPACITY, taints = [], factsFor } = this.#options;
+    const zone = zones[node.index % zones.length];
+    const own = factsFor?.(node) ?? {};
+    return {
+      capacity,
+      addresses: [
+        { type: "InternalIP", address: node.ip },
+        { type: "Hostname", address: node.name },
+      ],
+      taints,
+      system: systemOf(node),
+      ...own,
+      labels: {
+        ...(zone === undefined ? {} : { "topology.kubernetes.io/zone": zone }),
+        ...(region === undefined ? {} : { "topology.kubernetes.io/region": region }),
+        ...this.#options.labels,
+        ...own.labels,
+      },
+    };
+  }
+}
+
+/** Of 172.16.0.0/12, which has room for a million; the first is 172.16.0.1. */
+function addressOf(index: number): string {
+  const number = index + 1;
+  return `172.${16 + (number >>> 16)}.${(number >>> 8) & 255}.${number & 255}`;
+}
+
+/** There is no machine, so what would tell it from others is made of its name. */
+function systemOf({ name }: SimulatedNode): NodeFacts["system"] {
+  return {
+    machineID: name,
+    systemUUID: name,
+    bootID: name,
+    kernelVersion: "6.12.0",
+    osImage: "simulated",
+    operatingSystem: "linux",
+    architecture: "amd64",
+  };
+}

@@ -1,0 +1,430 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { leases } from "../api/coordination.k8s.io/v1/lease.ts";
+import { nodes } from "../api/core/v1/node.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import type { Pod } from "../api/generated/core/v1.ts";
+import { startWorld } from "./testing/world.ts";
+
+/** "Ready=False ContainersNotReady", in order. */
+function conditionsOf(pod: Pod | undefined): readonly string[] {
+  return (pod?.status?.conditions ?? []).map(({ type, status, reason }) => `${type}=${status}${reason === undefined ? "" : ` ${reason}`}`);
+}
+
+function stateOf(pod: Pod | undefined, name = "c") {
+  return pod?.status?.containerStatuses?.find((status) => status.name === name);
+}
+
+test("a kubelet registers its Node as upstream does, ready, with a lease that the Node owns", async () => {
+  await using world = await startWorld();
+
+  await world.kubelet("n1");
+  await world.clock.settle();
+
+  const node = await world.node("n1");
+  assert.deepEqual(node.metadata.labels, {
+    "beta.kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "kubernetes.io/hostname": "n1",
+    "kubernetes.io/os": "linux",
+  });
+  assert.deepEqual(
+    node.status?.conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`),
+    [
+      "MemoryPressure=False KubeletHasSufficientMemory",
+      "DiskPressure=False KubeletHasNoDiskPressure",
+      "PIDPressure=False KubeletHasSufficientPID",
+      "Ready=True KubeletReady",
+    ],
+  );
+  assert.deepEqual(node.status?.allocatable, { cpu: "4", memory: "8Gi", "ephemeral-storage": "10Gi", pods: "10" });
+  assert.equal(node.status?.nodeInfo?.kubeletVersion, "v1.36.0");
+  const lease = await world.client.get(leases, { namespace: "kube-node-lease", name: "n1" });
+  assert.deepEqual(lease.metadata.ownerReferences, [{ apiVersion: "v1", kind: "Node", name: "n1", uid: node.metadata.uid }]);
+  assert.deepEqual([lease.spec?.holderIdentity, lease.spec?.leaseDurationSeconds], ["n1", 40]);
+  assert.deepEqual(world.writes, ["create nodes"]);
+  assert.deepEqual(await world.eventsOf("n1"), [
+    "Normal Starting Starting kubelet.",
+    "Normal NodeHasSufficientMemory Node n1 status is now: NodeHasSufficientMemory",
+    "Normal NodeHasNoDiskPressure Node n1 status is now: NodeHasNoDiskPressure",
+    "Normal NodeHasSufficientPID Node n1 status is now: NodeHasSufficientPID",
+    "Normal NodeReady Node n1 status is now: NodeReady",
+  ]);
+});
+
+test("a Pod that is bound to the node runs after one write of its status", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  world.writes.length = 0;
+
+  await world.pod("p");
+  await world.clock.settle();
+
+  const pod = await world.get("p");
+  assert.deepEqual(world.writes, ["update pods/status"]);
+  assert.equal(pod?.status?.phase, "Running");
+  assert.deepEqual(conditionsOf(pod), [
+    "PodReadyToStartContainers=True",
+    "Initialized=True",
+    "Ready=True",
+    "ContainersReady=True",
+    "PodScheduled=True",
+  ]);
+  assert.deepEqual(pod?.status?.hostIPs, [{ ip: "192.0.2.1" }]);
+  assert.notEqual(pod?.status?.podIP, undefined);
+  assert.equal(pod?.status?.observedGeneration, pod?.metadata.generation);
+  const status = stateOf(pod);
+  assert.deepEqual([status?.ready, status?.started, status?.restartCount, status?.image], [true, true, 0, "web:1"]);
+  assert.match(status?.containerID ?? "", /^simulated:\/\//);
+  assert.deepEqual(
+    (await world.eventsOf("p")).map((line) => line.replace(/ in .*/, "")),
+    [
+      'Normal Pulling Pulling image "web:1"',
+      'Normal Pulled Successfully pulled image "web:1"',
+      "Normal Created Container created",
+      "Normal Started Container started",
+    ],
+  );
+});
+
+const SIMULATED = "simulated.k8ts.dev/";
+
+/** Annotations that say how the containers behave. */
+function scripted(settings: Readonly<Record<string, string>>) {
+  return { annotations: Object.fromEntries(Object.entries(settings).map(([name, value]) => [SIMULATED + name, value])) };
+}
+
+test("a node on which nothing happens writes its status every five minutes at most, and renews its lease every ten seconds", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p");
+  await world.clock.settle();
+  world.writes.length = 0;
+  const renewed = async () => (await world.client.get(leases, { namespace: "kube-node-lease", name: "n1" })).metadata.resourceVersion;
+  const before = await renewed();
+
+  await world.clock.advance(11_000);
+  assert.notEqual(await renewed(), before);
+  // The first report after a change comes by chance, the others follow every five minutes and a beat.
+  await world.clock.advance(30 * 60_000);
+
+  const reports = world.writes.filter((line) => line === "update nodes/status").length;
+  assert(reports >= 5 && reports <= 7, `${reports} reports in half an hour`);
+  assert.equal(world.writes.length, reports);
+});
+
+test("resources that others patch into the Node stay, through reports and restarts of the kubelet", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  const value = { status: { capacity: { "example.com/foo": "5" }, allocatable: { "example.com/foo": "5" } } };
+  await world.client.patch(nodes, { name: "n1" }, { type: "merge", value }, { subresource: "status" });
+
+  await world.clock.advance(10 * 60_000);
+  await kubelet.stop();
+  await world.kubelet("n1");
+  await world.clock.advance(10 * 60_000);
+
+  const { status } = await world.node("n1");
+  assert.deepEqual([status?.capacity?.["example.com/foo"], status?.allocatable?.["example.com/foo"]], ["5", "5"]);
+});
+
+test("a kubelet that starts again sets its labels right, keeps those of others, and leaves its Pods running", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod("p");
+  await world.clock.settle();
+  const before = await world.get("p");
+  await kubelet.stop();
+  const value = { metadata: { labels: { "kubernetes.io/arch": "wrong", mine: "yes" } } };
+  await world.client.patch(nodes, { name: "n1" }, { type: "merge", value });
+  await world.clock.advance(120_000);
+
+  await world.kubelet("n1");
+  await world.clock.settle();
+
+  const { labels } = (await world.node("n1")).metadata;
+  assert.deepEqual([labels?.["kubernetes.io/arch"], labels?.["mine"]], ["amd64", "yes"]);
+  assert.deepEqual((await world.get("p"))?.status, before?.status);
+});
+
+test("a container that keeps failing is restarted at once, then after 10 s, 20 s, 40 s", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "run-for": "1s", "exit-code": "3" }));
+  await world.clock.settle();
+  const startedAt: number[] = [];
+  const begun = world.clock.monotonic();
+  for (let restarts = 1; restarts <= 4; restarts++) {
+    while ((stateOf(await world.get("p"))?.restartCount ?? 0) < restarts) await world.clock.advance(500);
+    startedAt.push(Math.round((world.clock.monotonic() - begun) / 1000));
+  }
+
+  // Each ran for a second: 1, then 1+1+10, and so on.
+  assert.deepEqual(startedAt, [1, 12, 33, 74]);
+  await world.clock.advance(1_500);
+  const pod = await world.get("p");
+  const { uid = "" } = pod?.metadata ?? {};
+  assert.deepEqual(stateOf(pod)?.state, {
+    waiting: { reason: "CrashLoopBackOff", message: `back-off 1m20s restarting failed container=c pod=p_default(${uid})` },
+  });
+  assert.deepEqual([stateOf(pod)?.lastState?.terminated?.exitCode, stateOf(pod)?.lastState?.terminated?.reason], [3, "Error"]);
+  assert.equal(pod?.status?.phase, "Running");
+  assert.deepEqual(conditionsOf(pod).slice(2, 4), ["Ready=False ContainersNotReady", "ContainersReady=False ContainersNotReady"]);
+  const backOffs = (await world.eventsOf("p")).filter((line) => line.includes("BackOff"));
+  assert.deepEqual(backOffs, [`Warning BackOff Back-off restarting failed container c in pod p_default(${uid})`]);
+});
+
+test("an image that cannot be had is told, tried again later, and meanwhile waited for", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "image-pull": "fail: no such image" }));
+  await world.clock.settle();
+  const first = stateOf(await world.get("p"))?.state?.waiting;
+  await world.clock.advance(10_500);
+  const second = stateOf(await world.get("p"))?.state?.waiting;
+  await world.clock.advance(10_500);
+  const third = stateOf(await world.get("p"))?.state?.waiting;
+
+  assert.deepEqual([first?.reason, second?.reason, third?.reason], ["ErrImagePull", "ErrImagePull", "ImagePullBackOff"]);
+  assert.match(first?.message ?? "", /no such image/);
+  assert.match(third?.message ?? "", /^Back-off pulling image "web:1": ErrImagePull: .*no such image/);
+  const told = (await world.eventsOf("p")).map((line) => line.split(" ").slice(0, 5).join(" "));
+  assert.deepEqual(
+    [...new Set(told)],
+    [
+      'Normal Pulling Pulling image "web:1"',
+      "Warning Failed Failed to pull",
+      "Warning Failed Error: ErrImagePull",
+      "Normal BackOff Back-off pulling image",
+    ],
+  );
+  assert.equal((await world.get("p"))?.status?.phase, "Pending");
+});
+
+test("a slow pull is seen as ContainerCreating while it lasts", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "image-pull": "30s" }));
+
+  await world.clock.advance(1_000);
+  const meanwhile = await world.get("p");
+  await world.clock.advance(30_000);
+
+  assert.deepEqual(stateOf(meanwhile)?.state, { waiting: { reason: "ContainerCreating" } });
+  assert.deepEqual(conditionsOf(meanwhile).slice(0, 3), [
+    "PodReadyToStartContainers=True",
+    "Initialized=True",
+    "Ready=False ContainersNotReady",
+  ]);
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+});
+
+test("init containers run in order, and sidecars go on running beside the regular ones", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  const settings = { "run-for.first": "5s", "started-after.side": "3s", "run-for.last": "5s" };
+  const initContainers = [
+    { name: "first", image: "i:1" },
+    { name: "side", image: "i:1", restartPolicy: "Always" as const },
+    { name: "last", image: "i:1" },
+  ];
+  await world.pod("p", { initContainers }, scripted(settings));
+  const seen: string[] = [];
+  for (let second = 0; second <= 14; second++) {
+    await world.clock.advance(second === 0 ? 200 : 1_000);
+    const { status } = (await world.get("p")) ?? {};
+    const message = status?.conditions?.find(({ type }) => type === "Initialized")?.message ?? "initialized";
+    const line = `${status?.phase} ${message}`;
+    if (line !== seen.at(-1)) seen.push(line);
+  }
+
+  assert.deepEqual(seen, [
+    "Pending containers with incomplete status: [first side last]",
+    "Pending containers with incomplete status: [side last]",
+    "Pending containers with incomplete status: [last]",
+    "Running initialized",
+  ]);
+  const { status } = (await world.get("p")) ?? {};
+  assert.deepEqual(
+    status?.initContainerStatuses?.map(({ name, ready, started, state }) => [name, ready, started, Object.keys(state ?? {})]),
+    [
+      ["first", true, false, ["terminated"]],
+      ["side", true, true, ["running"]],
+      ["last", true, false, ["terminated"]],
+    ],
+  );
+});
+
+test("a Pod that completes is Succeeded, its sidecars are stopped, and its place is given up", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  const initContainers = [{ name: "side", image: "i:1", restartPolicy: "Always" as const }];
+  await world.pod("p", { restartPolicy: "Never", initContainers }, scripted({ "run-for.c": "5s" }));
+
+  await world.clock.advance(10_000);
+
+  const pod = await world.get("p");
+  assert.equal(pod?.status?.phase, "Succeeded");
+  assert.deepEqual(conditionsOf(pod), [
+    "PodReadyToStartContainers=False",
+    "Initialized=True PodCompleted",
+    "Ready=False PodCompleted",
+    "ContainersReady=False PodCompleted",
+    "PodScheduled=True",
+  ]);
+  assert.notEqual(pod?.status?.initContainerStatuses?.[0]?.state?.terminated, undefined);
+});
+
+test("a Pod past its deadline is stopped and Failed", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", { activeDeadlineSeconds: 30 });
+
+  await world.clock.advance(29_000);
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+  await world.clock.advance(2_000);
+
+  const { status } = (await world.get("p")) ?? {};
+  assert.deepEqual(
+    [status?.phase, status?.reason, status?.message],
+    ["Failed", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"],
+  );
+});
+
+test("a deleted Pod has its grace period; when it is over its last state is written, and it goes", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod(
+    "p",
+    { terminationGracePeriodSeconds: 20 },
+    { finalizers: ["example.com/hold"], ...scripted({ "stop-takes": "10s", "stop-exit-code": "0" }) },
+  );
+  await world.clock.settle();
+
+  await world.client.delete(pods, { namespace: "default", name: "p" });
+  await world.clock.advance(9_000);
+  const going = await world.get("p");
+  await world.clock.advance(2_000);
+  const last = await world.get("p");
+
+  assert.deepEqual([going?.status?.phase, Object.keys(stateOf(going)?.state ?? {})], ["Running", ["running"]]);
+  assert.deepEqual([last?.status?.phase, stateOf(last)?.state?.terminated?.exitCode], ["Succeeded", 0]);
+  assert.deepEqual((await world.eventsOf("p")).at(-1), "Normal Killing Stopping container c");
+  await world.client.patch(pods, { namespace: "default", name: "p" }, { type: "merge", value: { metadata: { finalizers: null } } });
+  await world.clock.settle();
+  assert.deepEqual([await world.get("p"), kubelet.podCount, await kubelet.runtime.list()], [undefined, 0, []]);
+});
+
+test("a Pod that is deleted by force has what runs of it killed", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "stop-takes": "1h" }));
+  await world.clock.settle();
+  await world.client.delete(pods, { namespace: "default", name: "p" });
+  await world.clock.advance(5_000);
+
+  await world.client.delete(pods, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+  await world.clock.advance(3_000);
+
+  assert.deepEqual([await world.get("p"), await kubelet.runtime.list(), kubelet.podCount], [undefined, [], 0]);
+});
+
+test("a Pod that is deleted while its image is pulled goes at once", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "image-pull": "1h" }));
+  await world.clock.advance(1_000);
+
+  await world.client.delete(pods, { namespace: "default", name: "p" });
+  await world.clock.advance(1_000);
+
+  assert.deepEqual([await world.get("p"), kubelet.podCount], [undefined, 0]);
+});
+
+test("what runs of Pods that are no more in the API is removed when the kubelet starts", async () => {
+  await using world = await startWorld();
+  const runtime = world.runtime("n1");
+  const kubelet = await world.kubelet("n1", { runtime });
+  await world.pod("p");
+  await world.clock.settle();
+  await kubelet.stop();
+  await world.client.delete(pods, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+
+  await world.kubelet("n1", { runtime });
+  await world.clock.advance(3_000);
+
+  assert.deepEqual(await runtime.list(), []);
+});
+
+test("a node does not take what does not fit: the Pod fails with upstream's reason", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  const cpu = (amount: string) => ({ containers: [{ name: "c", image: "web:1", resources: { requests: { cpu: amount } } }] });
+  await world.pod("a", cpu("3"));
+  await world.clock.settle();
+
+  await world.pod("b", cpu("2"));
+  await world.pod("elsewhere", { nodeSelector: { disk: "ssd" } });
+  await world.clock.settle();
+
+  const told = async (name: string) => {
+    const { status } = (await world.get(name)) ?? {};
+    return [status?.phase, status?.reason, status?.message];
+  };
+  assert.deepEqual(await told("b"), [
+    "Failed",
+    "OutOfcpu",
+    "Pod was rejected: Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000",
+  ]);
+  assert.deepEqual(await told("elsewhere"), [
+    "Failed",
+    "NodeAffinity",
+    "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+  ]);
+  assert.equal((await told("a"))[0], "Running");
+  assert.deepEqual(await world.eventsOf("b"), [
+    "Warning OutOfcpu Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000",
+  ]);
+});
+
+test("conditions of others are kept, and readiness gates wait for theirs", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", { readinessGates: [{ conditionType: "example.com/gate" }] });
+  await world.clock.settle();
+  const closed = await world.get("p");
+  const { status = {} } = closed ?? {};
+  const conditions = [...(status.conditions ?? []), { type: "example.com/gate", status: "True" }];
+  await world.client.updateStatus(pods, { ...(closed as Pod), status: { ...status, conditions } });
+  await world.clock.settle();
+
+  assert(conditionsOf(closed).includes("Ready=False ReadinessGatesNotReady"));
+  assert.deepEqual(conditionsOf(await world.get("p")).slice(0, 4), [
+    "example.com/gate=True",
+    "PodReadyToStartContainers=True",
+    "Initialized=True",
+    "Ready=True",
+  ]);
+});
+
+test("a container whose image is changed is restarted with the new one", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p");
+  await world.clock.settle();
+
+  await world.client.patch(
+    pods,
+    { namespace: "default", name: "p" },
+    { type: "strategic", value: { spec: { containers: [{ name: "c", image: "web:2" }] } } },
+  );
+  await world.clock.advance(3_000);
+
+  const pod = await world.get("p");
+  assert.deepEqual(
+    [stateOf(pod)?.image, stateOf(pod)?.restartCount, pod?.status?.observedGeneration],
+    ["web:2", 1, pod?.metadata.generation],
+  );
+  assert((await world.eventsOf("p")).includes("Normal Killing Container c definition changed, will be restarted"));
+});

@@ -1,0 +1,196 @@
+/**
+ * The node agent: registers its Node, keeps it alive with a lease, and has the Pods that are bound to it run in whatever runtime it is
+ * given. An idle one has one timer. Stopping it is silence, as of a machine that lost its power: the Node, its lease and its Pods stay in
+ * the API as they are, and what runs goes on running; one that is started again over the same finds its way from what there is.
+ */
+import { nodeIdentity } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { createEventRecorder } from "../client/events/create-event-recorder.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import { createInformers } from "../client/informer/informers.ts";
+import type { Client } from "../client/client.ts";
+import { createClient } from "../client/rest-client.ts";
+import { hostIpsOf, type NodeFacts } from "./node-facts.ts";
+import { NodeKeeper } from "./node-keeper.ts";
+import { NodeLease } from "./node-lease.ts";
+import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod-source.ts";
+import { PodWorkers } from "./pod-workers.ts";
+import type { Runtime, RuntimeContainer } from "./runtime.ts";
+import { newestContainer, previousContainer } from "./runtime-containers.ts";
+
+/** A quarter of the lease's duration, as upstream. */
+export const LEASE_RENEW_INTERVAL_MS = 10_000;
+/** Each beat comes so much later at most, by chance, so that nodes that began together drift apart. Upstream's number. */
+const BEAT_JITTER = 0.04;
+
+export interface KubeletOptions {
+  readonly nodeName: string;
+  readonly facts: NodeFacts;
+  /** Of the identity `kubeletIdentity(nodeName)`. */
+  readonly transport: Transport;
+  /** Stays whoever gave it's: it is not closed here. */
+  readonly runtime: Runtime;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Default: one that writes Events as this kubelet. Whoever gives one closes it. */
+  readonly recorder?: EventRecorder;
+  /** Default: an informer of its own of the Pods of this node. */
+  readonly pods?: PodSource;
+  /** Default: an informer of its own of this Node. */
+  readonly node?: NodeSource;
+  /** Asked before each renewal. Default: LEASE_RENEW_INTERVAL_MS. */
+  readonly leaseRenewIntervalMs?: () => number;
+  /** Gives up a start that waits for a server. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Kubelet extends AsyncDisposable {
+  readonly nodeName: string;
+  readonly runtime: Runtime;
+  /** Of which something is left to do or to be removed. */
+  readonly podCount: number;
+  /** For logs and exec: the container of a Pod, or the one before it; undefined if there is none. */
+  container(
+    pod: { readonly namespace?: string; readonly name: string },
+    containerName: string,
+    options?: { readonly previous?: boolean },
+  ): Promise<RuntimeContainer | undefined>;
+  /** From now on it is silent. */
+  stop(): Promise<void>;
+}
+
+/** Who a kubelet is to the API. */
+export const kubeletIdentity = nodeIdentity;
+
+/** Resolves when the Node is registered and its Pods are being seen to. */
+export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
+  await using starting = new Disposables();
+  const kubelet = new RunningKubelet(options, starting);
+  await kubelet.start();
+  kubelet.keep(starting.move());
+  return kubelet;
+}
+
+class RunningKubelet implements Kubelet {
+  readonly nodeName: string;
+  readonly runtime: Runtime;
+  readonly #options: KubeletOptions;
+  readonly #random: Random;
+  readonly #stop = new AbortController();
+  readonly #pods: PodSource;
+  readonly #keeper: NodeKeeper;
+  readonly #lease: NodeLease;
+  readonly #workers: PodWorkers;
+  readonly #starting: Disposables;
+  #owned: Disposables | undefined;
+  #beating: Promise<void> | undefined;
+
+  constructor(options: KubeletOptions, starting: Disposables) {
+    const { nodeName, facts, transport, runtime, clock, log, signal } = options;
+    this.nodeName = nodeName;
+    this.runtime = runtime;
+    this.#options = options;
+    this.#starting = starting;
+    this.#random = options.random.derive(`kubelet of ${nodeName}`);
+    signal?.addEventListener("abort", () => this.#stop.abort(signal.reason), { once: true });
+    if (signal?.aborted === true) this.#stop.abort(signal.reason);
+    const client = createClient(transport).with({ fieldManager: "kubelet" });
+    // For whatever a stop waits for, or must not outlast it. Pods' workers stop by themselves, and listening costs at each request.
+    const ending = client.with({ signal: this.#stop.signal });
+    const sources = this.#sources(starting);
+    this.#pods = sources.pods;
+    const recorder = options.recorder ?? this.#recorder(ending);
+    const common = { nodeName, facts, client, runtime, recorder, clock, random: this.#random, log };
+    this.#keeper = new NodeKeeper({ ...common, client: ending, shownNode: sources.node });
+    const node = () => this.#keeper.node;
+    this.#lease = new NodeLease({ ...common, client: ending, node });
+    this.#workers = new PodWorkers({ ...common, node, hostIps: hostIpsOf(facts), onImage: () => this.#keeper.imagesChanged() });
+    // The last to be used is the first to be stopped.
+    starting.defer(() => this.#silence());
+  }
+
+  get podCount(): number {
+    return this.#workers.size;
+  }
+
+  async container(
+    pod: { readonly namespace?: string; readonly name: string },
+    containerName: string,
+    { previous = false } = {},
+  ): Promise<RuntimeContainer | undefined> {
+    const uid = this.#workers.find(pod)?.metadata.uid;
+    const sandbox = uid === undefined ? undefined : await this.runtime.status(uid);
+    return previous ? previousContainer(sandbox, containerName) : newestContainer(sandbox, containerName);
+  }
+
+  async start(): Promise<void> {
+    const { signal } = this.#stop;
+    await this.#pods.synced(signal);
+    this.runtime.recover?.(this.#pods.list());
+    const there = await this.runtime.list();
+    await this.#keeper.register(signal);
+    await this.#lease.renew(signal);
+    this.#starting.use(this.runtime.watch((podUid) => this.#workers.wake(podUid)));
+    this.#starting.use(this.#pods.listen(this.#workers));
+    for (const sandbox of there) this.#workers.bury(sandbox);
+    this.#beating = this.#beat();
+  }
+
+  /** Takes over what was started. */
+  keep(owned: Disposables): void {
+    this.#owned = owned;
+  }
+
+  async stop(): Promise<void> {
+    await this.#silence();
+    await this.#owned?.[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #silence(): Promise<void> {
+    this.#stop.abort(new Error(`The kubelet of ${this.nodeName} has stopped`));
+    this.#workers.stop();
+    await this.#beating;
+  }
+
+  /** What it has not written when the kubelet stops is lost, as all else that was on the way. */
+  #recorder(client: Client): EventRecorder {
+    const { nodeName, clock, log } = this.#options;
+    const recorder = createEventRecorder({ client, component: "kubelet", instance: nodeName, clock, random: this.#random, log });
+    this.#starting.defer(() => void recorder[Symbol.asyncDispose]());
+    return recorder;
+  }
+
+  #sources(starting: Disposables): { readonly pods: PodSource; readonly node: NodeSource } {
+    const { pods, node, nodeName } = this.#options;
+    if (pods !== undefined && node !== undefined) return { pods, node };
+    const informers = starting.use(createInformers({ ...this.#options, random: this.#random }));
+    return { pods: pods ?? ownPods(informers, nodeName), node: node ?? ownNode(informers, nodeName) };
+  }
+
+  /** Until it is stopped. */
+  async #beat(): Promise<void> {
+    const { clock, leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
+    const { signal } = this.#stop;
+    // The first comes sooner, at a time by chance: nodes that began together do not beat together.
+    let part = 0.5 + this.#random.fraction() / 2;
+    try {
+      for (;;) {
+        await clock.sleep(leaseRenewIntervalMs() * part, signal);
+        await this.#lease.renew(signal);
+        await this.#keeper.sync();
+        part = 1 + BEAT_JITTER * this.#random.fraction();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}

@@ -1,0 +1,318 @@
+/**
+ * Sees to one Pod: looks at what is wanted and what there is, does what the plan says, and tells the API what it saw. Whatever happens
+ * (the Pod changes, a container ends, a time comes) only has it look again, so nothing is lost by a change in between, and there is at
+ * most one write of a Pod's status under way. What is done quickly is told once, when it is done: most Pods run after one write.
+ */
+import type { Pod, PodStatus } from "../api/generated/core/v1.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import { isTerminal } from "../api/core/v1/pod/readiness.ts";
+import { compareResourceVersions } from "../api/machinery/resource-version.ts";
+import { isReason } from "../api/machinery/status-error.ts";
+import { exponentialDelayMs } from "../base/backoff.ts";
+import type { Clock } from "../base/clock.ts";
+import { deepEqual } from "../base/deep.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Client } from "../client/client.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { AdmissionRefusal } from "./admit-pod.ts";
+import { stopGraceMs } from "./plan-end.ts";
+import { PodActs } from "./pod-acts.ts";
+import { OwnMemory } from "./pod-memory.ts";
+import { planPod, type PodPlan } from "./pod-plan.ts";
+import { podStatusOf, refusedStatus } from "./pod-status.ts";
+import type { Runtime, SandboxStatus } from "./runtime.ts";
+
+/** Work that takes longer is told meanwhile: people want to see that an image is being pulled. */
+const TELL_AFTER_MS = 100;
+/** After so many plans in a row something never comes to an end; the next attempt is later. */
+const PLANS_MAX = 100;
+/** Delays after failures that are nobody's in particular: of the API server, or of the runtime. Upstream's longest. */
+const AGAIN = { minMs: 1_000, maxMs: 10_000 };
+
+/** One for all: making a reason each time costs more than the waiting. */
+const IN_TIME = new Error("It was done before anybody had to wait");
+
+export interface PodWorkerOptions {
+  readonly client: Client;
+  readonly runtime: Runtime;
+  readonly recorder: EventRecorder;
+  readonly hostIps: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Why the node does not take it; undefined if it does. */
+  admit(pod: Pod): AdmissionRefusal | undefined;
+  onImage(): void;
+  /** All traces are gone. */
+  onDone(): void;
+}
+
+export class PodWorker {
+  readonly #options: PodWorkerOptions;
+  readonly #acts: PodActs;
+  readonly #memory = new OwnMemory();
+  readonly #uid: string;
+  #pod: Pod;
+  #isGone: boolean;
+  #isAdmitted = false;
+  #isWanted = false;
+  #isWorking = false;
+  #isStopped = false;
+  #isDeletionAsked = false;
+  /** What was last written, and what the server made of it. */
+  #sent: PodStatus | undefined;
+  #answered: PodStatus | undefined;
+  /** Containers of which it was told that they wait, and why. */
+  #toldWaiting: ReadonlyMap<string, { readonly reason: string }> = new Map();
+  #failures = 0;
+  #timer: AbortController | undefined;
+  #interrupt: (() => void) | undefined;
+
+  /** `isGone`: the runtime has something of it, the API has not. */
+  constructor(pod: Pod, { isGone }: { readonly isGone: boolean }, options: PodWorkerOptions) {
+    this.#pod = pod;
+    this.#isGone = isGone;
+    this.#uid = pod.metadata.uid ?? "";
+    this.#options = options;
+    this.#acts = new PodActs({ ...options, memory: this.#memory });
+  }
+
+  /** The newest that is known. */
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  /** It takes a part of the node. */
+  get isActive(): boolean {
+    return this.#isAdmitted && !isTerminal(this.#pod);
+  }
+
+  // ── what has it look ──────────────────────────────────────────────────────────────────────────────
+
+  update(pod: Pod): void {
+    const before = this.#pod;
+    if (!this.#isNewer(pod)) return;
+    this.#pod = pod;
+    if (pod !== before && isSameFor(pod, before) && (this.#isOwnStatus(pod) || deepEqual(pod.status, before.status))) return;
+    this.#hurry(before);
+    this.wake();
+  }
+
+  /** It has left the API. */
+  gone(): void {
+    this.#isGone = true;
+    this.#interrupt?.();
+    this.wake();
+  }
+
+  wake(): void {
+    this.#isWanted = true;
+    if (!this.#isWorking && !this.#isStopped) void this.#work();
+  }
+
+  /** Nothing more is done; what runs goes on running. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.abort(IN_TIME);
+    this.#interrupt?.();
+  }
+
+  /** The source may be behind what was answered here. */
+  #isNewer({ metadata }: Pod): boolean {
+    return compareResourceVersions(metadata.resourceVersion ?? "0", this.#pod.metadata.resourceVersion ?? "0") >= 0;
+  }
+
+  /** The echo of a write of this worker's: nothing to look at. In one process it comes before the answer. */
+  #isOwnStatus({ status }: Pod): boolean {
+    return this.#sent !== undefined && deepEqual(status, this.#sent);
+  }
+
+  /** It is to end, or to end sooner than before. */
+  #hurry(before: Pod): void {
+    const isDeleted = this.#pod.metadata.deletionTimestamp !== undefined;
+    if (isDeleted && before.metadata.deletionTimestamp === undefined) this.#interrupt?.();
+    const graceMs = stopGraceMs(this.#pod);
+    if (isDeleted && graceMs < stopGraceMs(before)) this.#acts.hasten(graceMs);
+  }
+
+  // ── looking ───────────────────────────────────────────────────────────────────────────────────────
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    // Whoever told of the change goes on first.
+    await Promise.resolve();
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      try {
+        await this.#look();
+        this.#failures = 0;
+      } catch (error) {
+        if (!this.#isStopped) this.#failed(error);
+      }
+    }
+    this.#isWorking = false;
+  }
+
+  #failed(error: unknown): void {
+    const { log, clock } = this.#options;
+    const { namespace, name } = this.#pod.metadata;
+    // Somebody wrote in between: what is new comes by itself, or is here already.
+    if (isReason(error, "Conflict")) log.debug("A Pod was changed while it was looked at", { pod: `${namespace}/${name}` });
+    else log.warn("Cannot see to a Pod", { pod: `${namespace}/${name}`, error });
+    this.#lookAgain(clock.now() + exponentialDelayMs(AGAIN, this.#failures++));
+  }
+
+  async #look(): Promise<void> {
+    const { runtime } = this.#options;
+    for (let plans = 0; plans < PLANS_MAX; plans++) {
+      const sandbox = await runtime.status(this.#uid);
+      if (this.#isStopped) return;
+      if (await this.#isRefused(sandbox)) return;
+      const { clock } = this.#options;
+      const view = { pod: this.#pod, isGone: this.#isGone, sandbox, memory: this.#memory, nowMs: clock.now() };
+      const plan = planPod(view);
+      this.#tellWaiting(plan);
+      if (plan.actions.length === 0) return this.#end(plan, sandbox);
+      await this.#perform(plan, sandbox);
+      if (this.#isStopped) return;
+    }
+    throw new Error(`Cannot bring the Pod to a rest: after ${PLANS_MAX} plans there is still something to do`);
+  }
+
+  async #isRefused(sandbox: SandboxStatus | undefined): Promise<boolean> {
+    const { recorder, clock, admit } = this.#options;
+    const pod = this.#pod;
+    if (this.#isAdmitted || this.#isGone || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod)) return false;
+    const refusal = sandbox === undefined ? admit(pod) : undefined;
+    this.#isAdmitted = refusal === undefined;
+    if (refusal === undefined) return false;
+    await this.#write(refusedStatus(pod, refusal, clock.now()));
+    recorder.record(pod, { type: "Warning", ...refusal });
+    return true;
+  }
+
+  /** Nothing is to be done now. */
+  async #end(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    this.#lookAgain(plan.lookAgainAtMs);
+    if (this.#isGone) return this.#done();
+    await this.#tell(plan, sandbox);
+    if (plan.isOver && this.#pod.metadata.deletionTimestamp !== undefined) await this.#removeFromApi();
+  }
+
+  #done(): void {
+    this.stop();
+    this.#options.onDone();
+  }
+
+  async #perform(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    const interrupted = new Promise<void>((resolve) => (this.#interrupt = resolve));
+    const work = this.#acts.perform(this.#pod, plan.actions, sandbox, interrupted);
+    if (await this.#isLong(work)) {
+      // What goes wrong with telling is not the work's fault; it is told again when the work is done.
+      await this.#tellMeanwhile(plan).catch(() => undefined);
+    }
+    await work;
+    this.#interrupt = undefined;
+  }
+
+  /** Most work is done before anything else happens: only what is not costs a timer. */
+  async #isLong(work: Promise<void>): Promise<boolean> {
+    const { clock } = this.#options;
+    let isDone = false;
+    const done = new AbortController();
+    const ended = work.finally(() => {
+      isDone = true;
+      if (isWaiting) done.abort(IN_TIME);
+    });
+    let isWaiting = false;
+    await Promise.race([ended, new Promise<void>((resolve) => clock.soon(resolve))]);
+    if (isDone) return false;
+    isWaiting = true;
+    const isOver = clock.sleep(TELL_AFTER_MS, done.signal).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([ended.then(() => false), isOver]);
+  }
+
+  async #tellMeanwhile(plan: PodPlan): Promise<void> {
+    if (this.#isGone || this.#isStopped) return;
+    await this.#tell({ ...plan, isOver: false }, await this.#options.runtime.status(this.#uid));
+  }
+
+  /** Once for each time that one begins to wait. */
+  #tellWaiting({ waiting }: PodPlan): void {
+    for (const [name, { reason }] of waiting)
+      if (this.#toldWaiting.get(name)?.reason !== reason) this.#acts.tellBackOff(this.#pod, name, reason);
+    this.#toldWaiting = waiting;
+  }
+
+  /** Only the latest counts: each plan says anew when to look. */
+  #lookAgain(atMs: number | undefined): void {
+    const { clock } = this.#options;
+    this.#timer?.abort(IN_TIME);
+    this.#timer = undefined;
+    if (atMs === undefined || this.#isStopped) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    clock.sleep(Math.max(0, atMs - clock.now()), timer.signal).then(
+      () => this.wake(),
+      () => undefined,
+    );
+  }
+
+  // ── telling the API ───────────────────────────────────────────────────────────────────────────────
+
+  async #tell({ waiting, isOver, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    const { runtime, hostIps, clock, recorder } = this.#options;
+    const pod = this.#pod;
+    // Ended before this kubelet had anything to do with it: others said how.
+    if (isTerminal(pod) && sandbox === undefined) return;
+    const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
+    const status = podStatusOf({ pod, sandbox, waiting, runtimeName, hostIps, isOver, isPastDeadline, nowMs: clock.now() });
+    if (status.reason === "DeadlineExceeded" && pod.status?.reason !== status.reason) {
+      recorder.record(pod, { type: "Normal", reason: status.reason, message: status.message ?? "" });
+    }
+    await this.#write(status);
+  }
+
+  /** Only if it differs. What the server makes of it may differ from what was sent, and then stays as it is. */
+  async #write(status: PodStatus): Promise<void> {
+    const pod = this.#pod;
+    if (deepEqual(pod.status, status)) return;
+    if (deepEqual(this.#sent, status) && deepEqual(this.#answered, pod.status)) return;
+    this.#sent = status;
+    try {
+      const answer = await this.#options.client.updateStatus(pods, { ...pod, status });
+      this.#answered = answer.status;
+      if (this.#isNewer(answer)) this.#pod = answer;
+    } catch (error) {
+      this.#sent = undefined;
+      // It has gone, which the source tells soon.
+      if (!isReason(error, "NotFound")) throw error;
+    }
+  }
+
+  /** Asked once: whatever holds it then (finalizers) is no business of a node's. */
+  async #removeFromApi(): Promise<void> {
+    if (this.#isDeletionAsked) return;
+    const { namespace, name, uid = "" } = this.#pod.metadata;
+    this.#isDeletionAsked = true;
+    try {
+      await this.#options.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+    } catch (error) {
+      // Gone, or another one of the same name.
+      if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
+      this.#isDeletionAsked = false;
+      throw error;
+    }
+  }
+}
+
+/** For what a kubelet does with it: its specification, and whether and how soon it is to end. */
+function isSameFor(a: Pod, b: Pod): boolean {
+  return (
+    a.metadata.generation === b.metadata.generation &&
+    a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
+    a.metadata.deletionGracePeriodSeconds === b.metadata.deletionGracePeriodSeconds
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * The Pods of one node, each with a worker of its own. Hears of them from the source and from the runtime; what the runtime has and the
+ * API has not is brought to its end, too.
+ */
+import type { Node, Pod } from "../api/generated/core/v1.ts";
+import type { InformerHandler } from "../client/informer/informer.ts";
+import { refusalOf, type AdmissionRefusal } from "./admit-pod.ts";
+import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
+import type { SandboxStatus } from "./runtime.ts";
+
+export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onDone"> {
+  readonly node: () => Node | undefined;
+}
+
+export class PodWorkers implements InformerHandler<Pod> {
+  readonly #options: PodWorkersOptions;
+  /** By the uid of the Pod: two of one name, one after the other, are two. */
+  readonly #workers = new Map<string, PodWorker>();
+
+  constructor(options: PodWorkersOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#workers.size;
+  }
+
+  /** Undefined if the node has no such Pod. Of two of one name, the later. */
+  find({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): Pod | undefined {
+    let found: Pod | undefined;
+    for (const { pod } of this.#workers.values()) {
+      if (pod.metadata.name === name && pod.metadata.namespace === namespace) found = pod;
+    }
+    return found;
+  }
+
+  added(pod: Pod): void {
+    const uid = pod.metadata.uid ?? "";
+    const known = this.#workers.get(uid);
+    if (known === undefined) this.#begin(pod, { isGone: false }).wake();
+    else known.update(pod);
+  }
+
+  updated(pod: Pod): void {
+    this.added(pod);
+  }
+
+  deleted(pod: Pod): void {
+    this.#workers.get(pod.metadata.uid ?? "")?.gone();
+  }
+
+  /** Something of it changed by itself. */
+  wake(podUid: string): void {
+    this.#workers.get(podUid)?.wake();
+  }
+
+  /** The runtime has it and nobody wants it. */
+  bury({ podUid, namespace, name }: SandboxStatus): void {
+    if (this.#workers.has(podUid)) return;
+    this.#begin({ apiVersion: "v1", kind: "Pod", metadata: { namespace, name, uid: podUid } }, { isGone: true }).wake();
+  }
+
+  stop(): void {
+    for (const worker of this.#workers.values()) worker.stop();
+    this.#workers.clear();
+  }
+
+  #begin(pod: Pod, { isGone }: { readonly isGone: boolean }): PodWorker {
+    const uid = pod.metadata.uid ?? "";
+    const worker = new PodWorker(
+      pod,
+      { isGone },
+      { ...this.#options, admit: (own) => this.#admit(own), onDone: () => this.#workers.delete(uid) },
+    );
+    this.#workers.set(uid, worker);
+    return worker;
+  }
+
+  #admit(pod: Pod): AdmissionRefusal | undefined {
+    const node = this.#options.node();
+    return node === undefined ? undefined : refusalOf({ pod, node, others: this.#active() });
+  }
+
+  *#active(): Iterable<Pod> {
+    for (const worker of this.#workers.values()) if (worker.isActive) yield worker.pod;
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * The settings of a simulated container and how each is written. The same words stand in annotations (`ready-after`), in the script
+ * annotation and in the options of a cluster (`readyAfter`), and all are read by the one table below, which is also their list.
+ * Not here: which settings count for which container (pod-script.ts), and what holds where nothing is set (script.ts).
+ */
+import { parseYaml } from "../../../api/machinery/codec/yaml.ts";
+import { YamlError } from "../../../api/machinery/codec/yaml-scalar.ts";
+import { DurationError, durationToMs, parseDuration } from "../../../api/machinery/duration.ts";
+import type { Json, JsonObject } from "../../../api/machinery/object.ts";
+
+/** A setting as somebody wrote it. Durations are Go's: "1.5s", "2m", "0". */
+export interface WrittenSettings {
+  /** How long starting takes. Default "0". */
+  readonly startAfter?: string;
+  /** How long its startup lasts from then on, as a startup probe would see it. Default "0". */
+  readonly startedAfter?: string;
+  /** How long after its start it becomes ready. Default "0". */
+  readonly readyAfter?: string;
+  /** When it is not ready, counted from its start: "10s-20s,1m-" (the last one for ever). Default: never. */
+  readonly unready?: string;
+  /** How long it runs before it ends by itself. Default: for ever; if it is said how it ends, and of init containers, "0". */
+  readonly runFor?: string;
+  /** What it ends with. Default 0; 137 if `exitReason` is OOMKilled. */
+  readonly exitCode?: number | string;
+  /** Default: Completed with exit code 0, else Error. */
+  readonly exitReason?: string;
+  /** Its last words: the message of its terminated state. */
+  readonly exitMessage?: string;
+  /** How many times it fails before it does what the other settings say. Default 0. */
+  readonly failTimes?: number | string;
+  /** How long it runs whenever it fails so. Default "0". */
+  readonly failAfter?: string;
+  /** What it ends with whenever it fails so. Default 1. */
+  readonly failExitCode?: number | string;
+  /** How long it needs to end when it is asked to; if that is longer than the grace period it is killed (137). Default "0". */
+  readonly stopTakes?: string;
+  /** What it ends with when it is asked to. Default 143. */
+  readonly stopExitCode?: number | string;
+  /** How long pulling its image takes, or "fail", or "fail: <why>". Default "0". */
+  readonly imagePull?: string;
+  /** What it writes to its log: lines of text. Default: nothing. */
+  readonly logs?: string;
+  /** From one line to the next. Default "0": all at its start. */
+  readonly logEvery?: string;
+  /** Whether the first line follows the last. Default false. */
+  readonly logRepeat?: boolean | string;
+  /** By command, its words with one space between them, or "*" for any other: what it writes, or more. YAML in an annotation. */
+  readonly exec?: string | Readonly<Record<string, string | WrittenExec>>;
+}
+
+export interface WrittenExec {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** Default 0. */
+  readonly exitCode?: number;
+  /** Default "0". */
+  readonly takes?: string;
+  /** Writes its input to its output, until that ends, before anything else. Default false. */
+  readonly echo?: boolean;
+}
+
+/** The same in plain numbers. What is not there was not set. */
+export interface Settings {
+  readonly startAfterMs?: number;
+  readonly startedAfterMs?: number;
+  readonly readyAfterMs?: number;
+  readonly unready?: readonly Span[];
+  readonly runForMs?: number;
+  readonly exitCode?: number;
+  readonly exitReason?: string | undefined;
+  readonly exitMessage?: string | undefined;
+  readonly failTimes?: number;
+  readonly failAfterMs?: number;
+  readonly failExitCode?: number;
+  readonly stopTakesMs?: number;
+  readonly stopExitCode?: number;
+  readonly imagePull?: ImagePull;
+  readonly logs?: readonly string[];
+  readonly logEveryMs?: number;
+  readonly logRepeat?: boolean;
+  readonly exec?: ReadonlyMap<string, ExecScript>;
+}
+
+/** Up to but not including its end, which may be Infinity. */
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export type ImagePull = { readonly is: "takes"; readonly durationMs: number } | { readonly is: "fails"; readonly message: string };
+
+export interface ExecScript {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  readonly takesMs: number;
+  readonly echo: boolean;
+}
+
+/** A value that is not what its setting takes; the message says what it takes: "a duration such as 1.5s". */
+export class SettingError extends Error {
+  override readonly name = "SettingError";
+}
+
+const EXIT_CODE_MAX = 255;
+
+const READERS: ReadonlyMap<string, (value: Json) => Settings> = new Map<keyof WrittenSettings, (value: Json) => Settings>([
+  ["startAfter", (value) => ({ startAfterMs: durationMs(value) })],
+  ["startedAfter", (value) => ({ startedAfterMs: durationMs(value) })],
+  ["readyAfter", (value) => ({ readyAfterMs: durationMs(value) })],
+  ["unready", (value) => ({ unready: spans(value) })],
+  ["runFor", (value) => ({ runForMs: durationMs(value) })],
+  ["exitCode", (value) => ({ exitCode: whole(value, EXIT_CODE_MAX) })],
+  ["exitReason", (value) => ({ exitReason: word(value) })],
+  ["exitMessage", (value) => ({ exitMessage: text(value) })],
+  ["failTimes", (value) => ({ failTimes: whole(value, Number.MAX_SAFE_INTEGER) })],
+  ["failAfter", (value) => ({ failAfterMs: durationMs(value) })],
+  ["failExitCode", (value) => ({ failExitCode: failingCode(value) })],
+  ["stopTakes", (value) => ({ stopTakesMs: durationMs(value) })],
+  ["stopExitCode", (value) => ({ stopExitCode: whole(value, EXIT_CODE_MAX) })],
+  ["imagePull", (value) => ({ imagePull: imagePull(value) })],
+  ["logs", (value) => ({ logs: lines(value) })],
+  ["logEvery", (value) => ({ logEveryMs: durationMs(value) })],
+  ["logRepeat", (value) => ({ logRepeat: truth(value) })],
+  ["exec", (value) => ({ exec: commands(value) })],
+]);
+
+export const SETTING_NAMES: readonly string[] = [...READERS.keys()];
+
+/** Throws a SettingError; undefined if there is no such setting. */
+export function readSetting(name: string, value: Json): Settings | undefined {
+  return READERS.get(name)?.(value);
+}
+
+/** What is wrong between settings that are each right; undefined if nothing is. */
+export function contradictionIn({ logs = [], logEveryMs = 0, logRepeat = false }: Settings): string | undefined {
+  // Endless lines at one moment.
+  return logRepeat && logs.length > 0 && logEveryMs === 0 ? "logs that repeat need a logEvery longer than 0" : undefined;
+}
+
+function durationMs(value: Json): number {
+  try {
+    const nanoseconds = typeof value === "string" || value === 0 ? parseDuration(String(value)) : -1n;
+    if (nanoseconds >= 0n) return durationToMs(nanoseconds);
+  } catch (error) {
+    if (!(error instanceof DurationError)) throw error;
+  }
+  throw new SettingError("a duration such as 1.5s, 0 or longer");
+}
+
+function whole(value: Json, max: number): number {
+  const number = typeof value === "string" && /^[0-9]+$/.test(value) ? Number(value) : value;
+  if (typeof number === "number" && Number.isInteger(number) && number >= 0 && number <= max) return number;
+  throw new SettingError(max === Number.MAX_SAFE_INTEGER ? "a whole number, 0 or more" : `a whole number from 0 to ${max}`);
+}
+
+function failingCode(value: Json): number {
+  if (whole(value, EXIT_CODE_MAX) === 0) throw new SettingError(`a whole number from 1 to ${EXIT_CODE_MAX}`);
+  return whole(value, EXIT_CODE_MAX);
+}
+
+function text(value: Json): string {
+  if (typeof value === "string") return value;
+  throw new SettingError("text");
+}
+
+/** Reasons are read by machines. */
+function word(value: Json): string {
+  if (typeof value === "string" && /^[A-Za-z][A-Za-z0-9]*$/.test(value)) return value;
+  throw new SettingError("one word in CamelCase such as OOMKilled");
+}
+
+function truth(value: Json): boolean {
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw new SettingError("true or false");
+}
+
+/** A line break at the end ends the last line and begins no other. */
+function lines(value: Json): readonly string[] {
+  const whole = text(value).replace(/\r?\n$/, "");
+  return whole === "" ? [] : whole.split(/\r?\n/);
+}
+
+function spans(value: Json): readonly Span[] {
+  return text(value).split(",").map(span);
+}
+
+function span(written: string): Span {
+  const [from, to, ...more] = written.trim().split("-");
+  try {
+    const fromMs = durationMs(from ?? "");
+    const toMs = to === "" ? Infinity : durationMs(to ?? "");
+    if (more.length === 0 && fromMs < toMs) return { fromMs, toMs };
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+  }
+  throw new SettingError("spans of time such as 10s-20s,1m- where each ends later than it begins");
+}
+
+function imagePull(value: Json): ImagePull {
+  const failure = typeof value === "string" ? /^fail(?:: *(.*))?$/s.exec(value) : null;
+  if (failure !== null) return { is: "fails", message: failure[1] || "not found" };
+  try {
+    return { is: "takes", durationMs: durationMs(value) };
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    throw new SettingError("a duration such as 1.5s, or fail, or fail: followed by the reason");
+  }
+}
+
+function commands(value: Json): ReadonlyMap<string, ExecScript> {
+  const answers = objectOf(typeof value === "string" ? readYaml(value) : value);
+  return new Map(Object.entries(answers).map(([command, answer]) => [command, execScript(command, answer ?? null)]));
+}
+
+const EXEC_DEFAULTS: JsonObject = { stdout: "", stderr: "", exitCode: 0, takes: "0", echo: false } satisfies WrittenExec;
+
+function execScript(command: string, written: Json): ExecScript {
+  const answer = { ...EXEC_DEFAULTS, ...(typeof written === "string" ? { stdout: written } : objectOf(written)) };
+  const names = Object.keys(EXEC_DEFAULTS);
+  if (Object.keys(answer).length > names.length) throw new SettingError(`answers by command, each with no more than ${names.join(", ")}`);
+  const part = <T>(name: keyof WrittenExec, read: (value: Json) => T): T => {
+    try {
+      return read(answer[name] ?? null);
+    } catch (error) {
+      if (!(error instanceof SettingError)) throw error;
+      throw new SettingError(`answers by command, where ${name} of "${command}" is ${error.message}`);
+    }
+  };
+  return {
+    stdout: part("stdout", text),
+    stderr: part("stderr", text),
+    exitCode: part("exitCode", (value) => whole(value, EXIT_CODE_MAX)),
+    takesMs: part("takes", durationMs),
+    echo: part("echo", truth),
+  };
+}
+
+function objectOf(value: Json): JsonObject {
+  if (isJsonObject(value)) return value;
+  throw new SettingError(`answers by command such as {"hostname": "web-0"}`);
+}
+
+/** Throws a SettingError. */
+export function readYaml(written: string): Json {
+  try {
+    return parseYaml(new TextEncoder().encode(written)).value;
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new SettingError(`YAML or JSON (${error.message})`);
+  }
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,175 @@
+/**
+ * The composition root: from a configuration to the parts that run in this process, started in the order in which they need
+ * each other and stopped in the reverse. A start that fails half-way stops what it had started.
+ */
+import type { IdentityName } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { ApiServer } from "../apiserver/api-server.ts";
+import { newUid } from "../apiserver/write/identifiers.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { machineName } from "../host/private-files.ts";
+import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
+import type { Store } from "../store/store.ts";
+import { startApiServerInProcess, startApiServerOn, type StartContext } from "./api-server-core.ts";
+import type { ApiServerPart } from "./api-server-part.ts";
+import type { ApiServerOptions } from "./apiserver-config.ts";
+import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
+import type { LedPart, ActingPart } from "./led-part.ts";
+import type { Election } from "./led.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./led-controllers.ts";
+import { checkNamedFiles } from "./named-files.ts";
+import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
+import { openStore } from "./open-store.ts";
+import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler-part.ts";
+import type { StoreConfig } from "./store-config.ts";
+
+/** A store that is open already belongs to who opened it; its configuration says what it is. */
+export interface OpenedStore {
+  readonly config: StoreConfig;
+  readonly opened: Store;
+}
+
+export interface ClusterPartsOptions {
+  readonly store: StoreConfig | OpenedStore;
+  readonly apiServer: ApiServerOptions;
+  /** Whether it can be reached from outside. If not, what `apiServer` says about serving does not matter. */
+  readonly listens: boolean;
+  /** As --controllers of `k8ts controller-manager` takes them. */
+  readonly controllers: readonly string[];
+  /** Absent: none runs. */
+  readonly scheduler?: SchedulerConfiguration;
+  readonly nodes: NodesConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly aroundExchange?: StartContext["aroundExchange"];
+}
+
+/** Something that runs. */
+export interface ClusterPart {
+  readonly name: string;
+  /** What a person would like to know of it: its kind, its place. */
+  readonly description: string;
+}
+
+export interface ClusterParts extends AsyncDisposable {
+  readonly list: readonly ClusterPart[];
+  readonly store: Store;
+  readonly core: ApiServer;
+  /** Absent: it has no door. */
+  readonly door: ApiServerPart | undefined;
+  readonly controllers: LedControllers;
+  readonly scheduler: LedScheduler | undefined;
+  readonly nodes: NodesPart;
+  transportFor(identity: IdentityName, userAgent: string): Transport;
+}
+
+export async function startClusterParts(options: ClusterPartsOptions): Promise<ClusterParts> {
+  const { clock, log, apiServer, random } = options;
+  await using starting = new Disposables();
+  if (options.listens) await clock.external(checkNamedFiles(apiServer));
+  const { config, opened } = "opened" in options.store ? options.store : { config: options.store, opened: undefined };
+  const store = opened ?? starting.use(disposableStore(await openStore(config, { clock, log: log.with({ part: "store" }) })));
+  // These come after the server that shows their figures and leads to them.
+  const late: { controllers?: LedControllers; scheduler?: LedScheduler; nodes?: NodesPart } = {};
+  const context: StartContext = {
+    ...{ clock, log, random: random.derive("apiserver") },
+    moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
+    ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
+  };
+  const server = starting.use(await startServer(store, options, context));
+  const { core } = server;
+  // In this process nobody needs to show who they are.
+  const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
+  // Before those who look at nodes: then all are there from the first look on.
+  const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
+  late.nodes = nodes;
+  const led = { clock, log, isFenced: config.driver === "etcd" };
+  const controllers = starting.use(
+    startLedControllers({
+      ...led,
+      controllers: options.controllers,
+      settings: controllerSettings(server.certificates),
+      transportFor: (identity) => transportFor(identity, CONTROLLER_MANAGER_AGENT),
+      election: { lease: CONTROLLER_MANAGER_LEASE, ...candidate(config, random) },
+      random: random.derive("controllers"),
+    }),
+  );
+  late.controllers = controllers;
+  const scheduler =
+    options.scheduler === undefined
+      ? undefined
+      : starting.use(
+          startLedScheduler({
+            ...led,
+            configuration: options.scheduler,
+            transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
+            election: { lease: SCHEDULER_LEASE, ...candidate(config, random) },
+            random: random.derive("scheduler"),
+          }),
+        );
+  if (scheduler !== undefined) late.scheduler = scheduler;
+  const list = [
+    { name: "store", description: opened === undefined ? describeStore(config) : "in memory, gone when this process ends" },
+    { name: "API server", description: server.door?.url ?? "in this process, without a port" },
+    { name: "controllers", description: describeControllers(await acting(controllers, config)) },
+    ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),
+    ...(nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }]),
+  ];
+  const owned = starting.move();
+  const dispose = () => owned[Symbol.asyncDispose]();
+  return { list, store, core, door: server.door, controllers, scheduler, nodes, transportFor, [Symbol.asyncDispose]: dispose };
+}
+
+async function startServer(store: Store, { listens, apiServer }: ClusterPartsOptions, context: StartContext) {
+  if (!listens) {
+    const server = await startApiServerInProcess(store, apiServer, context);
+    return { ...server, door: undefined, certificates: { authority: server.pki.authority, pki: server.pki } };
+  }
+  const server = await startApiServerOn(store, apiServer, context);
+  return { ...server, door: server.part, certificates: server.part };
+}
+
+function disposableStore(store: Store): Store & AsyncDisposable {
+  return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
+}
+
+/** On etcd another may be on its way to lead, and on a store of one's own it is known at once. */
+async function acting<Part extends ActingPart>(led: LedPart<Part>, { driver }: StoreConfig): Promise<Part | undefined> {
+  if (driver === "etcd") return undefined;
+  return (await Promise.race([led.started, led.isLedByAnother])) ?? undefined;
+}
+
+/**
+ * The only process on its store renews its lease seldom, since nobody could take it while the server is down; under one name, it takes
+ * it again at once when it comes back. A controller manager that runs by itself can lead, if it was first. On etcd there may be any number.
+ */
+function candidate({ driver }: StoreConfig, random: Random): Omit<Election, "lease"> {
+  if (driver === "etcd") return { identity: `${machineName()}_${newUid(random)}` };
+  return { identity: "k8ts-up", leaseDurationMs: 3_600_000, renewDeadlineMs: 2_400_000, retryPeriodMs: 30_000 };
+}
+
+/** Undefined: another leads, or it is not known yet who does. */
+function describeControllers(running: { readonly names: readonly string[] } | undefined): string {
+  if (running === undefined) return "running in the process that holds the lease kube-system/kube-controller-manager";
+  return running.names.length === 0 ? "none" : `${running.names.length} running`;
+}
+
+function describeScheduler(running: { readonly schedulerNames: readonly string[] } | undefined): string {
+  if (running === undefined) return "running in the process that holds the lease kube-system/kube-scheduler";
+  return running.schedulerNames.join(", ");
+}
+
+function describeStore(config: StoreConfig): string {
+  switch (config.driver) {
+    case "memory":
+      return "in memory, gone when this process ends";
+    case "embedded":
+      return `in ${config.dataDirectory}`;
+    case "etcd":
+      return `in etcd at ${config.servers.join(", ")}`;
+  }
+}

@@ -1,0 +1,51 @@
+/** What a scheduler is told: the plugins that there are, and a KubeSchedulerConfiguration from a file or from a program. */
+import { parseYaml } from "../api/machinery/codec/yaml.ts";
+import { YamlError } from "../api/machinery/codec/yaml-scalar.ts";
+import { readWhole } from "../host/files.ts";
+import { defaultSchedulerConfiguration, readSchedulerConfiguration } from "../scheduler/config/read-configuration.ts";
+import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
+import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
+import { all } from "../scheduler/plugins/all.ts";
+
+export const CATALOG: PluginCatalog = { defaults: all };
+
+export const schedulerConfigFlag = {
+  type: "string",
+  placeholder: "FILE",
+  doc: "A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in YAML or JSON: profiles, plugins and their arguments. Default: upstream's one profile, default-scheduler.",
+} as const;
+
+/** From a program: apiVersion and kind need not be said. Throws with everything that is wrong. */
+export function schedulerConfig(written: Omit<WrittenConfiguration, "apiVersion" | "kind"> | undefined): SchedulerConfiguration {
+  if (written === undefined) return defaultSchedulerConfiguration(CATALOG);
+  return checked("the scheduler's configuration", { apiVersion: CONFIGURATION_API_VERSION, kind: CONFIGURATION_KIND, ...written });
+}
+
+/** From a file; without one, the default. Rejects with everything that is wrong. */
+export async function readSchedulerConfig(file: string | undefined): Promise<SchedulerConfiguration> {
+  if (file === undefined) return defaultSchedulerConfiguration(CATALOG);
+  return checked(file, parsed(file, await contentsOf(file)));
+}
+
+async function contentsOf(file: string): Promise<Uint8Array> {
+  try {
+    return await readWhole(file);
+  } catch (error) {
+    throw new Error(`Cannot read ${file}: ${(error as Error).message}; give a file that this user can read`, { cause: error });
+  }
+}
+
+function parsed(file: string, bytes: Uint8Array): unknown {
+  try {
+    return parseYaml(bytes).value;
+  } catch (error) {
+    if (error instanceof YamlError) throw new Error(`Cannot read ${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function checked(what: string, written: unknown): SchedulerConfiguration {
+  const read = readSchedulerConfiguration(written, CATALOG);
+  if (read.ok) return read.configuration;
+  throw new Error([`Cannot use ${what}:`, ...read.problems.map((problem) => `  ${problem}`)].join("\n"));
+}

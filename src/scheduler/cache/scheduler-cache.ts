@@ -1,0 +1,200 @@
+/**
+ * What the scheduler knows of nodes and of the Pods on them: what the cluster told, and what was decided and the cluster has not told yet
+ * (assumed). A Pod counts on exactly one node, from the moment that it is decided. What the cluster says is always right: a Pod that turns up
+ * elsewhere than assumed is there. Things may be told in any order: Pods of a node that is not known, or no more, are kept for it.
+ * An assumption lasts until the Pod is told, removed or forgotten; as in upstream, none expires. Nothing here waits.
+ */
+import type { Node, Pod } from "../../api/generated/core/v1.ts";
+import { assert } from "../../base/assert.ts";
+import type { Logger } from "../../base/logger.ts";
+import { makeUnknownNodeInfo, nextGeneration, type NodeInfoValue } from "../framework/make-node-info.ts";
+import { placedOn, podInfoOf } from "../framework/make-pod-info.ts";
+import type { NodeInfo } from "../framework/node-info.ts";
+import type { PodInfo } from "../framework/pod-info.ts";
+import type { Snapshot } from "../framework/snapshot.ts";
+import { ImageStates } from "./image-states.ts";
+import { NodeOrder } from "./node-order.ts";
+import { Place, SlotSnapshot } from "./slot-snapshot.ts";
+
+/** A Pod that counts on a node. */
+export interface CachedPod {
+  readonly info: PodInfo;
+  readonly nodeName: string;
+  /** Decided, and not told by the cluster yet. */
+  readonly isAssumed: boolean;
+}
+
+interface CachedNode {
+  info: NodeInfoValue;
+  place: Place;
+  /** The cluster has told of it. If not, it is only kept for its Pods, and no snapshot has it. */
+  isKnown: boolean;
+}
+
+export class SchedulerCache {
+  readonly #log: Logger;
+  readonly #nodes = new Map<string, CachedNode>();
+  readonly #pods = new Map<string, CachedPod>();
+  readonly #assumed = new Set<string>();
+  readonly #order = new NodeOrder<CachedNode>();
+  readonly #images = new ImageStates();
+  readonly #snapshot = new SlotSnapshot();
+  /** Nodes that differ from the snapshot's. */
+  readonly #changed = new Set<CachedNode>();
+  /** Nodes came, went or moved since the last snapshot. */
+  #isReordered = false;
+  #generation = 0;
+
+  constructor({ log }: { readonly log: Logger }) {
+    this.#log = log;
+  }
+
+  /** A node is there, or there is another version of it. */
+  putNode(node: Node): void {
+    const cached = this.#nodeFor(node.metadata.name);
+    const previous = cached.isKnown ? cached.info.node : undefined;
+    if (this.#order.put(cached, node, previous)) this.#isReordered = true;
+    const images = this.#images.put(node, previous, cached.info.images);
+    cached.isKnown = true;
+    this.#replace(cached, cached.info.withNode(node, images));
+  }
+
+  /** The node is gone. Pods on it may be told to be gone later, or it may come again: until then they wait. */
+  removeNode(name: string): void {
+    const cached = this.#nodes.get(name);
+    if (cached === undefined || !cached.isKnown) return;
+    this.#order.remove(cached, cached.info.node);
+    this.#images.release(cached.info.images);
+    this.#isReordered = true;
+    this.#generation = nextGeneration();
+    let unknown = makeUnknownNodeInfo(name);
+    for (const pod of cached.info.pods) unknown = unknown.withPod(pod);
+    cached.info = unknown;
+    cached.isKnown = false;
+    cached.place = new Place();
+    this.#dropIfEmpty(cached);
+  }
+
+  /**
+   * There is this version of a Pod. One on no node is not of interest here (if it is assumed, its binding is on the way); one that has ended
+   * takes nothing any more and counts as removed.
+   */
+  putPod(pod: Pod): void {
+    const uid = uidOf(pod);
+    const nodeName = pod.spec?.nodeName ?? "";
+    if (nodeName === "") return;
+    if (hasEnded(pod)) return this.removePod(uid);
+    const previous = this.#pods.get(uid);
+    const info = podInfoOf(pod, previous?.info);
+    if (previous !== undefined && previous.nodeName !== nodeName) this.#moved(previous, nodeName);
+    this.#place({ info, nodeName, isAssumed: false });
+  }
+
+  /** The Pod is gone, or does not matter any more. Also an assumed one: then its binding will fail. */
+  removePod(uid: string): void {
+    const cached = this.#pods.get(uid);
+    if (cached === undefined) return;
+    this.#pods.delete(uid);
+    this.#assumed.delete(uid);
+    this.#takeOff(cached);
+  }
+
+  /** From now on the Pod counts on the node. False, and nothing happens, if it does on one already. */
+  assume(info: PodInfo, nodeName: string): boolean {
+    if (this.#pods.has(uidOf(info.pod))) return false;
+    this.#place({ info: placedOn(info, nodeName), nodeName, isAssumed: true });
+    return true;
+  }
+
+  /** Takes back that a Pod was assumed. False, and nothing happens, if it is not: it is gone, or the cluster has told that it is there. */
+  forget(uid: string): boolean {
+    if (!this.#assumed.has(uid)) return false;
+    this.removePod(uid);
+    return true;
+  }
+
+  pod(uid: string): CachedPod | undefined {
+    return this.#pods.get(uid);
+  }
+
+  isAssumed(uid: string): boolean {
+    return this.#assumed.has(uid);
+  }
+
+  /** Those that are assumed. */
+  assumedPods(): readonly CachedPod[] {
+    return [...this.#assumed].flatMap((uid) => this.#pods.get(uid) ?? []);
+  }
+
+  /** Nodes that the cluster does not know, and that are kept for their Pods. */
+  unknownNodes(): readonly NodeInfo[] {
+    return [...this.#nodes.values()].filter(({ isKnown }) => !isKnown).map(({ info }) => info);
+  }
+
+  /** For metrics. Pods also of unknown nodes, and assumed ones. */
+  get sizes(): { readonly nodes: number; readonly pods: number; readonly assumedPods: number; readonly images: number } {
+    return { nodes: this.#nodes.size, pods: this.#pods.size, assumedPods: this.#assumed.size, images: this.#images.size };
+  }
+
+  /** All nodes as they are now. It is good until the next is taken. */
+  snapshot(): Snapshot {
+    if (this.#isReordered) this.#snapshot.reset(this.#order.list());
+    else for (const cached of this.#changed) this.#snapshot.replace(cached);
+    this.#isReordered = false;
+    this.#changed.clear();
+    this.#snapshot.generation = this.#generation;
+    return this.#snapshot;
+  }
+
+  #place(pod: CachedPod): void {
+    const { uid } = pod.info;
+    this.#pods.set(uid, pod);
+    if (pod.isAssumed) this.#assumed.add(uid);
+    else this.#assumed.delete(uid);
+    const cached = this.#nodeFor(pod.nodeName);
+    this.#replace(cached, cached.info.withPodVersion(pod.info));
+  }
+
+  #takeOff({ info, nodeName }: CachedPod): void {
+    const cached = this.#nodes.get(nodeName);
+    if (cached === undefined) return;
+    this.#replace(cached, cached.info.withoutPod(info.uid));
+    this.#dropIfEmpty(cached);
+  }
+
+  /** Another scheduler of the same name placed it, or the answer to our binding was lost and it was decided anew. */
+  #moved(previous: CachedPod, nodeName: string): void {
+    const { info, nodeName: from, isAssumed } = previous;
+    const sentence = isAssumed ? "The Pod is on another node than assumed" : "The Pod is on another node than before";
+    this.#log.warn(sentence, { pod: info.key, from, to: nodeName });
+    this.#takeOff(previous);
+  }
+
+  #nodeFor(name: string): CachedNode {
+    const known = this.#nodes.get(name);
+    if (known !== undefined) return known;
+    const made = { info: makeUnknownNodeInfo(name), place: new Place(), isKnown: false };
+    this.#nodes.set(name, made);
+    return made;
+  }
+
+  #replace(cached: CachedNode, info: NodeInfoValue): void {
+    cached.info = info;
+    if (!cached.isKnown) return;
+    this.#changed.add(cached);
+    this.#generation = info.generation;
+  }
+
+  #dropIfEmpty({ info, isKnown }: CachedNode): void {
+    if (!isKnown && info.pods.length === 0) this.#nodes.delete(info.name);
+  }
+}
+
+function uidOf({ metadata: { name, uid = "" } }: Pod): string {
+  assert(uid !== "", `the Pod ${name} has a uid`);
+  return uid;
+}
+
+function hasEnded({ status }: Pod): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}

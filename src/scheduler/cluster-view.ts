@@ -1,0 +1,38 @@
+/** What plugins may look at beside nodes and Pods, from the informers of the scheduler. */
+import { replicaSets } from "../api/apps/v1/replica-set.ts";
+import { statefulSets } from "../api/apps/v1/stateful-set.ts";
+import { namespaces } from "../api/core/v1/namespace.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import { replicationControllers } from "../api/core/v1/replication-controller.ts";
+import { services } from "../api/core/v1/service.ts";
+import { podDisruptionBudgets } from "../api/policy/v1/pod-disruption-budget.ts";
+import type { Informers, InformerScope } from "../client/informer/informer.ts";
+import type { ClusterView } from "./framework/plugin.ts";
+
+/** Pods that have ended take nothing and wait for nothing. */
+export const UNFINISHED: InformerScope = { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" };
+
+/** Begins the informers; resolves when all of them know what there is. */
+export async function watchCluster(informers: Informers, signal: AbortSignal): Promise<ClusterView> {
+  const [ofNamespaces, ofServices, ofControllers, ofReplicaSets, ofStatefulSets, ofBudgets, ofPods] = [
+    informers.of(namespaces),
+    informers.of(services),
+    informers.of(replicationControllers),
+    informers.of(replicaSets),
+    informers.of(statefulSets),
+    informers.of(podDisruptionBudgets),
+    informers.of(pods, UNFINISHED),
+  ] as const;
+  const all = [ofNamespaces, ofServices, ofControllers, ofReplicaSets, ofStatefulSets, ofBudgets, ofPods];
+  await Promise.all(all.map((informer) => informer.synced(signal)));
+  return {
+    namespace: (name) => ofNamespaces.get({ name }),
+    namespaces: () => ofNamespaces.list(),
+    services: (namespace) => ofServices.list(namespace),
+    replicationControllers: (namespace) => ofControllers.list(namespace),
+    replicaSets: (namespace) => ofReplicaSets.list(namespace),
+    statefulSets: (namespace) => ofStatefulSets.list(namespace),
+    podDisruptionBudgets: (namespace) => ofBudgets.list(namespace),
+    pod: (namespace, name) => ofPods.get({ namespace, name }),
+  };
+}

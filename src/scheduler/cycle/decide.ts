@@ -1,0 +1,174 @@
+/**
+ * Decides one Pod: which node it goes to, or why none. Nothing is changed and nothing waited for; the same Pod, snapshot, nominations and
+ * turns give the same decision. Carrying it out (assume, reserve, bind) is the scheduler's.
+ */
+import type { NodeInfo } from "../framework/node-info.ts";
+import type { WhatIf } from "../framework/plugin.ts";
+import type { PodInfo } from "../framework/pod-info.ts";
+import type { Snapshot } from "../framework/snapshot.ts";
+import { type NominatedPods, PodFilters } from "./pod-filters.ts";
+import { type NarrowedNodes, askPreFilters, notAmong } from "./pre-filter.ts";
+import type { Profile } from "./profile.ts";
+import { type RefusedNodes, Refusals } from "./refusals.ts";
+import type { RoundRobin } from "./round-robin.ts";
+import { nodesToFind } from "./sample.ts";
+import { type NodeScore, Scores } from "./scores.ts";
+import { whatIf } from "./what-if.ts";
+
+export type Decision = Placed | Unschedulable;
+
+export interface Placed {
+  readonly is: "placed";
+  readonly nodeName: string;
+  /** Nodes that were asked about. */
+  readonly evaluated: number;
+  /** Those of them that fit. */
+  readonly feasible: number;
+  /** Why not elsewhere: bounded, and holds no node. */
+  readonly refused: readonly RefusedNodes[];
+  /** The chosen node and the next best. Empty if only one fits: nothing is scored then. */
+  readonly scores: readonly NodeScore[];
+}
+
+export interface Unschedulable {
+  readonly is: "unschedulable";
+  readonly diagnosis: Diagnosis;
+  /** For postFilter. Undefined if there are no nodes at all: nothing could help then. */
+  readonly whatIf: WhatIf | undefined;
+}
+
+/** Bounded, and holds no node: it can be remembered for every Pod. */
+export interface Diagnosis {
+  /** All nodes of the cluster. */
+  readonly nodeCount: number;
+  /** Why no node was even looked at; empty if they were. */
+  readonly preFilterMessage: string;
+  readonly refused: readonly RefusedNodes[];
+  /** Whose "no" it was: when one of them may change its mind the Pod is tried again. Empty: when anything happens. */
+  readonly unschedulablePlugins: ReadonlySet<string>;
+}
+
+/** The cluster at one moment. */
+export interface Moment {
+  readonly snapshot: Snapshot;
+  readonly nominatedPods: NominatedPods;
+}
+
+/** What one cycle hands on to the next; one for all profiles of a scheduler. */
+export class Turns {
+  /** Where in the snapshot the search for nodes begins, so that all nodes are looked at in turn. */
+  startIndex = 0;
+  readonly equals: RoundRobin;
+  readonly scores = new Scores();
+
+  constructor(equals: RoundRobin) {
+    this.equals = equals;
+  }
+}
+
+/** One decision under way. */
+interface Cycle {
+  readonly profile: Profile;
+  readonly snapshot: Snapshot;
+  readonly turns: Turns;
+  readonly filters: PodFilters;
+  readonly refusals: Refusals;
+  readonly narrowed: NarrowedNodes | undefined;
+}
+
+export function decide(profile: Profile, pod: PodInfo, moment: Moment, turns: Turns): Decision {
+  const { snapshot, nominatedPods } = moment;
+  if (snapshot.nodes.length === 0) return { is: "unschedulable", diagnosis: NO_NODES, whatIf: undefined };
+  const before = askPreFilters(profile, pod, snapshot);
+  if (before.is === "rejected") {
+    const { rejection, plugins } = before;
+    // There are not all states to ask with, so whoever asks "what if" gets the same answer again.
+    const filters = new PodFilters(pod, [{ name: "", filter: () => rejection }], [undefined], nominatedPods);
+    return refusedAtOnce(snapshot, filters, rejection.reasons.join(", "), plugins);
+  }
+  const filters = new PodFilters(pod, before.filters, before.states, nominatedPods);
+  const refusals = new Refusals(filters.plugins);
+  const nominated = fittingNominatedNode(filters, snapshot);
+  if (nominated !== undefined) return placedOnly(nominated, refusals);
+
+  const cycle = { profile, snapshot, turns, filters, refusals, narrowed: before.narrowed };
+  const feasible = findFeasible(cycle);
+  turns.startIndex = (turns.startIndex + feasible.length + refusals.size) % snapshot.nodes.length;
+  const [first] = feasible;
+  if (first === undefined) return refused(cycle);
+  if (feasible.length === 1) return placedOnly(first, refusals);
+  return placedBest(cycle, feasible);
+}
+
+const NO_NODES: Diagnosis = { nodeCount: 0, preFilterMessage: "", refused: [], unschedulablePlugins: new Set() };
+
+/** Room was made for the Pod there: most likely no other node fits, so it is asked alone and first. */
+function fittingNominatedNode(filters: PodFilters, snapshot: Snapshot): NodeInfo | undefined {
+  const name = filters.pod.pod.status?.nominatedNodeName;
+  const node = name === undefined || name === "" ? undefined : snapshot.get(name);
+  if (node === undefined) return undefined;
+  return filters.ask(filters.base, node) === undefined ? node : undefined;
+}
+
+function findFeasible({ profile, snapshot, turns, filters, refusals, narrowed }: Cycle): readonly NodeInfo[] {
+  const feasible: NodeInfo[] = [];
+  const nodes = narrowed === undefined ? snapshot.nodes : existing(narrowed.names, snapshot);
+  if (nodes.length === 0) return feasible;
+  const percentage = profile.percentageOfNodesToScore;
+  // Without scores the first that fits is as good as any.
+  const enough = profile.score.length === 0 ? 1 : nodesToFind({ nodes: nodes.length, percentage });
+  let index = turns.startIndex % nodes.length;
+  for (let left = nodes.length; left > 0 && feasible.length < enough; left--) {
+    const node = nodes[index] as NodeInfo;
+    const rejection = filters.ask(filters.base, node);
+    if (rejection === undefined) feasible.push(node);
+    else refusals.add(node, rejection, filters.refusedBy);
+    index++;
+    if (index === nodes.length) index = 0;
+  }
+  return feasible;
+}
+
+function existing(names: ReadonlySet<string>, snapshot: Snapshot): readonly NodeInfo[] {
+  const result: NodeInfo[] = [];
+  for (const name of names) {
+    const node = snapshot.get(name);
+    if (node !== undefined) result.push(node);
+  }
+  return result;
+}
+
+function placedOnly(node: NodeInfo, refusals: Refusals): Placed {
+  return { is: "placed", nodeName: node.name, evaluated: 1 + refusals.size, feasible: 1, refused: refusals.count(), scores: [] };
+}
+
+function placedBest({ profile, snapshot, turns, filters, refusals }: Cycle, feasible: readonly NodeInfo[]): Placed {
+  const { scores } = turns;
+  scores.compute(profile, filters.pod, feasible, snapshot);
+  const chosen = scores.best(turns.equals);
+  return {
+    is: "placed",
+    nodeName: (feasible[chosen] as NodeInfo).name,
+    evaluated: feasible.length + refusals.size,
+    feasible: feasible.length,
+    refused: refusals.count(),
+    scores: scores.shown(chosen),
+  };
+}
+
+function refusedAtOnce(snapshot: Snapshot, filters: PodFilters, preFilterMessage: string, plugins: ReadonlySet<string>): Unschedulable {
+  const diagnosis = { nodeCount: snapshot.nodes.length, preFilterMessage, refused: [], unschedulablePlugins: plugins };
+  return { is: "unschedulable", diagnosis, whatIf: whatIf(snapshot, filters, new Refusals([])) };
+}
+
+function refused({ snapshot, filters, refusals, narrowed }: Cycle): Unschedulable {
+  const counted: RefusedNodes[] = refusals.count();
+  const plugins = refusals.pluginNames();
+  const notAsked = snapshot.nodes.length - refusals.size;
+  if (narrowed !== undefined) {
+    for (const plugin of narrowed.plugins) plugins.add(plugin);
+    if (notAsked > 0) counted.push({ plugin: "", reason: notAmong(narrowed), nodes: notAsked, examples: [] });
+  }
+  const diagnosis = { nodeCount: snapshot.nodes.length, preFilterMessage: "", refused: counted, unschedulablePlugins: plugins };
+  return { is: "unschedulable", diagnosis, whatIf: whatIf(snapshot, filters, refusals) };
+}

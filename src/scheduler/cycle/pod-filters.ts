@@ -1,0 +1,130 @@
+/**
+ * The filters that have a say about one Pod in one cycle, each with the state that its preFilter made. Asking a node makes nothing as
+ * long as the answer is "fits": this runs thousands of times per Pod.
+ *
+ * Pods that are nominated to a node and not on it yet are counted in if the Pod must yield to them: the node must do with them (room) and
+ * without them (they may never come, and something that needs them near must not rely on it).
+ */
+import { assert } from "../../base/assert.ts";
+import type { FilterStates, Plugin, Rejection } from "../framework/plugin.ts";
+import type { NodeInfo } from "../framework/node-info.ts";
+import type { PodInfo } from "../framework/pod-info.ts";
+
+/** Pods that were nominated to a node and are not on it yet. */
+export type NominatedPods = (nodeName: string) => readonly PodInfo[];
+
+type Filter = NonNullable<Plugin["filter"]>;
+
+export class PodFilters {
+  readonly pod: PodInfo;
+  /** In the order of asking; those that skip this Pod are not among them. */
+  readonly plugins: readonly Plugin[];
+  /** The states for the cluster as it is. */
+  readonly base: SharedStates;
+  /** Which of `plugins` gave the last "no": an index, so that a "no" costs nothing but its own object. */
+  refusedBy = 0;
+  readonly #filters: readonly Filter[];
+  readonly #nominatedPods: NominatedPods;
+
+  /** `states` in the order of `plugins`. */
+  constructor(pod: PodInfo, plugins: readonly Plugin[], states: readonly unknown[], nominatedPods: NominatedPods) {
+    this.pod = pod;
+    this.plugins = plugins;
+    this.#filters = plugins.map(filterOf);
+    this.#nominatedPods = nominatedPods;
+    this.base = new SharedStates(pod, plugins, states);
+  }
+
+  /** Undefined: the Pod fits. */
+  ask(states: SharedStates, node: NodeInfo): Rejection | undefined {
+    const nominated = this.#nominatedPods(node.name);
+    if (nominated.length > 0) {
+      const rejection = this.#askWithNominated(states, node, nominated);
+      if (rejection !== undefined) return rejection;
+    }
+    return this.#askEach(states.values, node);
+  }
+
+  #askWithNominated(states: SharedStates, node: NodeInfo, nominated: readonly PodInfo[]): Rejection | undefined {
+    let statesThen = states;
+    let nodeThen = node;
+    for (const other of nominated) {
+      if (other.priority < this.pod.priority || other.uid === this.pod.uid) continue;
+      if (statesThen === states) statesThen = states.copy();
+      nodeThen = nodeThen.withPod(other);
+      statesThen.podAdded(other, nodeThen);
+    }
+    return nodeThen === node ? undefined : this.#askEach(statesThen.values, nodeThen);
+  }
+
+  #askEach(states: readonly unknown[], node: NodeInfo): Rejection | undefined {
+    const { pod, plugins } = this;
+    const filters = this.#filters;
+    for (let index = 0; index < filters.length; index++) {
+      // `call` on a function that was looked up once: looking it up on objects of ten shapes costs more than most filters.
+      const rejection = (filters[index] as Filter).call(plugins[index] as Plugin, states[index], pod, node);
+      if (rejection === undefined) continue;
+      this.refusedBy = index;
+      return rejection;
+    }
+    return undefined;
+  }
+}
+
+/**
+ * The states of all filters. A copy shares them with its original until one of the two is told of a change; only then the states that
+ * depend on Pods are copied, and no others ever.
+ */
+export class SharedStates implements FilterStates {
+  values: readonly unknown[];
+  readonly #pod: PodInfo;
+  readonly #plugins: readonly Plugin[];
+  /** Indexes of those plugins whose states depend on Pods; mostly none, and then to be told of Pods costs nothing. */
+  readonly #followers: readonly number[];
+  /** Whether nobody else holds `values`. The base's are never its own: the cycle that made them may still ask. */
+  #own = false;
+
+  constructor(pod: PodInfo, plugins: readonly Plugin[], values: readonly unknown[], followers = followersAmong(plugins)) {
+    this.#pod = pod;
+    this.#plugins = plugins;
+    this.#followers = followers;
+    this.values = values;
+  }
+
+  copy(): SharedStates {
+    this.#own = false;
+    return new SharedStates(this.#pod, this.#plugins, this.values, this.#followers);
+  }
+
+  podRemoved(removed: PodInfo, node: NodeInfo): void {
+    if (this.#followers.length === 0) return;
+    this.#makeOwn();
+    for (const index of this.#followers) this.#plugins[index]?.podRemoved?.(this.values[index], this.#pod, removed, node);
+  }
+
+  podAdded(added: PodInfo, node: NodeInfo): void {
+    if (this.#followers.length === 0) return;
+    this.#makeOwn();
+    for (const index of this.#followers) this.#plugins[index]?.podAdded?.(this.values[index], this.#pod, added, node);
+  }
+
+  #makeOwn(): void {
+    if (this.#own) return;
+    this.#own = true;
+    const values = [...this.values];
+    for (const index of this.#followers) {
+      const plugin = this.#plugins[index] as Plugin;
+      if (plugin.copyState !== undefined) values[index] = plugin.copyState(values[index]);
+    }
+    this.values = values;
+  }
+}
+
+function followersAmong(plugins: readonly Plugin[]): readonly number[] {
+  return plugins.flatMap(({ podAdded, podRemoved }, index) => (podAdded === undefined && podRemoved === undefined ? [] : [index]));
+}
+
+function filterOf(plugin: Plugin): Filter {
+  assert(plugin.filter !== undefined, `plugin ${plugin.name}, asked to filter, can`);
+  return plugin.filter;
+}

@@ -1,0 +1,31 @@
+import { test } from "node:test";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import type { Plugin, PostFilterAnswer } from "../framework/plugin.ts";
+import { decide } from "./decide.ts";
+import { askPostFilters } from "./post-filter.ts";
+import { fakeMoment, fakePod, fakeProfile, fakeTurns, refusing } from "./testing/fakes.ts";
+
+function ask(...answers: readonly PostFilterAnswer[]): PostFilterAnswer {
+  const plugins = answers.map((answer, index): Plugin => ({ name: `P${index}`, postFilter: () => answer }));
+  const profile = fakeProfile([refusing("Fit", "full", "n0"), ...plugins]);
+  const decision = decide(profile, fakePod("p"), fakeMoment(1), fakeTurns());
+  ok(decision.is === "unschedulable" && decision.whatIf !== undefined);
+  return askPostFilters(profile, fakePod("p"), decision.whatIf);
+}
+
+const nothing: PostFilterAnswer = { is: "none", message: "no new claims to deallocate", clearsNomination: false };
+const clears: PostFilterAnswer = { is: "none", message: "preemption: none", clearsNomination: true };
+const nominated: PostFilterAnswer = { is: "nominated", nodeName: "n0", act: () => Promise.resolve() };
+
+test("the first that nominates a node ends the question", () => {
+  equal(ask(nothing, nominated, clears), nominated);
+});
+
+test("when none does, all messages are told and one is enough to clear a nomination", () => {
+  deepEqual(ask(nothing, clears), { is: "none", message: "no new claims to deallocate, preemption: none", clearsNomination: true });
+  deepEqual(ask(nothing), nothing);
+});
+
+test("where no plugin looks for room a nomination is cleared without words", () => {
+  deepEqual(ask(), { is: "none", message: "", clearsNomination: true });
+});

@@ -1,0 +1,78 @@
+import { test } from "node:test";
+import { deepEqual } from "node:assert/strict";
+import type { Plugin } from "../framework/plugin.ts";
+import { askPreFilters, notAmong } from "./pre-filter.ts";
+import { snapshotOf } from "../testing/builders.ts";
+import { fakePod, fakeProfile, narrowing, rejection } from "./testing/fakes.ts";
+
+function ask(...plugins: readonly Plugin[]) {
+  return askPreFilters(fakeProfile(plugins), fakePod("p"), snapshotOf());
+}
+
+function saysNo(name: string, resolvable: boolean): Plugin {
+  return { name, preFilter: () => ({ is: "rejected", rejection: { reasons: [`${name} says no`], resolvable } }) };
+}
+
+const fits = (): undefined => undefined;
+
+test("a filter without preFilter is asked with no state, one that skips is not asked", () => {
+  const plain: Plugin = { name: "Plain", filter: fits };
+  const skips: Plugin = { name: "Skips", preFilter: () => ({ is: "skip" }), filter: fits };
+  const ready: Plugin = { name: "Ready", preFilter: () => ({ is: "ready", state: 42 }), filter: fits };
+
+  const result = ask(plain, skips, ready);
+
+  deepEqual(result, { is: "ready", filters: [plain, ready], states: [undefined, 42], narrowed: undefined });
+});
+
+test("only nodes that all plugins ask for are looked at", () => {
+  const result = ask(narrowing("A", "n1", "n2", "n3"), narrowing("B", "n3", "n2", "n4"));
+  deepEqual(result.is === "ready" && result.narrowed, { names: new Set(["n2", "n3"]), plugins: new Set(["A", "B"]) });
+});
+
+test("why the other nodes are none names who narrowed, sorted", () => {
+  deepEqual(notAmong({ names: new Set(), plugins: new Set(["NodeAffinity", "A"]) }), "node(s) didn't satisfy plugin(s) [A NodeAffinity]");
+});
+
+for (const { when, plugins, reason, by } of [
+  {
+    when: "two plugins ask for different nodes",
+    plugins: [narrowing("B", "n1"), narrowing("A", "n2")],
+    reason: "node(s) didn't satisfy plugin(s) [A B] simultaneously",
+    by: ["B", "A"],
+  },
+  { when: "one plugin asks for no node", plugins: [narrowing("A")], reason: "node(s) didn't satisfy plugin A", by: ["A"] },
+  { when: "a plugin says no", plugins: [narrowing("N", "n1"), saysNo("A", false)], reason: "A says no", by: ["A"] },
+  { when: "two say no for good: the first counts", plugins: [saysNo("A", false), saysNo("B", false)], reason: "A says no", by: ["A"] },
+  {
+    when: "the first no might be changed: the last counts",
+    plugins: [saysNo("A", true), saysNo("B", false)],
+    reason: "B says no",
+    by: ["B"],
+  },
+  {
+    when: "a no might be changed and another plugin narrowed",
+    plugins: [narrowing("N", "n1"), saysNo("A", true)],
+    reason: "A says no",
+    by: ["N", "A"],
+  },
+]) {
+  test(`preFilter refuses all nodes when ${when}`, () => {
+    const result = ask(...plugins);
+    deepEqual(result.is === "rejected" && [result.rejection.reasons, result.plugins], [[reason], new Set(by)]);
+  });
+}
+
+test("after a no that might be changed the other plugins are still asked", () => {
+  const asked: string[] = [];
+  const curious: Plugin = {
+    name: "Curious",
+    preFilter: () => {
+      asked.push("Curious");
+      return { is: "rejected", rejection: rejection("later") };
+    },
+  };
+  ask(saysNo("A", true), curious);
+  ask(saysNo("A", false), curious);
+  deepEqual(asked, ["Curious"]);
+});

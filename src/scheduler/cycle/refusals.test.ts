@@ -1,0 +1,56 @@
+import { test } from "node:test";
+import { deepEqual, equal } from "node:assert/strict";
+import { Refusals } from "./refusals.ts";
+import { fakeNode, rejection } from "./testing/fakes.ts";
+
+const plugins = [{ name: "Fit" }, { name: "Taints" }];
+
+test("refusals are counted per plugin and reason, with a few examples", () => {
+  const refusals = new Refusals(plugins);
+  const tainted = rejection("tainted");
+
+  for (const name of ["a", "b", "c", "d"]) refusals.add(fakeNode(name), tainted, 1);
+  refusals.add(fakeNode("e"), rejection("Insufficient cpu", "Insufficient memory"), 0);
+  refusals.add(fakeNode("f"), rejection("Insufficient cpu"), 0);
+
+  equal(refusals.size, 6);
+  deepEqual(refusals.count(), [
+    { plugin: "Taints", reason: "tainted", nodes: 4, examples: ["a", "b", "c"] },
+    { plugin: "Fit", reason: "Insufficient cpu", nodes: 2, examples: ["e", "f"] },
+    { plugin: "Fit", reason: "Insufficient memory", nodes: 1, examples: ["e"] },
+  ]);
+});
+
+test("one rejection object that two plugins share counts for each", () => {
+  const refusals = new Refusals(plugins);
+  const no = rejection("no");
+  refusals.add(fakeNode("a"), no, 0);
+  refusals.add(fakeNode("b"), no, 1);
+  deepEqual(refusals.count(), [
+    { plugin: "Fit", reason: "no", nodes: 1, examples: ["a"] },
+    { plugin: "Taints", reason: "no", nodes: 1, examples: ["b"] },
+  ]);
+});
+
+test("a plugin that makes a new rejection for every node is counted all the same", () => {
+  const refusals = new Refusals(plugins);
+  for (let index = 0; index < 100; index++) refusals.add(fakeNode(`n${index}`), rejection(`reason ${index % 20}`), 0);
+  const counts = refusals.count();
+  equal(counts.length, 20);
+  deepEqual(new Set(counts.map(({ nodes }) => nodes)), new Set([5]));
+});
+
+test("each node's rejection and all names of refusing plugins can be asked for", () => {
+  const refusals = new Refusals(plugins);
+  const no = rejection("no");
+  refusals.add(fakeNode("a"), no, 1);
+  refusals.add(fakeNode("b"), no, 1);
+  deepEqual(
+    refusals.byNode(),
+    new Map([
+      ["a", no],
+      ["b", no],
+    ]),
+  );
+  deepEqual(refusals.pluginNames(), new Set(["Taints"]));
+});

@@ -1,0 +1,103 @@
+/**
+ * The last two questions before a Pod is bound: reserve and permit. Whoever was asked to reserve is told when it comes to nothing. A "no"
+ * here is a "no" to this one node, and is shown as if it were the only one, as upstream does.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { durationOfMs, formatDuration } from "../../api/machinery/duration.ts";
+import type { PermitAnswer, Plugin, Rejection } from "../framework/plugin.ts";
+import type { PodInfo } from "../framework/pod-info.ts";
+import type { Diagnosis } from "./decide.ts";
+import type { Profile } from "./profile.ts";
+
+/** A "no" and whose it is. */
+export interface Refusal {
+  readonly plugin: string;
+  readonly rejection: Rejection;
+}
+
+/** Undefined: all plugins have reserved. Otherwise those that were asked have taken it back. */
+export function reserve(profile: Profile, pod: PodInfo, nodeName: string): Refusal | undefined {
+  const asked: Plugin[] = [];
+  for (const plugin of profile.reserve) {
+    asked.push(plugin);
+    const rejection = plugin.reserve?.(pod, nodeName);
+    if (rejection === undefined) continue;
+    takeBack(asked, pod, nodeName);
+    return { plugin: plugin.name, rejection };
+  }
+  return undefined;
+}
+
+/** After a `reserve` that succeeded: the Pod does not go there after all. */
+export function unreserve(profile: Profile, pod: PodInfo, nodeName: string): void {
+  takeBack(profile.reserve, pod, nodeName);
+}
+
+function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string): void {
+  for (const plugin of asked.toReversed()) plugin.unreserve?.(pod, nodeName);
+}
+
+/** Plugins that hold the Pod back. */
+export interface PermitWait {
+  readonly plugin: string;
+  readonly timeoutMs: number;
+  readonly decision: Promise<"allowed" | Rejection>;
+}
+
+export type PermitResult =
+  | { readonly is: "allowed" }
+  | { readonly is: "rejected"; readonly refusal: Refusal }
+  | { readonly is: "wait"; readonly waits: readonly PermitWait[] };
+
+/** No plugin holds a Pod longer than this, whatever it says: what is reserved for it is lost to others meanwhile. */
+const PERMIT_TIMEOUT_MAX_MS = 15 * 60_000;
+
+/** One "no" is enough; otherwise all that hold the Pod back must let it go. */
+export function permit(profile: Profile, pod: PodInfo, nodeName: string): PermitResult {
+  const waits: PermitWait[] = [];
+  for (const plugin of profile.permit) {
+    const answer: PermitAnswer = plugin.permit?.(pod, nodeName) ?? { is: "allowed" };
+    if (answer.is === "rejected") return { is: "rejected", refusal: { plugin: plugin.name, rejection: answer.rejection } };
+    if (answer.is !== "wait") continue;
+    waits.push({ plugin: plugin.name, timeoutMs: Math.min(answer.timeoutMs, PERMIT_TIMEOUT_MAX_MS), decision: answer.decision });
+  }
+  return waits.length === 0 ? { is: "allowed" } : { is: "wait", waits };
+}
+
+/** Resolves when all let the Pod go (undefined), with the first "no", or when one of them took too long. Rejects when `signal` is aborted. */
+export async function waitOnPermit(waits: readonly PermitWait[], clock: Clock, signal: AbortSignal): Promise<Refusal | undefined> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  try {
+    return await firstRefusal(waits.map((wait) => waitOnOne(wait, clock, either)));
+  } finally {
+    over.abort();
+  }
+}
+
+async function waitOnOne({ plugin, timeoutMs, decision }: PermitWait, clock: Clock, signal: AbortSignal): Promise<Refusal | undefined> {
+  const answer = await Promise.race([decision, clock.sleep(timeoutMs, signal).then(() => tooLong(plugin, timeoutMs))]);
+  return answer === "allowed" ? undefined : { plugin, rejection: answer };
+}
+
+function firstRefusal(answers: readonly Promise<Refusal | undefined>[]): Promise<Refusal | undefined> {
+  return new Promise((resolve, reject) => {
+    for (const answer of answers) {
+      answer.then((refusal) => {
+        if (refusal !== undefined) resolve(refusal);
+      }, reject);
+    }
+    Promise.all(answers).then(() => resolve(undefined), reject);
+  });
+}
+
+function tooLong(plugin: string, timeoutMs: number): Rejection {
+  const reason = `rejected due to timeout after waiting ${formatDuration(durationOfMs(timeoutMs))} at plugin ${plugin}`;
+  return { reasons: [reason], resolvable: true };
+}
+
+/** What is shown and remembered when reserve or permit refuses. */
+export function diagnosisOf({ plugin, rejection }: Refusal, nodeName: string): Diagnosis {
+  const refused = rejection.reasons.map((reason) => ({ plugin, reason, nodes: 1, examples: [nodeName] }));
+  return { nodeCount: 1, preFilterMessage: "", refused, unschedulablePlugins: new Set([plugin]) };
+}

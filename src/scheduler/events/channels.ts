@@ -1,0 +1,79 @@
+/**
+ * What may happen in a cluster, as one bit each: whether a rule is about an event is then a single "and", which is asked for every event
+ * and every group of waiting Pods. The tables name every change, so that a new one cannot be forgotten here.
+ */
+import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../framework/cluster-event.ts";
+
+/** A set of kinds of events. */
+export type Channels = number;
+
+const NODE: Readonly<Record<NodeChange, Channels>> = {
+  added: 1 << 0,
+  deleted: 1 << 1,
+  allocatable: 1 << 2,
+  labels: 1 << 3,
+  taints: 1 << 4,
+  conditions: 1 << 5,
+  annotations: 1 << 6,
+  unschedulable: 1 << 7,
+  images: 1 << 8,
+};
+
+const ASSIGNED_POD: Readonly<Record<PodChange, Channels>> = {
+  added: 1 << 9,
+  deleted: 1 << 10,
+  labels: 1 << 11,
+  "scaled-down": 1 << 12,
+  tolerations: 1 << 13,
+  ungated: 1 << 14,
+  other: 1 << 15,
+};
+
+const WAITING_POD: Readonly<Record<PodChange, Channels>> = {
+  added: 1 << 16,
+  deleted: 1 << 17,
+  labels: 1 << 18,
+  "scaled-down": 1 << 19,
+  tolerations: 1 << 20,
+  ungated: 1 << 21,
+  other: 1 << 22,
+};
+
+const NAMESPACE: Channels = 1 << 23;
+
+/** Everything there is. */
+export const ALL_CHANNELS: Channels = (1 << 24) - 1;
+
+/** What happened; 0 if nothing that could matter. */
+export function channelsOfEvent(event: ClusterEvent): Channels {
+  switch (event.of) {
+    case "node":
+      return union(NODE, event.changes);
+    case "assigned-pod":
+      return union(ASSIGNED_POD, event.changes);
+    case "waiting-pod":
+      return union(WAITING_POD, event.changes);
+    case "namespace":
+      return NAMESPACE;
+  }
+}
+
+/** What a rule is about. */
+export function channelsOfRule(rule: RetryRule): Channels {
+  switch (rule.of) {
+    case "node":
+      return union(NODE, rule.changes);
+    case "assigned-pod":
+      return union(ASSIGNED_POD, rule.changes);
+    case "waiting-pod":
+      return union(WAITING_POD, rule.changes);
+    case "namespace":
+      return NAMESPACE;
+  }
+}
+
+function union<Change extends string>(table: Readonly<Record<Change, Channels>>, changes: Iterable<Change>): Channels {
+  let channels = 0;
+  for (const change of changes) channels |= table[change];
+  return channels;
+}

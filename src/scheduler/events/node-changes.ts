@@ -1,0 +1,66 @@
+/**
+ * What of a node changed, as far as it may let a Pod onto it that was refused before. A kubelet writes its node's status every few minutes
+ * without a change that matters, thousands of them do, so the usual answer is "nothing", and it is cheap.
+ * As upstream, a node that is cordoned changes nothing for the better, and images never decide whether a Pod fits: neither is told.
+ */
+import { deepEqual } from "../../base/deep.ts";
+import type { Node, NodeCondition } from "../../api/generated/core/v1.ts";
+import { compareQuantities, parseQuantity, QuantityError } from "../../api/machinery/quantity.ts";
+import type { NodeChange } from "../framework/cluster-event.ts";
+
+const NOTHING: ReadonlySet<NodeChange> = new Set();
+const EMPTY = {};
+
+/** The answers for a node that has come or gone. */
+export const NODE_ADDED: ReadonlySet<NodeChange> = new Set(["added"]);
+export const NODE_DELETED: ReadonlySet<NodeChange> = new Set(["deleted"]);
+
+const CHECKS: readonly (readonly [NodeChange, (previous: Node, node: Node) => boolean])[] = [
+  ["unschedulable", wasUncordoned],
+  ["allocatable", (previous, node) => !isSameAmounts(previous.status?.allocatable, node.status?.allocatable)],
+  ["labels", (previous, node) => !deepEqual(previous.metadata.labels ?? EMPTY, node.metadata.labels ?? EMPTY)],
+  ["taints", (previous, node) => !deepEqual(previous.spec?.taints ?? [], node.spec?.taints ?? [])],
+  ["conditions", (previous, node) => !isSameConditions(previous.status?.conditions ?? [], node.status?.conditions ?? [])],
+  ["annotations", (previous, node) => !deepEqual(previous.metadata.annotations ?? EMPTY, node.metadata.annotations ?? EMPTY)],
+];
+
+/** Empty if no Pod has a reason to be tried again. */
+export function nodeChanges(previous: Node, node: Node): ReadonlySet<NodeChange> {
+  let changes: Set<NodeChange> | undefined;
+  for (const [change, isChanged] of CHECKS) {
+    if (isChanged(previous, node)) (changes ??= new Set()).add(change);
+  }
+  return changes ?? NOTHING;
+}
+
+function wasUncordoned(previous: Node, node: Node): boolean {
+  return previous.spec?.unschedulable === true && node.spec?.unschedulable !== true;
+}
+
+type Amounts = Readonly<Record<string, string>>;
+
+/** By value: "1" and "1000m" are the same. */
+function isSameAmounts(a: Amounts = EMPTY, b: Amounts = EMPTY): boolean {
+  if (deepEqual(a, b)) return true;
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && isSameAmount(a[name] as string, b[name] as string));
+}
+
+function isSameAmount(a: string, b: string): boolean {
+  if (a === b) return true;
+  try {
+    return compareQuantities(parseQuantity(a), parseQuantity(b)) === 0;
+  } catch (error) {
+    if (error instanceof QuantityError) return false;
+    throw error;
+  }
+}
+
+/** Only type and status count: when it was last seen, and why, let no Pod in. */
+function isSameConditions(a: readonly NodeCondition[], b: readonly NodeCondition[]): boolean {
+  if (a.length === b.length && a.every(({ type, status }, index) => type === b[index]?.type && status === b[index]?.status)) return true;
+  const statuses = new Map(a.map(({ type, status }) => [type, status]));
+  const others = new Map(b.map(({ type, status }) => [type, status]));
+  return statuses.size === others.size && [...statuses].every(([type, status]) => others.get(type) === status);
+}

@@ -1,0 +1,52 @@
+/**
+ * What of a Pod changed, as far as it may change a scheduler's answer about it or about others. A change that is none of those with a name
+ * of their own is "other", as upstream's plain update: only those who ask for every update are told of it.
+ */
+import { deepEqual } from "../../base/deep.ts";
+import type { Namespace } from "../../api/generated/core/v1.ts";
+import type { PodChange } from "../framework/cluster-event.ts";
+import type { PodInfo } from "../framework/pod-info.ts";
+import type { Resources } from "../framework/resources.ts";
+
+/** The answers for a Pod that has come to a node or has left it. */
+export const POD_ADDED: ReadonlySet<PodChange> = new Set(["added"]);
+export const POD_DELETED: ReadonlySet<PodChange> = new Set(["deleted"]);
+
+const OTHER: ReadonlySet<PodChange> = new Set(["other"]);
+
+const CHECKS: readonly (readonly [PodChange, (previous: PodInfo, current: PodInfo) => boolean])[] = [
+  ["labels", (previous, current) => !deepEqual(previous.labels, current.labels)],
+  ["scaled-down", (previous, current) => asksForLess(previous.requests, current.requests)],
+  ["ungated", (previous, current) => gatesOf(previous) > 0 && gatesOf(current) === 0],
+  // Tolerations can be added and not changed, so their number tells.
+  ["tolerations", (previous, current) => tolerationsOf(previous) !== tolerationsOf(current)],
+];
+
+/** Never empty: whoever calls knows that there is another version. */
+export function podChanges(previous: PodInfo, current: PodInfo): ReadonlySet<PodChange> {
+  let changes: Set<PodChange> | undefined;
+  for (const [change, isChanged] of CHECKS) {
+    if (isChanged(previous, current)) (changes ??= new Set()).add(change);
+  }
+  return changes ?? OTHER;
+}
+
+/** Whether this is an event: the scheduler knows namespaces by their labels only. */
+export function namespaceChanged(previous: Namespace, namespace: Namespace): boolean {
+  return !deepEqual(previous.metadata.labels ?? {}, namespace.metadata.labels ?? {});
+}
+
+function asksForLess(before: Resources, now: Resources): boolean {
+  if (before.milliCpu > now.milliCpu || before.memoryBytes > now.memoryBytes) return true;
+  if (before.ephemeralStorageBytes > now.ephemeralStorageBytes) return true;
+  for (const [name, amount] of before.scalars) if (amount > (now.scalars.get(name) ?? 0)) return true;
+  return false;
+}
+
+function gatesOf({ pod }: PodInfo): number {
+  return pod.spec?.schedulingGates?.length ?? 0;
+}
+
+function tolerationsOf({ pod }: PodInfo): number {
+  return pod.spec?.tolerations?.length ?? 0;
+}

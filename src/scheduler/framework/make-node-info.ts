@@ -1,0 +1,225 @@
+/**
+ * Makes NodeInfos. Each is made from another by what changed, so that deciding a Pod costs one small object and one copy of a short list.
+ * Sums are added to and taken from; past 2^53, where that would no longer be exact, they are added up anew.
+ * Not here: which Pods are on which node, and how many nodes have an image (scheduler/cache).
+ */
+import type { Node } from "../../api/generated/core/v1.ts";
+import { amountOf, amountsOf, resourcesOf } from "./amounts.ts";
+import type { ImageState, NodeInfo } from "./node-info.ts";
+import type { HostPort, PodInfo } from "./pod-info.ts";
+import { NO_RESOURCES, type Resources } from "./resources.ts";
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_PODS: readonly PodInfo[] = Object.freeze([]);
+const NO_PORTS: readonly HostPort[] = Object.freeze([]);
+const NO_IMAGES: ReadonlyMap<string, ImageState> = new Map();
+
+let generation = 0;
+
+/** One for all clusters of the process: two states never share one, whoever made them. */
+export function nextGeneration(): number {
+  generation += 1;
+  return generation;
+}
+
+/** A node without Pods. */
+export function makeNodeInfo(node: Node, images: ReadonlyMap<string, ImageState> = NO_IMAGES): NodeInfoValue {
+  return new NodeInfoValue({ ...partsOfNode(node), ...WITHOUT_PODS, images });
+}
+
+/** What Pods are on a node that is not known. It has room for none. */
+export function makeUnknownNodeInfo(name: string): NodeInfoValue {
+  return makeNodeInfo({ apiVersion: "v1", kind: "Node", metadata: { name } });
+}
+
+type Parts = Omit<NodeInfo, "generation" | "withPod" | "withoutPod" | "withoutPods">;
+
+const WITHOUT_PODS = {
+  pods: NO_PODS,
+  podsWithAffinity: NO_PODS,
+  podsWithRequiredAntiAffinity: NO_PODS,
+  requested: NO_RESOURCES,
+  nonZeroRequestedMilliCpu: 0,
+  nonZeroRequestedMemoryBytes: 0,
+  usedPorts: NO_PORTS,
+};
+
+function partsOfNode(node: Node): Pick<Parts, "name" | "node" | "labels" | "allocatable" | "allowedPods"> {
+  const allocatable = node.status?.allocatable;
+  return {
+    name: node.metadata.name,
+    node,
+    labels: node.metadata.labels ?? NO_LABELS,
+    allocatable: resourcesOf(amountsOf(allocatable)),
+    allowedPods: amountOf("pods", allocatable?.["pods"] ?? "0"),
+  };
+}
+
+export class NodeInfoValue implements NodeInfo {
+  readonly name: string;
+  readonly node: Node;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly pods: readonly PodInfo[];
+  readonly podsWithAffinity: readonly PodInfo[];
+  readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
+  readonly requested: Resources;
+  readonly nonZeroRequestedMilliCpu: number;
+  readonly nonZeroRequestedMemoryBytes: number;
+  readonly allocatable: Resources;
+  readonly allowedPods: number;
+  readonly usedPorts: readonly HostPort[];
+  readonly images: ReadonlyMap<string, ImageState>;
+  readonly generation = nextGeneration();
+
+  constructor(parts: Parts) {
+    this.name = parts.name;
+    this.node = parts.node;
+    this.labels = parts.labels;
+    this.pods = parts.pods;
+    this.podsWithAffinity = parts.podsWithAffinity;
+    this.podsWithRequiredAntiAffinity = parts.podsWithRequiredAntiAffinity;
+    this.requested = parts.requested;
+    this.nonZeroRequestedMilliCpu = parts.nonZeroRequestedMilliCpu;
+    this.nonZeroRequestedMemoryBytes = parts.nonZeroRequestedMemoryBytes;
+    this.allocatable = parts.allocatable;
+    this.allowedPods = parts.allowedPods;
+    this.usedPorts = parts.usedPorts;
+    this.images = parts.images;
+  }
+
+  withPod(pod: PodInfo): NodeInfoValue {
+    return this.#changed([...this.pods, pod], undefined, pod);
+  }
+
+  withoutPod(uid: string): NodeInfoValue {
+    const index = this.#indexOf(uid);
+    return index < 0 ? this : this.#changed(this.pods.toSpliced(index, 1), this.pods[index], undefined);
+  }
+
+  withoutPods(removed: readonly PodInfo[]): NodeInfoValue {
+    const left = this.pods.filter((pod) => !removed.includes(pod));
+    if (left.length === this.pods.length) return this;
+    return this.#with(left, sumsOf(left), removed.some(hasAffinity), removed.some(hasPorts));
+  }
+
+  /** With this version of a Pod in the place of another, which keeps its turn; as a new one if there was none. */
+  withPodVersion(pod: PodInfo): NodeInfoValue {
+    const index = this.#indexOf(pod.uid);
+    return index < 0 ? this.withPod(pod) : this.#changed(this.pods.with(index, pod), this.pods[index], pod);
+  }
+
+  /** The same Pods on another version of the node. */
+  withNode(node: Node, images: ReadonlyMap<string, ImageState>): NodeInfoValue {
+    return new NodeInfoValue({
+      ...partsOfNode(node),
+      images,
+      pods: this.pods,
+      podsWithAffinity: this.podsWithAffinity,
+      podsWithRequiredAntiAffinity: this.podsWithRequiredAntiAffinity,
+      requested: this.requested,
+      nonZeroRequestedMilliCpu: this.nonZeroRequestedMilliCpu,
+      nonZeroRequestedMemoryBytes: this.nonZeroRequestedMemoryBytes,
+      usedPorts: this.usedPorts,
+    });
+  }
+
+  #indexOf(uid: string): number {
+    return this.pods.findIndex((pod) => pod.uid === uid);
+  }
+
+  #changed(pods: readonly PodInfo[], removed: PodInfo | undefined, added: PodInfo | undefined): NodeInfoValue {
+    const sums = sumsAfter(this, removed, added) ?? sumsOf(pods);
+    return this.#with(pods, sums, hasAffinity(removed) || hasAffinity(added), hasPorts(removed) || hasPorts(added));
+  }
+
+  /** Spelled out member by member: preemption makes thousands per Pod, and spreading takes longer than all the rest. */
+  #with(pods: readonly PodInfo[], sums: Sums, isAffinityChanged: boolean, arePortsChanged: boolean): NodeInfoValue {
+    return new NodeInfoValue({
+      name: this.name,
+      node: this.node,
+      labels: this.labels,
+      pods,
+      podsWithAffinity: isAffinityChanged ? pods.filter(hasAffinity) : this.podsWithAffinity,
+      podsWithRequiredAntiAffinity: isAffinityChanged ? pods.filter(hasRequiredAntiAffinity) : this.podsWithRequiredAntiAffinity,
+      requested: sums.requested,
+      nonZeroRequestedMilliCpu: sums.nonZeroRequestedMilliCpu,
+      nonZeroRequestedMemoryBytes: sums.nonZeroRequestedMemoryBytes,
+      allocatable: this.allocatable,
+      allowedPods: this.allowedPods,
+      usedPorts: arePortsChanged ? pods.flatMap(({ hostPorts }) => hostPorts) : this.usedPorts,
+      images: this.images,
+    });
+  }
+}
+
+export function hasAffinity(pod: PodInfo | undefined): boolean {
+  if (pod === undefined) return false;
+  return (
+    pod.requiredAffinity.length > 0 ||
+    pod.requiredAntiAffinity.length > 0 ||
+    pod.preferredAffinity.length > 0 ||
+    pod.preferredAntiAffinity.length > 0
+  );
+}
+
+function hasRequiredAntiAffinity({ requiredAntiAffinity }: PodInfo): boolean {
+  return requiredAntiAffinity.length > 0;
+}
+
+function hasPorts(pod: PodInfo | undefined): boolean {
+  return pod !== undefined && pod.hostPorts.length > 0;
+}
+
+type Sums = Pick<NodeInfo, "requested" | "nonZeroRequestedMilliCpu" | "nonZeroRequestedMemoryBytes">;
+
+/** Undefined: they are too large to be exact. */
+function sumsAfter(sums: Sums, removed: PodInfo | undefined, added: PodInfo | undefined): Sums | undefined {
+  const nonZeroRequestedMilliCpu = sums.nonZeroRequestedMilliCpu - (removed?.nonZeroMilliCpu ?? 0) + (added?.nonZeroMilliCpu ?? 0);
+  const nonZeroRequestedMemoryBytes =
+    sums.nonZeroRequestedMemoryBytes - (removed?.nonZeroMemoryBytes ?? 0) + (added?.nonZeroMemoryBytes ?? 0);
+  const requested = resourcesAfter(sums.requested, removed?.requests ?? NO_RESOURCES, added?.requests ?? NO_RESOURCES);
+  const isExact = isSafe(sums) && isSafe({ requested, nonZeroRequestedMilliCpu, nonZeroRequestedMemoryBytes });
+  return isExact ? { requested, nonZeroRequestedMilliCpu, nonZeroRequestedMemoryBytes } : undefined;
+}
+
+function isSafe({ requested, nonZeroRequestedMilliCpu, nonZeroRequestedMemoryBytes }: Sums): boolean {
+  if (nonZeroRequestedMilliCpu > Number.MAX_SAFE_INTEGER || nonZeroRequestedMemoryBytes > Number.MAX_SAFE_INTEGER) return false;
+  if (requested.milliCpu > Number.MAX_SAFE_INTEGER || requested.memoryBytes > Number.MAX_SAFE_INTEGER) return false;
+  if (requested.ephemeralStorageBytes > Number.MAX_SAFE_INTEGER) return false;
+  for (const amount of requested.scalars.values()) if (amount > Number.MAX_SAFE_INTEGER) return false;
+  return true;
+}
+
+function resourcesAfter(sum: Resources, removed: Resources, added: Resources): Resources {
+  return {
+    milliCpu: sum.milliCpu - removed.milliCpu + added.milliCpu,
+    memoryBytes: sum.memoryBytes - removed.memoryBytes + added.memoryBytes,
+    ephemeralStorageBytes: sum.ephemeralStorageBytes - removed.ephemeralStorageBytes + added.ephemeralStorageBytes,
+    scalars: scalarsAfter(sum.scalars, removed.scalars, added.scalars),
+  };
+}
+
+type Scalars = ReadonlyMap<string, number>;
+
+/** A name of which nothing is left is taken out, so that the sum does not tell what once was there. */
+function scalarsAfter(sum: Scalars, removed: Scalars, added: Scalars): Scalars {
+  if (removed.size === 0 && added.size === 0) return sum;
+  const scalars = new Map(sum);
+  for (const [name, amount] of removed) scalars.set(name, (scalars.get(name) ?? 0) - amount);
+  for (const [name, amount] of added) scalars.set(name, (scalars.get(name) ?? 0) + amount);
+  for (const name of removed.keys()) if (scalars.get(name) === 0) scalars.delete(name);
+  for (const name of added.keys()) if (scalars.get(name) === 0) scalars.delete(name);
+  return scalars;
+}
+
+function sumsOf(pods: readonly PodInfo[]): Sums {
+  let requested = NO_RESOURCES;
+  let nonZeroRequestedMilliCpu = 0;
+  let nonZeroRequestedMemoryBytes = 0;
+  for (const pod of pods) {
+    requested = resourcesAfter(requested, NO_RESOURCES, pod.requests);
+    nonZeroRequestedMilliCpu += pod.nonZeroMilliCpu;
+    nonZeroRequestedMemoryBytes += pod.nonZeroMemoryBytes;
+  }
+  return { requested, nonZeroRequestedMilliCpu, nonZeroRequestedMemoryBytes };
+}

@@ -1,0 +1,120 @@
+/**
+ * Makes PodInfos. The same Pod object gives the same PodInfo, so the queue, the cycle and the cache need not hand it around to share it.
+ * What cannot change in the life of a Pod (its rules of affinity) is taken over from its last version: reading selectors is what costs.
+ */
+import { isSidecar } from "../../api/core/v1/pod/containers.ts";
+import type { Container, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
+import { SelectorError } from "../../api/machinery/label-requirement.ts";
+import { labelSelectorFromObject } from "../../api/machinery/label-selector.ts";
+import type { AffinityTerm, HostPort, PodInfo, WeightedAffinityTerm } from "./pod-info.ts";
+import { requestsOf } from "./pod-requests.ts";
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+
+const made = new WeakMap<Pod, PodInfo>();
+
+/** `previous`: another version of the Pod, if there is one at hand. */
+export function podInfoOf(pod: Pod, previous?: PodInfo): PodInfo {
+  const known = made.get(pod);
+  if (known !== undefined) return known;
+  const info = makePodInfo(pod, previous);
+  made.set(pod, info);
+  return info;
+}
+
+/** The Pod as it will be once it is bound to the node. */
+export function placedOn(info: PodInfo, nodeName: string): PodInfo {
+  if (info.pod.spec?.nodeName === nodeName) return info;
+  const pod = { ...info.pod, spec: { ...info.pod.spec, containers: info.pod.spec?.containers ?? [], nodeName } };
+  const placed = { ...info, pod };
+  made.set(pod, placed);
+  return placed;
+}
+
+function makePodInfo(pod: Pod, previous: PodInfo | undefined): PodInfo {
+  const { name, namespace = "", uid = "", labels = NO_LABELS } = pod.metadata;
+  const affinity = previous !== undefined && previous.uid === uid ? previous : readAffinity(pod, namespace);
+  const { requests, nonZeroMilliCpu, nonZeroMemoryBytes } = requestsOf(pod);
+  return {
+    pod,
+    key: `${namespace}/${name}`,
+    uid,
+    namespace,
+    labels,
+    priority: pod.spec?.priority ?? 0,
+    requests,
+    nonZeroMilliCpu,
+    nonZeroMemoryBytes,
+    hostPorts: hostPortsOf(pod.spec),
+    requiredAffinity: affinity.requiredAffinity,
+    requiredAntiAffinity: affinity.requiredAntiAffinity,
+    preferredAffinity: affinity.preferredAffinity,
+    preferredAntiAffinity: affinity.preferredAntiAffinity,
+  };
+}
+
+type Affinity = Pick<PodInfo, "requiredAffinity" | "requiredAntiAffinity" | "preferredAffinity" | "preferredAntiAffinity">;
+
+const NO_TERMS: readonly never[] = Object.freeze([]);
+const NO_AFFINITY: Affinity = {
+  requiredAffinity: NO_TERMS,
+  requiredAntiAffinity: NO_TERMS,
+  preferredAffinity: NO_TERMS,
+  preferredAntiAffinity: NO_TERMS,
+};
+
+function readAffinity(pod: Pod, namespace: string): Affinity {
+  const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+  if (podAffinity === undefined && podAntiAffinity === undefined) return NO_AFFINITY;
+  return {
+    requiredAffinity: readTerms(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
+    requiredAntiAffinity: readTerms(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, namespace),
+    preferredAffinity: readWeightedTerms(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, namespace),
+    preferredAntiAffinity: readWeightedTerms(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution, namespace),
+  };
+}
+
+function readTerms(terms: readonly PodAffinityTerm[] | undefined, namespace: string): readonly AffinityTerm[] {
+  if (terms === undefined || terms.length === 0) return NO_TERMS;
+  return orNone(() => terms.map((term) => readTerm(term, namespace)));
+}
+
+function readWeightedTerms(terms: readonly WeightedPodAffinityTerm[] | undefined, namespace: string): readonly WeightedAffinityTerm[] {
+  if (terms === undefined || terms.length === 0) return NO_TERMS;
+  return orNone(() => terms.map(({ weight, podAffinityTerm }) => ({ weight, term: readTerm(podAffinityTerm, namespace) })));
+}
+
+/** The API server lets some selectors pass that mean nothing. As upstream does, the whole list they stand in is then left out. */
+function orNone<T>(read: () => readonly T[]): readonly T[] {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SelectorError) return NO_TERMS;
+    throw error;
+  }
+}
+
+function readTerm({ labelSelector, namespaces = [], namespaceSelector, topologyKey }: PodAffinityTerm, own: string): AffinityTerm {
+  const isOwnOnly = namespaces.length === 0 && namespaceSelector === undefined;
+  return {
+    namespaces: new Set(isOwnOnly ? [own] : namespaces),
+    namespaceSelector: labelSelectorFromObject(namespaceSelector),
+    selector: labelSelectorFromObject(labelSelector),
+    topologyKey,
+  };
+}
+
+const NO_PORTS: readonly HostPort[] = Object.freeze([]);
+
+/** Of what runs as long as the Pod does: sidecars and containers. */
+function hostPortsOf(spec: PodSpec | undefined): readonly HostPort[] {
+  let ports: HostPort[] | undefined;
+  const collect = (container: Container): void => {
+    for (const { hostPort = 0, hostIP = "", protocol = "TCP" } of container.ports ?? []) {
+      if (hostPort > 0) (ports ??= []).push({ ip: hostIP === "" ? "0.0.0.0" : hostIP, protocol, port: hostPort });
+    }
+  };
+  for (const container of spec?.initContainers ?? []) if (isSidecar(container)) collect(container);
+  for (const container of spec?.containers ?? []) collect(container);
+  return ports ?? NO_PORTS;
+}

@@ -1,0 +1,104 @@
+/** What a scheduler does, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
+import type { Family, HistogramFamily, HistogramSample } from "../base/prometheus-text.ts";
+import type { SchedulerCache } from "./cache/scheduler-cache.ts";
+import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
+
+export type AttemptResult = "scheduled" | "unschedulable" | "error";
+
+/** Upper bounds in seconds: upstream's, one millisecond doubled fifteen times. */
+const BOUNDS_S: readonly number[] = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
+/** Upstream's bounds of how many attempts a Pod took. */
+const ATTEMPT_BOUNDS: readonly number[] = [1, 2, 4, 8, 16];
+
+class Histogram {
+  readonly #bounds: readonly number[];
+  readonly counts: number[];
+  sum = 0;
+  count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  observe(value: number): void {
+    const found = this.#bounds.findIndex((bound) => value <= bound);
+    const bucket = found === -1 ? this.#bounds.length : found;
+    this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    this.sum += value;
+    this.count++;
+  }
+
+  sample(labels: HistogramSample["labels"]): HistogramSample {
+    return { labels, counts: this.counts, sum: this.sum, count: this.count };
+  }
+}
+
+interface OfResult {
+  readonly result: AttemptResult;
+  readonly profile: string;
+  readonly durations: Histogram;
+}
+
+export class SchedulerFigures {
+  readonly #results = new Map<string, OfResult>();
+  readonly #attempts = new Histogram(ATTEMPT_BOUNDS);
+  /** How often others were asked to leave for a Pod. */
+  preemptions = 0;
+
+  ended(result: AttemptResult, profile: string, seconds: number, attempts: number): void {
+    const key = `${result} ${profile}`;
+    let known = this.#results.get(key);
+    if (known === undefined) this.#results.set(key, (known = { result, profile, durations: new Histogram(BOUNDS_S) }));
+    known.durations.observe(seconds);
+    if (result === "scheduled") this.#attempts.observe(attempts);
+  }
+
+  families(queue: SchedulingQueue, cache: SchedulerCache): readonly (Family | HistogramFamily)[] {
+    const results = [...this.#results.values()];
+    const { nodes, pods, assumedPods } = cache.sizes;
+    const { active, backoff, unschedulable, gated } = queue.counts();
+    const sized = (counts: Readonly<Record<string, number>>, label: string): Family["samples"] =>
+      Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
+    return [
+      {
+        name: "scheduler_schedule_attempts_total",
+        type: "counter",
+        help: "Attempts to schedule Pods, by how they ended",
+        samples: results.map(({ result, profile, durations }) => ({ labels: { result, profile }, value: durations.count })),
+      },
+      {
+        name: "scheduler_scheduling_attempt_duration_seconds",
+        type: "histogram",
+        help: "How long an attempt took, from taking the Pod to its binding or refusal",
+        bounds: BOUNDS_S,
+        samples: results.map(({ result, profile, durations }) => durations.sample({ result, profile })),
+      },
+      {
+        name: "scheduler_pod_scheduling_attempts",
+        type: "histogram",
+        help: "How many attempts it took to schedule a Pod",
+        bounds: ATTEMPT_BOUNDS,
+        samples: [this.#attempts.sample({})],
+      },
+      {
+        name: "scheduler_pending_pods",
+        type: "gauge",
+        help: "Pods without a node now, by where they wait",
+        samples: sized({ active, backoff, unschedulable, gated }, "queue"),
+      },
+      {
+        name: "scheduler_cache_size",
+        type: "gauge",
+        help: "What the scheduler knows of the cluster",
+        samples: sized({ nodes, pods, assumed_pods: assumedPods }, "type"),
+      },
+      {
+        name: "scheduler_preemption_attempts_total",
+        type: "counter",
+        help: "How often Pods of lower priority were asked to leave",
+        samples: [{ labels: {}, value: this.preemptions }],
+      },
+    ];
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The plugins that a profile has unless it says otherwise, as upstream 1.36 has them. The order is that of asking at every point: a node
+ * that several would refuse is refused in the words of the first. Not here, until there is storage for it: VolumeRestrictions,
+ * NodeVolumeLimits, VolumeBinding, VolumeZone (before PodTopologySpread), DynamicResources (before DefaultPreemption) and
+ * NodeDeclaredFeatures (last).
+ */
+import type { PluginFactory } from "../framework/plugin.ts";
+import { defaultBinder } from "./default-binder/default-binder.ts";
+import { defaultPreemption } from "./default-preemption/default-preemption.ts";
+import { imageLocality } from "./image-locality/image-locality.ts";
+import { interPodAffinity } from "./inter-pod-affinity/inter-pod-affinity.ts";
+import { nodeAffinity } from "./node-affinity/node-affinity.ts";
+import { nodeName } from "./node-name/node-name.ts";
+import { nodePorts } from "./node-ports/node-ports.ts";
+import { nodeResourcesBalancedAllocation } from "./node-resources-balanced-allocation/node-resources-balanced-allocation.ts";
+import { nodeResourcesFit } from "./node-resources-fit/node-resources-fit.ts";
+import { nodeUnschedulable } from "./node-unschedulable/node-unschedulable.ts";
+import { podTopologySpread } from "./pod-topology-spread/pod-topology-spread.ts";
+import { prioritySort } from "./priority-sort/priority-sort.ts";
+import { schedulingGates } from "./scheduling-gates/scheduling-gates.ts";
+import { taintToleration } from "./taint-toleration/taint-toleration.ts";
+
+export interface DefaultPlugin {
+  // oxlint-disable-next-line typescript/no-explicit-any -- each plugin's arguments are its own business.
+  readonly factory: PluginFactory<any>;
+  /** How much its score counts; absent if it gives none. */
+  readonly weight?: number;
+}
+
+export const all: readonly DefaultPlugin[] = [
+  { factory: schedulingGates },
+  { factory: prioritySort },
+  { factory: nodeUnschedulable },
+  { factory: nodeName },
+  // The words of an administrator weigh more than evenness.
+  { factory: taintToleration, weight: 3 },
+  { factory: nodeAffinity, weight: 2 },
+  { factory: nodePorts },
+  { factory: nodeResourcesFit, weight: 1 },
+  { factory: podTopologySpread, weight: 2 },
+  { factory: interPodAffinity, weight: 2 },
+  { factory: defaultPreemption },
+  { factory: nodeResourcesBalancedAllocation, weight: 1 },
+  { factory: imageLocality, weight: 1 },
+  { factory: defaultBinder },
+];

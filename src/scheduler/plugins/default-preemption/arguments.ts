@@ -1,0 +1,48 @@
+/**
+ * How many nodes DefaultPreemption looks at, as a configuration says it: names, defaults, limits and complaints are upstream's. More nodes
+ * mean a better choice of whom to evict, and a longer cycle.
+ */
+import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
+import { argumentsOf, checkedArguments, decodeArguments, INT32, type ReadArguments } from "../../framework/read-arguments.ts";
+
+export interface DefaultPreemptionArguments {
+  /** The part of the nodes that might do of which a choice is made, in percent. */
+  readonly minCandidateNodesPercentage: number;
+  /** But not of fewer than this, if there are so many. */
+  readonly minCandidateNodesAbsolute: number;
+}
+
+export const DEFAULT_ARGUMENTS: DefaultPreemptionArguments = { minCandidateNodesPercentage: 10, minCandidateNodesAbsolute: 100 };
+
+const PERCENTAGE = "minCandidateNodesPercentage";
+const ABSOLUTE = "minCandidateNodesAbsolute";
+const SCHEMA = argumentsOf("DefaultPreemptionArgs", { [PERCENTAGE]: INT32, [ABSOLUTE]: INT32 });
+
+export function readDefaultPreemptionArguments(written: unknown): ReadArguments<DefaultPreemptionArguments> {
+  const decoded = decodeArguments<Partial<DefaultPreemptionArguments>>(written, SCHEMA);
+  if (!decoded.ok) return decoded;
+  const {
+    minCandidateNodesPercentage = DEFAULT_ARGUMENTS.minCandidateNodesPercentage,
+    minCandidateNodesAbsolute = DEFAULT_ARGUMENTS.minCandidateNodesAbsolute,
+  } = decoded.arguments;
+  const args = { minCandidateNodesPercentage, minCandidateNodesAbsolute };
+  return checkedArguments(args, errorsOf(args));
+}
+
+function* errorsOf(args: DefaultPreemptionArguments): Iterable<FieldError> {
+  const { minCandidateNodesPercentage: percentage, minCandidateNodesAbsolute: absolute } = args;
+  if (percentage < 0 || percentage > 100) yield invalid(PERCENTAGE, percentage, "not in valid range [0, 100]");
+  if (absolute < 0) yield invalid(ABSOLUTE, absolute, "not in valid range [0, inf)");
+  if (percentage !== 0 || absolute !== 0) return;
+  yield invalid(PERCENTAGE, percentage, "cannot be zero at the same time as minCandidateNodesAbsolute");
+  yield invalid(ABSOLUTE, absolute, "cannot be zero at the same time as minCandidateNodesPercentage");
+}
+
+/** Of how many nodes, out of those that might do, a choice is made. */
+export function candidatesWanted(
+  { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArguments,
+  potentialNodes: number,
+): number {
+  const part = Math.floor((potentialNodes * minCandidateNodesPercentage) / 100);
+  return Math.min(potentialNodes, Math.max(part, minCandidateNodesAbsolute));
+}

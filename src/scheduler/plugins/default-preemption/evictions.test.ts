@@ -1,0 +1,172 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { Effects } from "../../framework/plugin.ts";
+import { aNode, aPod, nodeInfo, podInfo } from "../../testing/builders.ts";
+import { preemptionIn, type PreemptionParts } from "./testing/preemption.ts";
+import { whatIfOf } from "./testing/what-if.ts";
+
+const HIGH = aPod("high", { cpu: "4", priority: 100 });
+const HELD_BACK = { reasons: ["waiting for the preemption for this pod to be finished"], resolvable: false };
+
+/** Four Pods that all have to go, most important first. */
+function victims(): Pod[] {
+  return ["a", "b", "c", "d"].map((name, index) => aPod(name, { cpu: "1", priority: 50 - index, node: "n" }));
+}
+
+/** Effects that end when the test says so. */
+class SlowEffects implements Effects {
+  readonly begun: string[] = [];
+  readonly #open = new Map<string, { done(): void; fail(error: Error): void }>();
+
+  bind(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  preempt(victim: Pod): Promise<void> {
+    return this.#wait(`preempt ${victim.metadata.name}`);
+  }
+
+  clearNomination(pod: Pod): Promise<void> {
+    return this.#wait(`clear ${pod.metadata.name}`);
+  }
+
+  #wait(what: string): Promise<void> {
+    this.begun.push(what);
+    return new Promise((done, fail) => this.#open.set(what, { done, fail }));
+  }
+
+  async end(what: string, error?: Error): Promise<void> {
+    if (error === undefined) this.#open.get(what)?.done();
+    else this.#open.get(what)?.fail(error);
+    // All that waited for it, and what waits for that.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+}
+
+function begin(pods: Pod[], parts: PreemptionParts = {}) {
+  const effects = new SlowEffects();
+  const seen = [HIGH, ...pods];
+  const plugin = preemptionIn({ pods: seen, effects, ...parts });
+  const info = podInfo(HIGH);
+  const answer = plugin.postFilter(info, whatIfOf(info, nodeInfo(aNode("n"), ...pods)));
+  if (answer.is !== "nominated") throw new Error(answer.message);
+  return { effects, seen, plugin, act: () => answer.act(new AbortController().signal) };
+}
+
+test("A Pod is held back from the moment it is nominated until the last of its victims was told to go", async () => {
+  const { effects, plugin, act } = begin(victims());
+  deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
+  equal(plugin.preEnqueue(aPod("other")), undefined);
+
+  const acted = act();
+  await effects.end("");
+  deepEqual(effects.begun, ["preempt a", "preempt b", "preempt c"]);
+  for (const name of ["c", "a", "b"]) await effects.end(`preempt ${name}`);
+  deepEqual(effects.begun.at(-1), "preempt d");
+  deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
+  await effects.end("preempt d");
+  await acted;
+
+  equal(plugin.preEnqueue(HIGH), undefined);
+});
+
+for (const { how, last } of [
+  { how: "leaves", last: aPod("d", { deletedAt: "2026-01-01T00:00:00Z" }) },
+  { how: "is gone", last: undefined },
+  { how: "is gone and another has its name", last: aPod("d", { uid: "another" }) },
+]) {
+  test(`A Pod is let through as soon as it is seen that its last victim ${how}`, async () => {
+    const { effects, seen, plugin, act } = begin(victims());
+    const acted = act();
+    seen.splice(4, 1, ...(last === undefined ? [] : [last]));
+    // The others are not told yet, so the last one's end says nothing.
+    deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
+    await effects.end("");
+    for (const name of ["a", "b", "c"]) await effects.end(`preempt ${name}`);
+
+    equal(plugin.preEnqueue(HIGH), undefined);
+
+    await effects.end("preempt d");
+    await acted;
+  });
+}
+
+test("If a victim cannot be told, the last is spared and the Pod let go", async () => {
+  const { effects, plugin, act } = begin(victims());
+  const acted = rejects(act(), /no connection/);
+  await effects.end("");
+
+  await effects.end("preempt b", new Error("no connection"));
+  deepEqual(plugin.preEnqueue(HIGH), HELD_BACK);
+  for (const name of ["a", "c"]) await effects.end(`preempt ${name}`);
+  await acted;
+
+  deepEqual(effects.begun, ["preempt a", "preempt b", "preempt c"]);
+  equal(plugin.preEnqueue(HIGH), undefined);
+});
+
+test("If the last victim cannot be told, the Pod is let go", async () => {
+  const { effects, plugin, act } = begin(
+    victims()
+      .slice(0, 1)
+      .map((pod) => ({ ...pod, spec: { ...pod.spec, containers: aPod("x", { cpu: "4" }).spec?.containers ?? [] } })),
+  );
+  const acted = rejects(act(), /no connection/);
+  await effects.end("");
+
+  await effects.end("preempt a", new Error("no connection"));
+  await acted;
+
+  equal(plugin.preEnqueue(HIGH), undefined);
+});
+
+test("At most sixteen victims are told at once, and none after one that failed", async () => {
+  const many = Array.from({ length: 40 }, (_, index) => aPod(`v${index}`, { cpu: "100m", node: "n" }));
+  const { effects, act } = begin(many);
+  const acted = rejects(act(), /no connection/);
+  await effects.end("");
+  equal(effects.begun.length, 16);
+
+  await effects.end("preempt v0");
+  equal(effects.begun.length, 17);
+  await effects.end("preempt v1", new Error("no connection"));
+  for (let index = 2; index < 17; index++) await effects.end(`preempt v${index}`);
+  await acted;
+
+  equal(effects.begun.length, 17);
+});
+
+test("Pods of lower priority that were nominated to the node look elsewhere; if they cannot be told, the rest goes on", async () => {
+  const nominated = { n: [aPod("lower", { priority: 99 }), aPod("equal", { priority: 100 }), aPod("lowest")] };
+  const { effects, act } = begin(victims(), { nominated });
+  const acted = rejects(act(), /no connection/);
+
+  await effects.end("");
+  await effects.end("clear lower", new Error("no connection"));
+  await effects.end("clear lowest");
+  for (const name of ["a", "b", "c", "d"]) await effects.end(`preempt ${name}`);
+  await acted;
+
+  deepEqual(effects.begun, ["clear lower", "clear lowest", "preempt a", "preempt b", "preempt c", "preempt d"]);
+});
+
+test("If all victims leave already, nothing is done and nobody held back", async () => {
+  const leaving = victims().map((pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }));
+  const { effects, plugin, act } = begin(leaving, { nominated: { n: [aPod("lower")] } });
+
+  equal(plugin.preEnqueue(HIGH), undefined);
+  await act();
+
+  deepEqual(effects.begun, []);
+});
+
+test("A Pod that was held back is worth asking about when a Pod leaves the node to which it is nominated", () => {
+  const [rule] = preemptionIn({}).retryOn;
+  const gone = (node: string) => ({ of: "assigned-pod" as const, changes: new Set(["deleted" as const]), pod: aPod("a", { node }) });
+  const isWorthIt = (pod: Pod, node: string) => rule?.of === "assigned-pod" && rule.isWorthIt?.(pod, gone(node));
+
+  equal(isWorthIt(aPod("high", { nominatedNode: "n" }), "n"), true);
+  equal(isWorthIt(aPod("high", { nominatedNode: "n" }), "m"), false);
+  equal(isWorthIt(aPod("high"), "m"), true);
+});

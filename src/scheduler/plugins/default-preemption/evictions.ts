@@ -1,0 +1,82 @@
+/**
+ * Evictions that are under way, beside the cycles of other Pods. A Pod for which room is being made is not tried meanwhile: it would find
+ * its victims still there and choose others. The victims go together, but the last one only when all others have: as soon as that one
+ * is seen to go, the Pod may be tried, also if the answer to the request that deleted it has not come yet. Otherwise the event of
+ * the deletion, for which the Pod waits, could come while it is still held back, and be lost.
+ */
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
+import type { PluginContext } from "../../framework/plugin.ts";
+import type { Candidate } from "./victims.ts";
+
+/** Requests at once for one Pod: upstream's parallelism. */
+const PARALLEL_MAX = 16;
+
+type Context = Pick<PluginContext, "cluster" | "effects" | "nominatedPods">;
+
+export class Evictions {
+  readonly #context: Context;
+  /** By the uid of the Pod for which room is made; the last victim once it is that one's turn. */
+  readonly #underWay = new Map<string, Pod | undefined>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Whether the Pod must wait for its victims to be told. */
+  isUnderWay(uid: string): boolean {
+    if (!this.#underWay.has(uid)) return false;
+    const last = this.#underWay.get(uid);
+    return last === undefined || this.#isStaying(last);
+  }
+
+  /** From now on the Pod is held back, until what is returned has run; it must be called. It rejects with what failed first. */
+  begin(preemptor: PodInfo, { nodeName, victims }: Candidate): (signal: AbortSignal) => Promise<void> {
+    // Those that leave already need no telling.
+    const staying = victims.map(({ pod }) => pod).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const last = staying.pop();
+    if (last === undefined) return () => Promise.resolve();
+    const { uid } = preemptor;
+    this.#underWay.set(uid, undefined);
+    return async (signal) => {
+      const preempt = (victim: Pod): Promise<void> => this.#context.effects.preempt(victim, preemptor.pod, nodeName, signal);
+      try {
+        const failures = await this.#clearNominations(preemptor, nodeName, signal);
+        await eachInParallel(staying, preempt);
+        this.#underWay.set(uid, last);
+        await preempt(last);
+        if (failures.length > 0) throw failures[0];
+      } finally {
+        this.#underWay.delete(uid);
+      }
+    };
+  }
+
+  #isStaying({ metadata }: Pod): boolean {
+    const seen = this.#context.cluster.pod(metadata.namespace ?? "", metadata.name);
+    return seen !== undefined && seen.metadata.uid === metadata.uid && seen.metadata.deletionTimestamp === undefined;
+  }
+
+  /** Those of lower priority that were to come to the node may not fit any more; now they can look elsewhere. Their failure stops nothing. */
+  async #clearNominations(preemptor: PodInfo, nodeName: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const failures: unknown[] = [];
+    for (const other of this.#context.nominatedPods(nodeName)) {
+      if (other.priority >= preemptor.priority) continue;
+      await this.#context.effects.clearNomination(other.pod, signal).catch((error: unknown) => failures.push(error));
+    }
+    return failures;
+  }
+}
+
+/** After the first failure none is begun; rejects with it when those under way are over. */
+async function eachInParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      await work(items[next++] as T).catch((error: unknown) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL_MAX, items.length) }, worker));
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,29 @@
+/** The arguments of InterPodAffinity: names, defaults, limits and complaints are upstream's (InterPodAffinityArgs). */
+import { invalid, type FieldError } from "../../../api/machinery/field-error.ts";
+import type { ScalarSchema } from "../../../api/machinery/schema.ts";
+import { argumentsOf, checkedArguments, decodeArguments, INT32, type ReadArguments } from "../../framework/read-arguments.ts";
+
+export interface InterPodAffinityArguments {
+  /** What a Pod that is there and needs the newcomer near is worth in scoring, 0 to 100. */
+  readonly hardPodAffinityWeight: number;
+  /** Whether the wishes of Pods that are there do not count for a newcomer that has none itself: quicker where few have any. */
+  readonly ignorePreferredTermsOfExistingPods: boolean;
+}
+
+export const DEFAULT_ARGUMENTS: InterPodAffinityArguments = { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false };
+
+const WEIGHT_MAX = 100;
+
+const BOOLEAN: ScalarSchema = { type: "boolean" };
+const SCHEMA = argumentsOf("InterPodAffinityArgs", { hardPodAffinityWeight: INT32, ignorePreferredTermsOfExistingPods: BOOLEAN });
+
+export function readInterPodAffinityArguments(written: unknown): ReadArguments<InterPodAffinityArguments> {
+  const decoded = decodeArguments<Partial<InterPodAffinityArguments>>(written, SCHEMA);
+  if (!decoded.ok) return decoded;
+  const args = { ...DEFAULT_ARGUMENTS, ...decoded.arguments };
+  return checkedArguments(args, errorsOf(args));
+}
+
+function* errorsOf({ hardPodAffinityWeight: weight }: InterPodAffinityArguments): Iterable<FieldError> {
+  if (weight < 0 || weight > WEIGHT_MAX) yield invalid("hardPodAffinityWeight", weight, `not in valid range [0, ${WEIGHT_MAX}]`);
+}

@@ -1,0 +1,23 @@
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import { checkRetries, filtered, made, nodeEvent } from "../../testing/ask-plugin.ts";
+import { aNode, aPod, nodeInfo } from "../../testing/builders.ts";
+import { nodeName } from "./node-name.ts";
+
+const plugin = made(nodeName);
+const refuses = { reasons: ["node(s) didn't match the requested node name"], resolvable: false };
+
+for (const [when, pod, expected] of [
+  ["the Pod names no node", aPod("p"), "skip"],
+  ["the Pod names this node", aPod("p", { node: "n1" }), undefined],
+  ["the Pod names another node", aPod("p", { node: "n2" }), refuses],
+] as const) {
+  test(`NodeName.filter when ${when}`, () => deepEqual(filtered(plugin, pod, nodeInfo(aNode("n1"))), expected));
+}
+
+test("NodeName is asked again only when a node has come", () => {
+  checkRetries(plugin, aPod("p"), [
+    ["a node has come", nodeEvent("added", aNode("n2")), true],
+    ["a node has other labels", nodeEvent("labels", aNode("n2"), aNode("n2")), false],
+  ]);
+});

@@ -1,0 +1,40 @@
+import { deepEqual } from "node:assert/strict";
+import { test } from "node:test";
+import { checkRetries, filtered, made, nodeEvent, podEvent } from "../../testing/ask-plugin.ts";
+import { aNode, aPod, nodeInfo, type PodPort } from "../../testing/builders.ts";
+import { nodePorts } from "./node-ports.ts";
+
+const plugin = made(nodePorts);
+const refuses = { reasons: ["node(s) didn't have free ports for the requested pod ports"], resolvable: true };
+
+type Ports = readonly (number | PodPort)[];
+
+const ROWS: readonly (readonly [when: string, wanted: Ports, used: Ports, expected: unknown])[] = [
+  ["the Pod takes none", [], [80], "skip"],
+  ["nobody has any", [80], [], undefined],
+  ["somebody has another", [80], [81], undefined],
+  ["somebody has it", [80], [80], refuses],
+  ["somebody has one of two", [80, 81], [82, 81], refuses],
+  ["somebody has it for another protocol", [{ port: 80, protocol: "UDP" }], [80], undefined],
+  ["somebody has it at another address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.2" }], undefined],
+  ["somebody has it at the same address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.1" }], refuses],
+  ["somebody has it at all addresses", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "0.0.0.0" }], refuses],
+  ["the Pod wants it at all addresses and somebody has it at one", [80], [{ port: 80, ip: "10.0.0.1" }], refuses],
+];
+
+for (const [when, wanted, used, expected] of ROWS) {
+  test(`NodePorts.filter when ${when}`, () => {
+    const node = nodeInfo(aNode("n1"), aPod("other", { ports: used, node: "n1" }));
+    deepEqual(filtered(plugin, aPod("p", { ports: wanted }), node), expected);
+  });
+}
+
+test("NodePorts is asked again when a node has come or one of its ports is free", () => {
+  checkRetries(plugin, aPod("p", { ports: [80] }), [
+    ["a node has come", nodeEvent("added", aNode("n2")), true],
+    ["a Pod with the port is gone", podEvent("assigned-pod", "deleted", aPod("other", { ports: [80], node: "n1" })), true],
+    ["a Pod with another port is gone", podEvent("assigned-pod", "deleted", aPod("other", { ports: [81], node: "n1" })), false],
+    ["a Pod without ports is gone", podEvent("assigned-pod", "deleted", aPod("other", { node: "n1" })), false],
+    ["a Pod has come", podEvent("assigned-pod", "added", aPod("other", { ports: [80], node: "n1" })), false],
+  ]);
+});

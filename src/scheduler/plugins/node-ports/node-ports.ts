@@ -1,0 +1,34 @@
+/** NodePorts: a Pod that takes ports of its node does not go where one of them is taken. */
+import { doAnyCollide } from "../../../api/core/v1/pod/host-ports.ts";
+import { podInfoOf } from "../../framework/make-pod-info.ts";
+import type { NodeInfo } from "../../framework/node-info.ts";
+import type { Plugin, PluginFactory, PreFilterAnswer, Rejection } from "../../framework/plugin.ts";
+import type { HostPort, PodInfo } from "../../framework/pod-info.ts";
+
+const TAKEN: Rejection = { reasons: ["node(s) didn't have free ports for the requested pod ports"], resolvable: true };
+
+const plugin: Plugin<readonly HostPort[]> = {
+  name: "NodePorts",
+
+  retryOn: [
+    {
+      of: "assigned-pod",
+      changes: ["deleted"],
+      isWorthIt: (pod, { pod: gone }) => doAnyCollide(podInfoOf(pod).hostPorts, podInfoOf(gone).hostPorts),
+    },
+    { of: "node", changes: ["added"] },
+  ],
+
+  preFilter({ hostPorts }: PodInfo): PreFilterAnswer<readonly HostPort[]> {
+    return hostPorts.length === 0 ? { is: "skip" } : { is: "ready", state: hostPorts };
+  },
+
+  filter(wanted: readonly HostPort[], _pod: PodInfo, { usedPorts }: NodeInfo): Rejection | undefined {
+    return doAnyCollide(wanted, usedPorts) ? TAKEN : undefined;
+  },
+};
+
+export const nodePorts: PluginFactory = {
+  name: plugin.name,
+  make: () => plugin,
+};

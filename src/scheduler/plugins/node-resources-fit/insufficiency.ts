@@ -1,0 +1,85 @@
+/**
+ * Whether a node has room for what a Pod asks for, and if not, of what it has too little. A node that would be too small even if it were
+ * empty is not worth taking Pods off it. Runs for every node: the answers that are most often given are made beforehand.
+ */
+import type { NodeInfo } from "../../framework/node-info.ts";
+import type { Rejection } from "../../framework/plugin.ts";
+import type { Resources } from "../../framework/resources.ts";
+
+/** What a Pod asks for. */
+export interface Demand {
+  readonly milliCpu: number;
+  readonly memoryBytes: number;
+  readonly ephemeralStorageBytes: number;
+  readonly scalars: readonly ScalarDemand[];
+}
+
+interface ScalarDemand {
+  readonly name: string;
+  readonly amount: number;
+  readonly reason: string;
+}
+
+/** What of a node decides. */
+export type Room = Pick<NodeInfo, "pods" | "allowedPods" | "allocatable" | "requested">;
+
+const NO_SCALAR_DEMANDS: readonly ScalarDemand[] = [];
+
+export function demandOf({ scalars, ...requests }: Resources, isIgnored: (resource: string) => boolean): Demand {
+  if (scalars.size === 0) return { ...requests, scalars: NO_SCALAR_DEMANDS };
+  const counted = [...scalars].filter(([name, amount]) => amount !== 0 && !isIgnored(name));
+  return { ...requests, scalars: counted.map(([name, amount]) => ({ name, amount, reason: `Insufficient ${name}` })) };
+}
+
+const PODS = 1;
+const CPU = 2;
+const MEMORY = 4;
+const EPHEMERAL_STORAGE = 8;
+/** More is asked for than the node has in all. */
+const TOO_SMALL = 16;
+
+const REASONS = [
+  [PODS, "Too many pods"],
+  [CPU, "Insufficient cpu"],
+  [MEMORY, "Insufficient memory"],
+  [EPHEMERAL_STORAGE, "Insufficient ephemeral-storage"],
+] as const;
+
+/** By what is lacking. */
+const REJECTIONS: readonly Rejection[] = Array.from({ length: 2 * TOO_SMALL }, (_, lacking) => ({
+  reasons: REASONS.flatMap(([what, reason]) => ((lacking & what) === 0 ? [] : [reason])),
+  resolvable: (lacking & TOO_SMALL) === 0,
+}));
+
+/** Undefined: it fits. */
+export function insufficiency(demand: Demand, room: Room): Rejection | undefined {
+  const { allocatable, requested } = room;
+  const { milliCpu, memoryBytes, ephemeralStorageBytes, scalars } = demand;
+  let lacking = room.pods.length < room.allowedPods ? 0 : PODS;
+  // What is not asked for is not looked at: a node may be overbooked already.
+  if (milliCpu > 0 && milliCpu > allocatable.milliCpu - requested.milliCpu) {
+    lacking |= milliCpu > allocatable.milliCpu ? CPU | TOO_SMALL : CPU;
+  }
+  if (memoryBytes > 0 && memoryBytes > allocatable.memoryBytes - requested.memoryBytes) {
+    lacking |= memoryBytes > allocatable.memoryBytes ? MEMORY | TOO_SMALL : MEMORY;
+  }
+  if (ephemeralStorageBytes > 0 && ephemeralStorageBytes > allocatable.ephemeralStorageBytes - requested.ephemeralStorageBytes) {
+    lacking |= ephemeralStorageBytes > allocatable.ephemeralStorageBytes ? EPHEMERAL_STORAGE | TOO_SMALL : EPHEMERAL_STORAGE;
+  }
+  for (const scalar of scalars) if (isLacking(scalar, room)) return withScalars(lacking, scalars, room);
+  return lacking === 0 ? undefined : REJECTIONS[lacking];
+}
+
+function isLacking({ name, amount }: ScalarDemand, { allocatable, requested }: Room): boolean {
+  return amount > (allocatable.scalars.get(name) ?? 0) - (requested.scalars.get(name) ?? 0);
+}
+
+function withScalars(lacking: number, scalars: readonly ScalarDemand[], room: Room): Rejection {
+  const missing = scalars.filter((scalar) => isLacking(scalar, room));
+  const isTooSmall = missing.some(({ name, amount }) => amount > (room.allocatable.scalars.get(name) ?? 0));
+  const others = REJECTIONS[lacking];
+  return {
+    reasons: [...(others?.reasons ?? []), ...missing.map(({ reason }) => reason)],
+    resolvable: !isTooSmall && (others?.resolvable ?? true),
+  };
+}

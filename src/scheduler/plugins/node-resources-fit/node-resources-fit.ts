@@ -1,0 +1,70 @@
+/**
+ * NodeResourcesFit: a Pod goes only where what it asks for is free, and rather to nodes that the chosen strategy of scoring prefers.
+ * Not here: extended resources that are devices of a ResourceSlice (upstream's DRAExtendedResource); only what nodes tell counts.
+ */
+import { isExtendedResource } from "../../../api/core/v1/pod/validate-resources.ts";
+import type { NodeInfo } from "../../framework/node-info.ts";
+import type { Plugin, PluginContext, PluginFactory, PreFilterAnswer, PreScoreAnswer, Rejection } from "../../framework/plugin.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
+import { requestsOf, type PodRequests } from "../../framework/pod-requests.ts";
+import { resourceAmount, type ScoredResource } from "../../framework/scored-resources.ts";
+import { readFitArguments, type FitArguments } from "./arguments.ts";
+import { demandOf, insufficiency, type Demand } from "./insufficiency.ts";
+import { retryRules } from "./retry-rules.ts";
+import { scorerOf } from "./scoring-strategy.ts";
+
+const NAME = "NodeResourcesFit";
+
+export const nodeResourcesFit: PluginFactory<FitArguments> = {
+  name: NAME,
+  readArguments: readFitArguments,
+  make: (_context: PluginContext, args: FitArguments) => makePlugin(args),
+};
+
+/** The state of scoring is what the Pod asks for, in the order of the strategy's resources. */
+function makePlugin({ ignoredResources, ignoredResourceGroups, scoringStrategy }: FitArguments): Plugin<Demand, readonly number[]> {
+  const { resources } = scoringStrategy;
+  const scorer = scorerOf(scoringStrategy);
+  const names = new Set(ignoredResources);
+  const groups = new Set(ignoredResourceGroups);
+  const isIgnored = (resource: string): boolean =>
+    (names.has(resource) || groups.has(resource.slice(0, resource.indexOf("/")))) && isExtendedResource(resource);
+
+  return {
+    name: NAME,
+
+    retryOn: retryRules(isIgnored),
+
+    preFilter({ requests }: PodInfo): PreFilterAnswer<Demand> {
+      return { is: "ready", state: demandOf(requests, isIgnored) };
+    },
+
+    filter(demand: Demand, _pod: PodInfo, node: NodeInfo): Rejection | undefined {
+      return insufficiency(demand, node);
+    },
+
+    preScore(pod: PodInfo): PreScoreAnswer<readonly number[]> {
+      return { is: "ready", state: scoredRequests(byContainers(pod), resources) };
+    },
+
+    score(requests: readonly number[], _pod: PodInfo, node: NodeInfo): number {
+      return scorer(requests, node);
+    },
+  };
+}
+
+function scoredRequests(pod: PodRequests, resources: readonly ScoredResource[]): readonly number[] {
+  return resources.map(({ name }) => {
+    if (name === "cpu") return pod.nonZeroMilliCpu;
+    if (name === "memory") return pod.nonZeroMemoryBytes;
+    return resourceAmount(pod.requests, name);
+  });
+}
+
+/** Upstream scores a Pod by what its containers ask for, even if it asks for something else as a whole; only fitting heeds that. */
+function byContainers(info: PodInfo): PodRequests {
+  const { spec } = info.pod;
+  if (spec?.resources === undefined) return info;
+  const { resources: _ofThePod, ...rest } = spec;
+  return requestsOf({ ...info.pod, spec: rest });
+}

@@ -1,0 +1,59 @@
+/** When a Pod that found no room is worth another try: when something became free, or more, of what it asks for. */
+import type { Node, Pod } from "../../../api/generated/core/v1.ts";
+import { amountsOf, resourcesOf } from "../../framework/amounts.ts";
+import type { RetryRule } from "../../framework/cluster-event.ts";
+import { podInfoOf } from "../../framework/make-pod-info.ts";
+import { NO_RESOURCES, type Resources } from "../../framework/resources.ts";
+import { demandOf, insufficiency, type Demand, type Room } from "./insufficiency.ts";
+
+export function retryRules(isIgnored: (resource: string) => boolean): readonly RetryRule[] {
+  const demand = (pod: Pod): Demand => demandOf(podInfoOf(pod).requests, isIgnored);
+  return [
+    { of: "assigned-pod", changes: ["deleted"] },
+    {
+      of: "assigned-pod",
+      changes: ["scaled-down"],
+      isWorthIt: (pod, { pod: other, previous }) => previous === undefined || isLessUsed(demand(pod), previous, other),
+    },
+    { of: "waiting-pod", changes: ["scaled-down"] },
+    {
+      of: "node",
+      changes: ["added", "allocatable"],
+      isWorthIt: (pod, { node, previous }) => isNewRoom(demand(pod), node, previous),
+    },
+  ];
+}
+
+function isLessUsed(demand: Demand, before: Pod, after: Pod): boolean {
+  return isMoreOfAny(demand, podInfoOf(before).requests, podInfoOf(after).requests);
+}
+
+/** A node on which the Pod would not even fit alone cannot help, nor one that has no more than before of what the Pod asks for. */
+function isNewRoom(demand: Demand, node: Node, previous: Node | undefined): boolean {
+  const room = emptyRoomOf(node);
+  if (insufficiency(demand, room) !== undefined) return false;
+  if (previous === undefined) return true;
+  const before = emptyRoomOf(previous);
+  return room.allowedPods > before.allowedPods || isMoreOfAny(demand, room.allocatable, before.allocatable);
+}
+
+/** Whether there is more here than there of anything that is asked for. */
+function isMoreOfAny({ milliCpu, memoryBytes, ephemeralStorageBytes, scalars }: Demand, here: Resources, there: Resources): boolean {
+  if (milliCpu > 0 && here.milliCpu > there.milliCpu) return true;
+  if (memoryBytes > 0 && here.memoryBytes > there.memoryBytes) return true;
+  if (ephemeralStorageBytes > 0 && here.ephemeralStorageBytes > there.ephemeralStorageBytes) return true;
+  return scalars.some(({ name }) => (here.scalars.get(name) ?? 0) > (there.scalars.get(name) ?? 0));
+}
+
+/** One event is looked at for every Pod that waits, so its nodes are read once. */
+const rooms = new WeakMap<Node, Room>();
+
+/** Of the node alone, without its Pods. */
+function emptyRoomOf(node: Node): Room {
+  const known = rooms.get(node);
+  if (known !== undefined) return known;
+  const amounts = new Map(amountsOf(node.status?.allocatable));
+  const room: Room = { pods: [], allowedPods: amounts.get("pods") ?? 0, allocatable: resourcesOf(amounts), requested: NO_RESOURCES };
+  rooms.set(node, room);
+  return room;
+}

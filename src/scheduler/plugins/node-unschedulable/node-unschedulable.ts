@@ -1,0 +1,50 @@
+/**
+ * NodeUnschedulable: nothing new goes to a cordoned node, but for Pods that tolerate the taint which a cordoned node has. The node is asked
+ * itself, since the taint comes a moment later.
+ */
+import { TAINT_UNSCHEDULABLE } from "../../../api/core/v1/node/taint-keys.ts";
+import { isTolerated } from "../../../api/core/v1/pod/tolerations.ts";
+import type { Node, Pod, Taint } from "../../../api/generated/core/v1.ts";
+import type { NodeInfo } from "../../framework/node-info.ts";
+import type { Plugin, PluginFactory, PreFilterAnswer, Rejection } from "../../framework/plugin.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
+
+const CORDONED: Rejection = { reasons: ["node(s) were unschedulable"], resolvable: false };
+const TAINT: Taint = { key: TAINT_UNSCHEDULABLE, effect: "NoSchedule" };
+
+const READY: PreFilterAnswer<undefined> = { is: "ready", state: undefined };
+const SKIP: PreFilterAnswer<undefined> = { is: "skip" };
+
+const plugin: Plugin<undefined> = {
+  name: "NodeUnschedulable",
+
+  retryOn: [
+    { of: "node", changes: ["added", "unschedulable"], isWorthIt: (_pod, { node, previous }) => isNewlyOpen(node, previous) },
+    { of: "waiting-pod", changes: ["tolerations"], isWorthIt: (_pod, { pod }) => toleratesCordon(pod) },
+  ],
+
+  preFilter({ pod }: PodInfo): PreFilterAnswer<undefined> {
+    return toleratesCordon(pod) ? SKIP : READY;
+  },
+
+  filter(_state: undefined, _pod: PodInfo, { node }: NodeInfo): Rejection | undefined {
+    return isCordoned(node) ? CORDONED : undefined;
+  },
+};
+
+export const nodeUnschedulable: PluginFactory = {
+  name: plugin.name,
+  make: () => plugin,
+};
+
+function isCordoned({ spec }: Node): boolean {
+  return spec?.unschedulable === true;
+}
+
+function isNewlyOpen(node: Node, previous: Node | undefined): boolean {
+  return !isCordoned(node) && (previous === undefined || isCordoned(previous));
+}
+
+function toleratesCordon({ spec }: Pod): boolean {
+  return isTolerated(TAINT, spec?.tolerations ?? []);
+}

@@ -1,0 +1,35 @@
+/** How many Pods that belong together are on each node. Only nodes with any are kept: of most kinds of Pods there are few. */
+import type { NodeInfo } from "../../framework/node-info.ts";
+import { addTo, NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
+import { countPods, type PodQuestion } from "./domains.ts";
+
+export class PodsByNode implements NodeSum {
+  seen = NOTHING_SEEN;
+  readonly #question: PodQuestion;
+  readonly #counts = new Map<string, number>();
+
+  constructor(question: PodQuestion) {
+    this.#question = question;
+  }
+
+  pods(nodeName: string): number {
+    return this.#counts.get(nodeName) ?? 0;
+  }
+
+  add(node: NodeInfo): void {
+    this.#count(node, 1);
+  }
+
+  remove(node: NodeInfo): void {
+    this.#count(node, -1);
+  }
+
+  clear(): void {
+    this.#counts.clear();
+  }
+
+  #count(node: NodeInfo, sign: 1 | -1): void {
+    const pods = countPods(this.#question, node);
+    if (pods > 0) addTo(this.#counts, node.name, sign * pods);
+  }
+}

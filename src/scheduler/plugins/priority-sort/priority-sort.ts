@@ -1,0 +1,15 @@
+/** PrioritySort: of the Pods that wait, the most important is tried first, and of equals the one that has waited longest. */
+import type { Plugin, PluginFactory, QueuedPod } from "../../framework/plugin.ts";
+
+const plugin: Plugin = {
+  name: "PrioritySort",
+
+  compare(a: QueuedPod, b: QueuedPod): number {
+    return b.info.priority - a.info.priority || a.queuedAtMs - b.queuedAtMs;
+  },
+};
+
+export const prioritySort: PluginFactory = {
+  name: plugin.name,
+  make: () => plugin,
+};

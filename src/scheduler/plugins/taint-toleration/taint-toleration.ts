@@ -1,0 +1,65 @@
+/**
+ * TaintToleration: a Pod stays away from nodes with taints that it does not tolerate. Taints that only ask it to (PreferNoSchedule) cost a
+ * node score: the more of them, the less.
+ */
+import { isTolerated, untoleratedTaint } from "../../../api/core/v1/pod/tolerations.ts";
+import type { Node, Pod, Taint, Toleration } from "../../../api/generated/core/v1.ts";
+import type { NodeInfo } from "../../framework/node-info.ts";
+import { normalizeCounts } from "../../framework/normalize-scores.ts";
+import type { Plugin, PluginFactory, PreScoreAnswer, Rejection } from "../../framework/plugin.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
+
+const UNTOLERATED: Rejection = { reasons: ["node(s) had untolerated taint(s)"], resolvable: false };
+
+const NO_TAINTS: readonly Taint[] = [];
+const NO_TOLERATIONS: readonly Toleration[] = [];
+
+const plugin: Plugin<undefined, readonly Toleration[]> = {
+  name: "TaintToleration",
+
+  retryOn: [
+    {
+      of: "node",
+      changes: ["added", "taints"],
+      isWorthIt: (pod, { node, previous }) => (previous === undefined || !tolerates(pod, previous)) && tolerates(pod, node),
+    },
+    // Tolerations can only be added.
+    { of: "waiting-pod", changes: ["tolerations"] },
+  ],
+
+  filter(_state: undefined, { pod }: PodInfo, { node }: NodeInfo): Rejection | undefined {
+    return tolerates(pod, node) ? undefined : UNTOLERATED;
+  },
+
+  preScore({ pod }: PodInfo, nodes: readonly NodeInfo[]): PreScoreAnswer<readonly Toleration[]> {
+    // Without any such taint all nodes get the same, as most often.
+    if (!nodes.some(({ node }) => isAvoided(node))) return { is: "skip" };
+    return { is: "ready", state: pod.spec?.tolerations ?? NO_TOLERATIONS };
+  },
+
+  score(tolerations: readonly Toleration[], _pod: PodInfo, { node }: NodeInfo): number {
+    let count = 0;
+    for (const taint of node.spec?.taints ?? NO_TAINTS) {
+      if (taint.effect === "PreferNoSchedule" && !isTolerated(taint, tolerations)) count++;
+    }
+    return count;
+  },
+
+  normalizeScores(_state: readonly Toleration[], _pod: PodInfo, scores: Float64Array): void {
+    normalizeCounts(scores, { reverse: true });
+  },
+};
+
+export const taintToleration: PluginFactory = {
+  name: plugin.name,
+  make: () => plugin,
+};
+
+function tolerates({ spec: podSpec }: Pod, { spec }: Node): boolean {
+  const taints = spec?.taints;
+  return taints === undefined || untoleratedTaint(taints, podSpec?.tolerations ?? NO_TOLERATIONS) === undefined;
+}
+
+function isAvoided({ spec }: Node): boolean {
+  return spec?.taints?.some(({ effect }) => effect === "PreferNoSchedule") ?? false;
+}

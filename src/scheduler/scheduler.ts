@@ -1,0 +1,156 @@
+/**
+ * The scheduler: gives every Pod without a node one, by the plugins of the profile that the Pod names. It knows the cluster by its informers
+ * and changes it by bindings. Started from nothing it goes on from what is: what was decided and not bound is decided anew.
+ */
+import type { Pod } from "../api/generated/core/v1.ts";
+import { nodes } from "../api/core/v1/node.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
+import type { Random } from "../base/random.ts";
+import type { ObjectKey } from "../client/client.ts";
+import { createEventRecorder } from "../client/events/create-event-recorder.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import { createInformers } from "../client/informer/informers.ts";
+import { createClient } from "../client/rest-client.ts";
+import { SchedulerCache } from "./cache/scheduler-cache.ts";
+import { tellClusterEvents } from "./cluster-events.ts";
+import { watchCluster } from "./cluster-view.ts";
+import { profilesOf } from "./config/profiles.ts";
+import type { PluginCatalog, SchedulerConfiguration } from "./config/scheduler-configuration.ts";
+import { Turns } from "./cycle/decide.ts";
+import type { Profile } from "./cycle/profile.ts";
+import { RoundRobin } from "./cycle/round-robin.ts";
+import { Decisions, type Decision } from "./decisions.ts";
+import { effectsOn } from "./effects.ts";
+import type { PluginContext, QueuedPod } from "./framework/plugin.ts";
+import { SchedulerFigures } from "./metrics.ts";
+import { PodConditions } from "./pod-conditions.ts";
+import { Nominator } from "./queue/nominator.ts";
+import { SchedulingQueue } from "./queue/scheduling-queue.ts";
+import type { PodInQueue } from "./queue/waiting-pod.ts";
+import { Scheduling } from "./scheduling.ts";
+
+/** Bindings and evictions at once. More would only wait in the API server; decisions wait for them instead. */
+const UNDER_WAY_MAX = 500;
+/** So long it decides without letting others have a turn. */
+const TURN_MS = 5;
+
+export interface SchedulerOptions {
+  readonly transport: Transport;
+  readonly configuration: SchedulerConfiguration;
+  /** The plugins that there are: plugins/all.ts, and others. */
+  readonly catalog: PluginCatalog;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Gives up a start that waits for a server that does not answer. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RunningScheduler {
+  /** Whose Pods it schedules. */
+  readonly schedulerNames: readonly string[];
+  /** Why a Pod is where it is: the last decisions about it, oldest first. */
+  decisions(pod: ObjectKey): readonly Decision[];
+  /** Where a Pod without a node waits, and for what. */
+  waiting(pod: ObjectKey): PodInQueue | undefined;
+  metrics(): readonly (Family | HistogramFamily)[];
+  /** What of it runs at this moment. */
+  underWay(): readonly string[];
+  /** Decides nothing more; resolves when what was under way is over. */
+  stop(): Promise<void>;
+}
+
+/** Resolves when it knows what is there and works. */
+export async function startScheduler(options: SchedulerOptions): Promise<RunningScheduler> {
+  const { transport, clock, random, log, configuration } = options;
+  await using starting = new Disposables();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const client = createClient(transport);
+  const informers = starting.use(createInformers({ transport, clock, random, log }));
+  const known = Promise.all([watchCluster(informers, options.signal ?? signal), informers.of(nodes).synced(options.signal ?? signal)]);
+  const recorders = new Map<string, EventRecorder>();
+  for (const { schedulerName } of configuration.profiles) {
+    const recorder = createEventRecorder({ client, component: schedulerName, clock, random, log, api: "events.k8s.io" });
+    recorders.set(schedulerName, starting.use(recorder));
+  }
+  const [cluster] = await known;
+  const nominator = new Nominator();
+  const late: { scheduling?: Scheduling } = {};
+  const profiles = makeProfiles(options, {
+    cluster,
+    effects: effectsOn({ client, events: byPreemptor(recorders), clock, sendBack: (pod) => late.scheduling?.sendBack(pod) ?? false }),
+    nominatedPods: (nodeName) => nominator.nominatedPods(nodeName),
+    ...{ clock, random, log },
+  });
+  const queue = starting.use(newQueue(options, profiles, nominator));
+  const cache = new SchedulerCache({ log });
+  const figures = new SchedulerFigures();
+  const decisions = new Decisions();
+  const conditions = new PodConditions({ client, clock, log, signal });
+  const turns = new Turns(new RoundRobin(random.derive("equal nodes")));
+  const scheduling = new Scheduling({
+    ...{ profiles, recorders, cache, queue, nominator, cluster, conditions, decisions, figures, turns, clock, log, signal },
+  });
+  late.scheduling = scheduling;
+  const isOurs = ({ spec }: Pod) => profiles.has(spec?.schedulerName ?? "");
+  starting.use(tellClusterEvents({ informers, cache, queue, isOurs, onAssumedGone: (pod) => void scheduling.sendBack(pod) }));
+  const deciding = decideAll(queue, scheduling, clock, signal);
+  const owned = starting.move();
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error("The scheduler was stopped"));
+    await deciding;
+    await scheduling.allAreOver();
+    await owned[Symbol.asyncDispose]();
+  };
+  return {
+    schedulerNames: [...profiles.keys()],
+    decisions: (pod) => decisions.of(pod),
+    waiting: ({ namespace = "", name }) => queue.find(`${namespace}/${name}`),
+    metrics: () => figures.families(queue, cache),
+    underWay: () => (scheduling.underWay === 0 ? [] : [`${scheduling.underWay} bindings or evictions`]),
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** Throws with all that is wrong with what was configured. */
+function makeProfiles({ configuration, catalog }: SchedulerOptions, context: PluginContext): ReadonlyMap<string, Profile> {
+  const made = profilesOf(configuration, catalog, context);
+  if (!made.ok) throw new Error(made.problems.join("; "));
+  return made.profiles;
+}
+
+function newQueue({ configuration, clock, log }: SchedulerOptions, profiles: ReadonlyMap<string, Profile>, nominator: Nominator): SchedulingQueue {
+  const { podInitialBackoffMs: initialBackoffMs, podMaxBackoffMs: maxBackoffMs } = configuration;
+  const all = [...profiles.values()];
+  // All profiles sort alike.
+  const sort = all[0]?.queueSort;
+  const compare = (a: QueuedPod, b: QueuedPod): number => sort?.compare?.(a, b) ?? 0;
+  return new SchedulingQueue({ clock, log, profiles: all, compare, nominator, initialBackoffMs, maxBackoffMs });
+}
+
+/** Who is told to leave is told by the scheduler of the Pod that comes. */
+function byPreemptor(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventRecorder, "record"> {
+  return {
+    record: (about, event) => recorders.get((event.related as Pod | undefined)?.spec?.schedulerName ?? "")?.record(about, event),
+  };
+}
+
+/** Until it is stopped. Others have their turn in between: decisions wait for nothing, and would let nobody else work. Never rejects. */
+async function decideAll(queue: SchedulingQueue, scheduling: Scheduling, clock: Clock, signal: AbortSignal): Promise<void> {
+  let turnBeganAtMs = clock.monotonic();
+  while (!signal.aborted) {
+    const taken = queue.tryPop() ?? (await queue.pop(signal).catch(() => undefined));
+    if (taken === undefined) return;
+    scheduling.attempt(taken);
+    while (scheduling.underWay >= UNDER_WAY_MAX) await scheduling.oneIsOver();
+    if (clock.monotonic() - turnBeganAtMs < TURN_MS) continue;
+    await new Promise<void>((resolve) => clock.soon(resolve));
+    turnBeganAtMs = clock.monotonic();
+  }
+}

@@ -1,0 +1,290 @@
+/**
+ * The scheduling of one Pod after the other: take the next, decide, count it where it goes (assume), and bind it beside the next ones. It
+ * keeps true that a Pod counts on a node from the moment it is decided until it is bound or the attempt has failed, so that two decisions
+ * never take the same room; and that every attempt ends with the Pod bound, back in the queue, or gone.
+ *
+ * All that must survive is in the API: a process that dies anywhere here has decided nothing that is not bound, and another begins from
+ * what is.
+ */
+import type { Pod } from "../api/generated/core/v1.ts";
+import { isReason } from "../api/machinery/status-error.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { SchedulerCache } from "./cache/scheduler-cache.ts";
+import { decide, type Diagnosis, type Placed, type Turns, type Unschedulable } from "./cycle/decide.ts";
+import { eventNote, fitErrorMessage, NO_NODES_MESSAGE } from "./cycle/fit-error.ts";
+import { askPostFilters } from "./cycle/post-filter.ts";
+import type { Profile } from "./cycle/profile.ts";
+import { diagnosisOf, permit, reserve, unreserve, waitOnPermit, type PermitWait, type Refusal } from "./cycle/reserve.ts";
+import type { Decisions } from "./decisions.ts";
+import { POD_DELETED } from "./events/pod-changes.ts";
+import type { ClusterView } from "./framework/plugin.ts";
+import type { PodInfo } from "./framework/pod-info.ts";
+import type { SchedulerFigures } from "./metrics.ts";
+import type { PodConditions } from "./pod-conditions.ts";
+import type { Nominator } from "./queue/nominator.ts";
+import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
+import type { TakenPod } from "./queue/waiting-pod.ts";
+
+export interface SchedulingContext {
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly recorders: ReadonlyMap<string, EventRecorder>;
+  readonly cache: SchedulerCache;
+  readonly queue: SchedulingQueue;
+  readonly nominator: Nominator;
+  readonly cluster: ClusterView;
+  readonly conditions: PodConditions;
+  readonly decisions: Decisions;
+  readonly figures: SchedulerFigures;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted when nothing more is to be begun. */
+  readonly signal: AbortSignal;
+}
+
+/** One try of one Pod. */
+interface Attempt {
+  readonly taken: TakenPod;
+  /** The Pod as it was when it was taken. */
+  readonly info: PodInfo;
+  readonly profile: Profile;
+  readonly beganAtMs: number;
+}
+
+export class Scheduling {
+  readonly #context: SchedulingContext;
+  /** Pods that are decided and held back by a plugin, by uid: how each is sent back. */
+  readonly #heldBack = new Map<string, AbortController>();
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(context: SchedulingContext) {
+    this.#context = context;
+  }
+
+  /** Bindings and evictions that are not over. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** Resolves when one of them is over; at once if there is none. */
+  async oneIsOver(): Promise<void> {
+    if (this.#underWay.size > 0) await Promise.race(this.#underWay);
+  }
+
+  async allAreOver(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Sends a Pod that is held back by a plugin to the queue again; false if it is not. */
+  sendBack({ metadata }: Pod): boolean {
+    const held = this.#heldBack.get(metadata.uid ?? "");
+    held?.abort();
+    return held !== undefined;
+  }
+
+  /** Decides one Pod, at once. */
+  attempt(taken: TakenPod): void {
+    const { queue, clock, cache, nominator, turns } = this.#context;
+    const { info } = taken;
+    const profile = this.#context.profiles.get(info.pod.spec?.schedulerName ?? "");
+    if (profile === undefined || this.#isOfNoInterest(info)) return queue.done(info.uid);
+    const attempt = { taken, info, profile, beganAtMs: clock.monotonic() };
+    try {
+      const nominatedPods = (nodeName: string) => nominator.nominatedPods(nodeName);
+      const decision = decide(profile, info, { snapshot: cache.snapshot(), nominatedPods }, turns);
+      if (decision.is === "placed") this.#place(attempt, decision);
+      else this.#refused(attempt, decision);
+    } catch (error) {
+      this.#failed(attempt, error);
+    }
+  }
+
+  #isOfNoInterest({ pod, uid }: PodInfo): boolean {
+    const { cache, recorders } = this.#context;
+    const { namespace, name, deletionTimestamp } = pod.metadata;
+    if (deletionTimestamp !== undefined) {
+      const message = `skip schedule deleting pod: ${namespace}/${name}`;
+      recorders
+        .get(pod.spec?.schedulerName ?? "")
+        ?.record(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message });
+      return true;
+    }
+    return cache.isAssumed(uid);
+  }
+
+  // ── a node was found ──────────────────────────────────────────────────────────────────────────────
+
+  #place(attempt: Attempt, placed: Placed): void {
+    const { cache, nominator } = this.#context;
+    const { info, profile } = attempt;
+    const { nodeName } = placed;
+    // The cluster has told meanwhile that it has a node.
+    if (!cache.assume(info, nodeName)) return this.#context.queue.done(info.uid);
+    const nominatedBefore = nominator.nodeOf(info.uid);
+    nominator.delete(info.uid);
+    const refusal = reserve(profile, info, nodeName);
+    const permitted = refusal === undefined ? permit(profile, info, nodeName) : undefined;
+    const refused = refusal ?? (permitted?.is === "rejected" ? permitted.refusal : undefined);
+    if (refused !== undefined) {
+      if (refusal === undefined) unreserve(profile, info, nodeName);
+      cache.forget(info.uid);
+      if (nominatedBefore !== undefined) nominator.nominate(info, nominatedBefore);
+      return this.#turnedAway(attempt, diagnosisOf(refused, nodeName));
+    }
+    this.#track(this.#carryOut(attempt, placed, permitted?.is === "wait" ? permitted.waits : []));
+  }
+
+  /** Never rejects. */
+  async #carryOut(attempt: Attempt, placed: Placed, waits: readonly PermitWait[]): Promise<void> {
+    const { info } = attempt;
+    try {
+      const refusal = (await this.#waited(attempt, waits)) ?? (await this.#bound(attempt, placed.nodeName));
+      if (refusal !== undefined) return this.#notBound(attempt, placed.nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, placed.nodeName)));
+      this.#placedFor(attempt, placed);
+    } catch (error) {
+      // The Pod is gone, or has a node: its informer says the rest.
+      if (isReason(error, "NotFound")) return this.#notBound(attempt, placed.nodeName, () => this.#context.queue.done(info.uid));
+      this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
+    }
+  }
+
+  async #waited({ info }: Attempt, waits: readonly PermitWait[]): Promise<Refusal | undefined> {
+    if (waits.length === 0) return undefined;
+    const { clock, signal } = this.#context;
+    const held = new AbortController();
+    this.#heldBack.set(info.uid, held);
+    try {
+      return await waitOnPermit(waits, clock, AbortSignal.any([signal, held.signal]));
+    } finally {
+      this.#heldBack.delete(info.uid);
+    }
+  }
+
+  async #bound({ info, profile }: Attempt, nodeName: string): Promise<Refusal | undefined> {
+    const { signal } = this.#context;
+    for (const plugin of profile.preBind) {
+      const rejection = await plugin.preBind?.(info, nodeName, signal);
+      if (rejection !== undefined) return { plugin: plugin.name, rejection };
+    }
+    for (const plugin of profile.bind) {
+      if ((await plugin.bind?.(info, nodeName, signal)) === true) return undefined;
+    }
+    throw new Error(`No plugin of the profile "${profile.schedulerName}" binds this Pod: enable one for "bind"`);
+  }
+
+  #placedFor(attempt: Attempt, { nodeName, refused, scores }: Placed): void {
+    const { queue, recorders, figures } = this.#context;
+    const { info, profile } = attempt;
+    queue.done(info.uid);
+    const message = `Successfully assigned ${info.key} to ${nodeName}`;
+    recorders.get(profile.schedulerName)?.record(info.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
+    figures.ended("scheduled", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    this.#record(attempt, { outcome: "placed", nodeName, message, refused, scores });
+    for (const plugin of profile.postBind) plugin.postBind?.(info, nodeName);
+  }
+
+  /** What was reserved is free again, and may help others. */
+  #notBound({ info, profile }: Attempt, nodeName: string, then: () => void): void {
+    const { cache, queue } = this.#context;
+    unreserve(profile, info, nodeName);
+    const assumed = cache.pod(info.uid)?.info.pod;
+    // Otherwise the cluster has told that it is there after all.
+    if (cache.forget(info.uid) && assumed !== undefined)
+      queue.moveAllOn({ of: "assigned-pod", changes: POD_DELETED, pod: assumed }, (waiting) => waiting.uid !== info.uid);
+    then();
+  }
+
+  // ── none was found, or it could not be had ────────────────────────────────────────────────────────
+
+  #refused(attempt: Attempt, { diagnosis, whatIf }: Unschedulable): void {
+    const { info, profile } = attempt;
+    const answer = whatIf === undefined ? undefined : askPostFilters(profile, info, whatIf);
+    if (answer?.is !== "nominated") return this.#turnedAway(attempt, diagnosis, answer);
+    this.#turnedAway(attempt, diagnosis, undefined, answer.nodeName);
+    this.#context.figures.preemptions++;
+    this.#track(this.#makeRoom(attempt, answer.act));
+  }
+
+  /** Never rejects. */
+  async #makeRoom({ info }: Attempt, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { queue, log, signal } = this.#context;
+    try {
+      await act(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn("Cannot make room for a Pod; it is tried again", { pod: info.key, error });
+      // Nobody goes, so no event would wake it.
+      queue.activate(info.uid);
+    }
+  }
+
+  #turnedAway(
+    attempt: Attempt,
+    diagnosis: Diagnosis,
+    answer?: { readonly message: string; readonly clearsNomination: boolean },
+    nominatedNodeName?: string,
+  ): void {
+    const { nominator, figures } = this.#context;
+    const { info, profile } = attempt;
+    const message = diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
+    figures.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    if (nominatedNodeName !== undefined) nominator.nominate(info, nominatedNodeName);
+    else if (answer?.clearsNomination === true) nominator.nominate(info, undefined);
+    const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
+    const isBack = this.#putBack(attempt, { is: "refused", by: diagnosis.unschedulablePlugins });
+    const nodeName = nominatedNodeName === undefined ? {} : { nodeName: nominatedNodeName };
+    this.#record(attempt, { outcome: "unschedulable", ...nodeName, message, refused: diagnosis.refused, scores: [] });
+    if (isBack) this.#tell(attempt, "Unschedulable", message, nomination);
+  }
+
+  #failed(attempt: Attempt, error: unknown): void {
+    const { figures, log, signal } = this.#context;
+    const { info, profile } = attempt;
+    if (signal.aborted) return this.#context.queue.done(info.uid);
+    const message = error instanceof Error ? error.message : String(error);
+    log.warn("Cannot schedule a Pod; it is tried again", { pod: info.key, error });
+    figures.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    const isBack = this.#putBack(attempt, { is: "error" });
+    this.#record(attempt, { outcome: "failed", message, refused: [], scores: [] });
+    if (isBack) this.#tell(attempt, "SchedulerError", message, undefined);
+  }
+
+  /** False if the Pod is gone, another one, or has a node by now: then there is nobody to try again and nothing to tell. */
+  #putBack({ info }: Attempt, failure: Parameters<SchedulingQueue["putBack"]>[1]): boolean {
+    const { cluster, queue } = this.#context;
+    const { namespace = "", name } = info.pod.metadata;
+    const seen = cluster.pod(namespace, name);
+    const isThere = seen?.metadata.uid === info.uid && (seen.spec?.nodeName ?? "") === "";
+    if (isThere) queue.putBack(info.uid, failure);
+    else queue.done(info.uid);
+    return isThere;
+  }
+
+  #tell({ info, profile }: Attempt, reason: "Unschedulable" | "SchedulerError", message: string, nomination: string | undefined): void {
+    const { recorders, conditions, cluster } = this.#context;
+    const { namespace = "", name } = info.pod.metadata;
+    const pod = cluster.pod(namespace, name) ?? info.pod;
+    const note = eventNote(message);
+    recorders
+      .get(profile.schedulerName)
+      ?.record(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message: note });
+    conditions.tell(pod, { reason, message, ...(nomination === undefined ? {} : { nominatedNodeName: nomination }) });
+  }
+
+  #record({ info, profile, taken }: Attempt, what: Omit<Parameters<Decisions["record"]>[1], "atMs" | "uid" | "schedulerName" | "attempt">): void {
+    const { decisions, clock } = this.#context;
+    const { schedulerName } = profile;
+    decisions.record(info.key, { atMs: clock.now(), uid: info.uid, schedulerName, attempt: taken.attempts, ...what });
+  }
+
+  #secondsSince({ beganAtMs }: Attempt): number {
+    return (this.#context.clock.monotonic() - beganAtMs) / 1_000;
+  }
+
+  #track(work: Promise<void>): void {
+    this.#underWay.add(work);
+    void work.then(() => this.#underWay.delete(work));
+  }
+}

@@ -1,0 +1,72 @@
+/** Asks one plugin as a cycle does: preFilter before filter, preScore before score. For the table tests of plugins. */
+import { deepEqual } from "node:assert/strict";
+import type { Node, Pod } from "../../api/generated/core/v1.ts";
+import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../framework/cluster-event.ts";
+import type { NodeInfo } from "../framework/node-info.ts";
+import type { Plugin, PluginContext, PluginFactory, Rejection } from "../framework/plugin.ts";
+import { podInfo, snapshotOf } from "./builders.ts";
+
+/** The plugin with arguments as they stand in a configuration; they must be right. */
+export function made<Arguments>(factory: PluginFactory<Arguments>, written?: unknown, context: Partial<PluginContext> = {}): Plugin {
+  const read = factory.readArguments?.(written) ?? { ok: true, arguments: undefined as Arguments };
+  if (!read.ok) throw new Error(`The arguments of ${factory.name} are wrong: ${read.problems.join("; ")}`);
+  return factory.make(context as PluginContext, read.arguments);
+}
+
+/** What the configuration of a plugin is refused with; empty if it is taken. */
+export function problemsOf<Arguments>(factory: PluginFactory<Arguments>, written: unknown): readonly string[] {
+  const read = factory.readArguments?.(written);
+  return read === undefined || read.ok ? [] : read.problems;
+}
+
+/** Undefined: the Pod may go to the node. "skip": the plugin has nothing to say about the Pod. */
+export function filtered(plugin: Plugin, pod: Pod, node: NodeInfo): Rejection | "skip" | undefined {
+  const info = podInfo(pod);
+  const answer = plugin.preFilter?.(info, snapshotOf(node)) ?? { is: "ready", state: undefined };
+  if (answer.is === "skip") return "skip";
+  return answer.is === "rejected" ? answer.rejection : plugin.filter?.(answer.state, info, node);
+}
+
+/** Normalized, in the order of the nodes. */
+export function scored(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[]): readonly number[] | "skip" {
+  const info = podInfo(pod);
+  const answer = plugin.preScore?.(info, nodes, snapshotOf(...nodes)) ?? { is: "ready", state: undefined };
+  if (answer.is === "skip") return "skip";
+  const scores = Float64Array.from(nodes, (node) => plugin.score?.(answer.state, info, node) ?? Number.NaN);
+  plugin.normalizeScores?.(answer.state, info, scores, nodes);
+  return [...scores];
+}
+
+/** Whether the event is one after which the plugin wants to be asked about the Pod again. */
+export function isRetried(plugin: Plugin, pod: Pod, event: ClusterEvent): boolean {
+  return plugin.retryOn?.some((rule) => appliesTo(rule, pod, event)) ?? true;
+}
+
+function appliesTo(rule: RetryRule, pod: Pod, event: ClusterEvent): boolean {
+  if (rule.of !== event.of) return false;
+  if (rule.of !== "namespace" && event.of !== "namespace") {
+    const changes: ReadonlySet<string> = event.changes;
+    if (!rule.changes.some((change) => changes.has(change))) return false;
+  }
+  const isWorthIt = rule.isWorthIt as ((pod: Pod, event: ClusterEvent) => boolean) | undefined;
+  return isWorthIt === undefined || isWorthIt(pod, event);
+}
+
+export function nodeEvent(change: NodeChange, node: Node, previous?: Node): ClusterEvent {
+  return { of: "node", changes: new Set([change]), node, ...(previous && { previous }) };
+}
+
+export function podEvent(of: "assigned-pod" | "waiting-pod", change: PodChange, pod: Pod, previous?: Pod): ClusterEvent {
+  return { of, changes: new Set([change]), pod, ...(previous && { previous }) };
+}
+
+/** The usual table: rows of what is the case, the event, and whether the Pod is tried again. */
+export type RetryRow = readonly [when: string, event: ClusterEvent, isRetried: boolean];
+
+export function checkRetries(plugin: Plugin, pod: Pod, rows: readonly RetryRow[]): void {
+  const found = rows.map(([when, event]) => [when, isRetried(plugin, pod, event)]);
+  deepEqual(
+    found,
+    rows.map(([when, , expected]) => [when, expected]),
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * Small clusters that change step by step, for properties of what is kept from one cycle to the next: after every step it must be what it
+ * would be if it were made anew. And how to ask a plugin about all nodes of a cluster.
+ */
+import fc from "fast-check";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { NodeInfo } from "../framework/node-info.ts";
+import type { ClusterView, Plugin } from "../framework/plugin.ts";
+import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "./builders.ts";
+
+/** Few, so that nodes share one and some have none. */
+const ZONES = ["zone1", "zone2", undefined];
+
+export type Step =
+  | { readonly do: "place"; readonly at: number; readonly pod: PodParts }
+  | { readonly do: "remove"; readonly at: number }
+  | { readonly do: "relabel"; readonly at: number; readonly zone: string | undefined }
+  | { readonly do: "join"; readonly at: number; readonly zone: string | undefined }
+  | { readonly do: "leave"; readonly at: number };
+
+/** Most steps place a Pod, so that there are some. */
+export function steps(pods: fc.Arbitrary<PodParts>): fc.Arbitrary<Step[]> {
+  const at = fc.nat(5);
+  const zone = fc.constantFrom(...ZONES);
+  const place = fc.record({ do: fc.constant("place" as const), at, pod: pods });
+  const join = fc.record({ do: fc.constant("join" as const), at, zone });
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { arbitrary: place, weight: 6 },
+    { arbitrary: join, weight: 2 },
+    fc.record({ do: fc.constant("remove" as const), at }),
+    fc.record({ do: fc.constant("relabel" as const), at, zone }),
+    fc.record({ do: fc.constant("leave" as const), at }),
+  );
+  return fc
+    .tuple(fc.array(join, { minLength: 1, maxLength: 4 }), fc.array(step, { maxLength: 15 }))
+    .map(([joins, rest]) => [...joins, ...rest]);
+}
+
+export class ChangingCluster {
+  nodes: readonly NodeInfo[] = [];
+  #made = 0;
+
+  apply(step: Step): void {
+    const index = this.nodes.length === 0 ? 0 : step.at % this.nodes.length;
+    const node = this.nodes[index];
+    if (step.do === "join") this.nodes = this.nodes.toSpliced(index, 0, this.#aNode(step.zone));
+    else if (node === undefined) return;
+    else if (step.do === "leave") this.nodes = this.nodes.toSpliced(index, 1);
+    else this.nodes = this.nodes.with(index, this.#changed(node, step));
+  }
+
+  #changed(node: NodeInfo, step: Exclude<Step, { do: "join" | "leave" }>): NodeInfo {
+    if (step.do === "place") return node.withPod(podInfo(aPod(`p${this.#made++}`, step.pod)));
+    if (step.do === "remove") return node.withoutPod(node.pods[0]?.uid ?? "");
+    const relabelled = aNode(node.name, step.zone === undefined ? {} : { zone: step.zone });
+    return nodeInfo(relabelled, ...node.pods.map(({ pod }) => pod));
+  }
+
+  #aNode(zone: string | undefined): NodeInfo {
+    return nodeInfo(aNode(`n${this.#made++}`, zone === undefined ? {} : { zone }));
+  }
+}
+
+/** Per node the reason why the Pod may not go there, or "fits". */
+export function verdicts(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[]): string[] {
+  const info = podInfo(pod);
+  const answer = plugin.preFilter?.(info, snapshotOf(...nodes));
+  if (answer?.is !== "ready") return nodes.map(() => "fits");
+  return nodes.map((node) => plugin.filter?.(answer.state, info, node)?.reasons.join(", ") ?? "fits");
+}
+
+/** One Pod more or less on the first node. */
+export type Change = { readonly do: "add"; readonly pod: PodParts } | { readonly do: "remove"; readonly which: number };
+
+export function changes(pods: fc.Arbitrary<PodParts>): fc.Arbitrary<Change[]> {
+  const add = fc.record({ do: fc.constant("add" as const), pod: pods });
+  return fc.array(fc.oneof(add, fc.record({ do: fc.constant("remove" as const), which: fc.nat(5) })), { minLength: 1, maxLength: 4 });
+}
+
+/** The nodes as they might be, and what a state that was told so says about them. */
+export interface Possibility {
+  readonly nodes: readonly NodeInfo[];
+  readonly verdicts: () => string[];
+}
+
+/**
+ * What the plugin's state says as the cluster is, and then of a copy per change, each made of the last and told of one change more. Each is
+ * asked at once, as preemption does. Empty if the plugin has nothing to say about this Pod, or there is no node.
+ */
+export function possibilities(plugin: Plugin, pod: Pod, nodes: readonly NodeInfo[], told: readonly Change[]): Possibility[] {
+  const info = podInfo(pod);
+  const answer = plugin.preFilter?.(info, snapshotOf(...nodes));
+  if (answer?.is !== "ready" || nodes.length === 0) return [];
+  const possibility = (state: unknown, then: readonly NodeInfo[]): Possibility & { readonly state: unknown } => ({
+    state,
+    nodes: then,
+    verdicts: () => then.map((node) => plugin.filter?.(state, info, node)?.reasons.join(", ") ?? "fits"),
+  });
+  let last = possibility(answer.state, nodes);
+  const all = [last];
+  for (const [index, change] of told.entries()) {
+    last.verdicts();
+    const state = plugin.copyState?.(last.state);
+    const before = last.nodes[0] as NodeInfo;
+    const other = change.do === "add" ? podInfo(aPod(`added${index}`, change.pod)) : before.pods[change.which];
+    if (other === undefined) continue;
+    const after = change.do === "add" ? before.withPod(other) : before.withoutPod(other.uid);
+    if (change.do === "add") plugin.podAdded?.(state, info, other, after);
+    else plugin.podRemoved?.(state, info, other, after);
+    last = possibility(state, last.nodes.with(0, after));
+    all.push(last);
+  }
+  return all;
+}
+
+/** A cluster in which there is only what is given. */
+export function aClusterView(parts: Partial<ClusterView> = {}): ClusterView {
+  const none = (): readonly never[] => [];
+  return {
+    namespace: (name) => parts.namespaces?.().find(({ metadata }) => metadata.name === name),
+    namespaces: none,
+    services: none,
+    replicationControllers: none,
+    replicaSets: none,
+    statefulSets: none,
+    podDisruptionBudgets: none,
+    pod: () => undefined,
+    ...parts,
+  };
+}
