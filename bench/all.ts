@@ -6,6 +6,7 @@ import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
+import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
 import { storeLarge } from "./store/large.ts";
@@ -22,4 +23,5 @@ export const all: readonly Benchmark[] = [
   apiserverGrowth,
   gate,
   controllers,
+  ...schedulerBenchmarks,
 ];

@@ -31,6 +31,8 @@ const CAPACITY: ResourceList = { cpu: "8", memory: "32Gi", "ephemeral-storage": 
 
 export interface SimulatedNodesOptions {
   readonly count: number;
+  /** Those that there are at first, of a fleet that goes on from another. Default: `count` of the prefix, all running. */
+  readonly members?: readonly FleetMember[];
   /** Default: "node-", which gives node-0, node-1, … */
   readonly namePrefix?: string;
   /** Nodes are in these by turns. Default: in none. */
@@ -63,15 +65,21 @@ export interface SimulatedNode {
   readonly ip: string;
 }
 
+/** One of a fleet: what another fleet needs to have the same one. */
+export interface FleetMember {
+  readonly name: string;
+  readonly index: number;
+  readonly isRunning: boolean;
+}
+
 export interface SimulatedNodes extends AsyncDisposable {
   /** Of all, also of those that are stopped. */
   readonly names: readonly string[];
+  readonly members: readonly FleetMember[];
   /** Undefined if it is stopped, or there is none. */
   get(name: string): Kubelet | undefined;
-  /** One more. Default of its name: the next one of the prefix. */
+  /** One more. Default of its name: the next one of the prefix that is free. Throws if there is one of this name. */
   add(name?: string): Promise<Kubelet>;
-  /** One that is known and off: `start` puts it on. */
-  keep(name: string): void;
   /** It is lost: from now on it is silent, as a machine without power. */
   stop(name: string): Promise<void>;
   /** A lost one is back. */
@@ -98,6 +106,8 @@ export function leaseIntervalMs(nodeCount: number): number {
 interface Member {
   readonly node: SimulatedNode;
   running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
+  /** While it starts: who wants it started or stopped meanwhile waits for this. */
+  starting: Promise<Kubelet> | undefined;
 }
 
 class Fleet implements SimulatedNodes {
@@ -124,28 +134,47 @@ class Fleet implements SimulatedNodes {
     return this.#members.get(name)?.running?.kubelet;
   }
 
+  get members(): readonly FleetMember[] {
+    return Array.from(this.#members.values(), ({ node: { name, index }, running }) => ({ name, index, isRunning: running !== undefined }));
+  }
+
   async startAll(): Promise<void> {
-    const waiting = Array.from({ length: this.#options.count }, () => this.#make()).values();
+    const { count, members } = this.#options;
+    const names = members === undefined ? Array.from({ length: count }, () => this.#make().name) : this.#makeAgain(members);
+    const waiting = names.values();
     const starter = async (): Promise<void> => {
-      for (const { name } of waiting) await this.start(name);
+      for (const name of waiting) await this.start(name);
     };
     await Promise.all(Array.from({ length: STARTING_MAX }, starter));
   }
 
-  add(name?: string): Promise<Kubelet> {
-    return this.start(this.#make(name).name);
-  }
-
-  keep(name: string): void {
-    this.#make(name);
+  async add(name?: string): Promise<Kubelet> {
+    const node = this.#make(name);
+    try {
+      return await this.start(node.name);
+    } catch (error) {
+      this.#members.delete(node.name);
+      throw error;
+    }
   }
 
   async start(name: string): Promise<Kubelet> {
     const member = this.#memberNamed(name);
     if (member.running !== undefined) return member.running.kubelet;
+    member.starting ??= this.#start(member);
+    try {
+      return await member.starting;
+    } finally {
+      member.starting = undefined;
+    }
+  }
+
+  async #start(member: Member): Promise<Kubelet> {
     const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
     const { node } = member;
-    const runtime = runtimeFor(node);
+    const { name } = node;
+    await using starting = new Disposables();
+    const runtime = starting.use(runtimeFor(node));
     const kubelet = await startKubelet({
       nodeName: name,
       facts: this.#factsOf(node),
@@ -159,12 +188,14 @@ class Fleet implements SimulatedNodes {
       random,
       log,
     });
+    starting.move();
     member.running = { kubelet, runtime };
     return kubelet;
   }
 
   async stop(name: string): Promise<void> {
     const member = this.#memberNamed(name);
+    await member.starting?.catch(() => undefined);
     const { running } = member;
     member.running = undefined;
     await running?.kubelet.stop();
@@ -188,12 +219,31 @@ class Fleet implements SimulatedNodes {
   }
 
   #make(given?: string): SimulatedNode {
-    const index = this.#made++;
-    const name = given ?? `${this.#options.namePrefix ?? "node-"}${index}`;
-    assert(!this.#members.has(name), "each simulated node has a name of its own");
+    if (given !== undefined && this.#members.has(given))
+      throw new Error(`There is a simulated node "${given}" already: give it another name`);
+    let index = this.#made;
+    if (given === undefined) while (this.#members.has(this.#nameOf(index))) index++;
+    this.#made = index + 1;
+    return this.#take(given ?? this.#nameOf(index), index);
+  }
+
+  /** As they were; those to be started. */
+  #makeAgain(members: readonly FleetMember[]): readonly string[] {
+    for (const { name, index } of members) {
+      this.#take(name, index);
+      this.#made = Math.max(this.#made, index + 1);
+    }
+    return members.flatMap(({ name, isRunning }) => (isRunning ? [name] : []));
+  }
+
+  #take(name: string, index: number): SimulatedNode {
     const node = { name, index, ip: addressOf(index) };
-    this.#members.set(name, { node, running: undefined });
+    this.#members.set(name, { node, running: undefined, starting: undefined });
     return node;
+  }
+
+  #nameOf(index: number): string {
+    return `${this.#options.namePrefix ?? "node-"}${index}`;
   }
 
   #factsOf(node: SimulatedNode): NodeFacts {

@@ -4,7 +4,10 @@ import { leases } from "../api/coordination.k8s.io/v1/lease.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
-import { startWorld } from "./testing/world.ts";
+import { StatusError } from "../api/machinery/status-error.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { kubeletIdentity } from "./kubelet.ts";
+import { startWorld, type World } from "./testing/world.ts";
 
 /** "Ready=False ContainersNotReady", in order. */
 function conditionsOf(pod: Pod | undefined): readonly string[] {
@@ -311,6 +314,7 @@ test("a deleted Pod has its grace period; when it is over its last state is writ
   assert.deepEqual([going?.status?.phase, Object.keys(stateOf(going)?.state ?? {})], ["Running", ["running"]]);
   assert.deepEqual([last?.status?.phase, stateOf(last)?.state?.terminated?.exitCode], ["Succeeded", 0]);
   assert.deepEqual((await world.eventsOf("p")).at(-1), "Normal Killing Stopping container c");
+  assert.deepEqual(world.writes.slice(-2), ["update pods/status", "delete pods of uid"]);
   await world.client.patch(pods, { namespace: "default", name: "p" }, { type: "merge", value: { metadata: { finalizers: null } } });
   await world.clock.settle();
   assert.deepEqual([await world.get("p"), kubelet.podCount, await kubelet.runtime.list()], [undefined, 0, []]);
@@ -340,6 +344,18 @@ test("a Pod that is deleted while its image is pulled goes at once", async () =>
   await world.clock.advance(1_000);
 
   assert.deepEqual([await world.get("p"), kubelet.podCount], [undefined, 0]);
+});
+
+test("a Pod that is gone while its image is pulled leaves nothing", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "image-pull": "1h" }));
+  await world.clock.advance(1_000);
+
+  await world.client.delete(pods, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+  await world.clock.advance(3_000);
+
+  assert.deepEqual([kubelet.podCount, await kubelet.runtime.list()], [0, []]);
 });
 
 test("what runs of Pods that are no more in the API is removed when the kubelet starts", async () => {
@@ -427,4 +443,108 @@ test("a container whose image is changed is restarted with the new one", async (
     ["web:2", 1, pod?.metadata.generation],
   );
   assert((await world.eventsOf("p")).includes("Normal Killing Container c definition changed, will be restarted"));
+});
+
+/** A way to the server that can be cut. */
+function cuttable(world: World, nodeName: string) {
+  const transport = world.transportFor(kubeletIdentity(nodeName));
+  const line = { isCut: false };
+  const cut: Transport = {
+    ...transport,
+    request: (request) => (line.isCut ? Promise.reject(new StatusError("ServiceUnavailable", "away")) : transport.request(request)),
+  };
+  return { line, transport: cut };
+}
+
+test("while the server is away nothing is lost: the lease is renewed and statuses are written when it is back", async () => {
+  await using world = await startWorld();
+  const { line, transport } = cuttable(world, "n1");
+  await world.kubelet("n1", { transport });
+  await world.pod("p", {}, scripted({ "ready-after": "30s" }));
+  await world.clock.settle();
+  const lease = async () => (await world.client.get(leases, { namespace: "kube-node-lease", name: "n1" })).spec?.renewTime ?? "";
+
+  line.isCut = true;
+  const before = await lease();
+  await world.clock.advance(120_000);
+  assert.equal(await lease(), before);
+  assert.equal(stateOf(await world.get("p"))?.ready, false);
+  line.isCut = false;
+  await world.clock.advance(15_000);
+
+  assert((await lease()) > before);
+  assert.equal(stateOf(await world.get("p"))?.ready, true);
+});
+
+test("a lease that somebody removed is made again", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.client.delete(leases, { namespace: "kube-node-lease", name: "n1" });
+
+  await world.clock.advance(15_000);
+
+  assert.equal((await world.client.get(leases, { namespace: "kube-node-lease", name: "n1" })).spec?.holderIdentity, "n1");
+});
+
+test("a Pod of the same name that comes after another is another one", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "stop-takes": "10s" }));
+  await world.clock.settle();
+  await world.client.delete(pods, { namespace: "default", name: "p" }, { gracePeriodSeconds: 0 });
+
+  const second = await world.pod("p");
+  await world.clock.settle();
+  const both = (await kubelet.runtime.list()).length;
+  await world.clock.advance(20_000);
+
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+  assert.equal(both, 2);
+  assert.deepEqual(
+    (await kubelet.runtime.list()).map(({ podUid }) => podUid),
+    [second.metadata.uid],
+  );
+});
+
+test("a Pod that ended before the kubelet came is left as it is, and goes when it is deleted", async () => {
+  await using world = await startWorld();
+  await world.pod("p", { restartPolicy: "Never" });
+  const pod = (await world.get("p")) as Pod;
+  const status = { ...pod.status, phase: "Failed", reason: "Evicted", message: "so it was" } as const;
+  await world.client.updateStatus(pods, { ...pod, status });
+  await world.kubelet("n1");
+  await world.clock.settle();
+  assert.deepEqual(world.writes, ["create nodes"]);
+  const { reason, message } = (await world.get("p"))?.status ?? {};
+
+  await world.client.delete(pods, { namespace: "default", name: "p" });
+  await world.clock.settle();
+
+  assert.deepEqual([reason, message, await world.get("p")], ["Evicted", "so it was", undefined]);
+});
+
+test("a cordoned node is told of", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+
+  await world.client.patch(nodes, { name: "n1" }, { type: "merge", value: { spec: { unschedulable: true } } });
+  await world.clock.advance(15_000);
+
+  assert.equal((await world.eventsOf("n1")).at(-1), "Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable");
+});
+
+test("a kubelet whose Node was deleted does not keep a lease for it, and registers when it starts again", async () => {
+  await using world = await startWorld();
+  const kubelet = await world.kubelet("n1");
+  await world.client.delete(nodes, { name: "n1" });
+  await world.clock.advance(15_000);
+  await world.client.delete(leases, { namespace: "kube-node-lease", name: "n1" });
+  await world.clock.advance(60_000);
+  const { items } = await world.client.list(leases, { namespace: "kube-node-lease" });
+  assert.deepEqual([items, (await world.client.list(nodes)).items], [[], []]);
+
+  await kubelet.stop();
+  await world.kubelet("n1");
+
+  assert.equal((await world.client.list(nodes)).items.length, 1);
 });

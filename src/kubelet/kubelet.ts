@@ -4,6 +4,7 @@
  * the API as they are, and what runs goes on running; one that is started again over the same finds its way from what there is.
  */
 import { nodeIdentity } from "../api/identities.ts";
+import type { Pod } from "../api/generated/core/v1.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -54,6 +55,8 @@ export interface Kubelet extends AsyncDisposable {
   readonly runtime: Runtime;
   /** Of which something is left to do or to be removed. */
   readonly podCount: number;
+  /** The Pod as this node knows it, with what it last told of it; undefined if it has none of this name. */
+  pod(name: { readonly namespace?: string; readonly name: string }): Pod | undefined;
   /** For logs and exec: the container of a Pod, or the one before it; undefined if there is none. */
   container(
     pod: { readonly namespace?: string; readonly name: string },
@@ -116,6 +119,10 @@ class RunningKubelet implements Kubelet {
 
   get podCount(): number {
     return this.#workers.size;
+  }
+
+  pod(name: { readonly namespace?: string; readonly name: string }): Pod | undefined {
+    return this.#workers.find(name);
   }
 
   async container(

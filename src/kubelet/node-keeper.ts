@@ -96,6 +96,8 @@ export class NodeKeeper {
       await this.#lookAtImages();
       await this.#write();
     } catch (error) {
+      // Somebody deleted it. As upstream, a kubelet registers when it starts, and whoever wants the node back starts it again.
+      if (isReason(error, "NotFound")) this.#answered = undefined;
       log.warn("Cannot write the status of the node", { node: nodeName, error });
     }
   }

@@ -36,9 +36,10 @@ export class NodeLease {
     this.#options = options;
   }
 
-  /** Tries until it is renewed. Rejects only with the signal. */
+  /** Tries until it is renewed; of a Node that is no more there is no lease. Rejects only with the signal. */
   async renew(signal: AbortSignal): Promise<void> {
-    const { clock, log, nodeName } = this.#options;
+    const { clock, log, nodeName, node } = this.#options;
+    if (node() === undefined) return;
     for (let failures = 0; ; failures++) {
       try {
         await this.#tryRenew();

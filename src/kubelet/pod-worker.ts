@@ -97,10 +97,13 @@ export class PodWorker {
     this.wake();
   }
 
-  /** It has left the API. */
-  gone(): void {
+  /** It has left the API, and this is the last of it. */
+  gone(pod: Pod): void {
+    const before = this.#pod;
+    this.#pod = pod;
     this.#isGone = true;
     this.#interrupt?.();
+    this.#hurry(before);
     this.wake();
   }
 
@@ -217,21 +220,14 @@ export class PodWorker {
   /** Most work is done before anything else happens: only what is not costs a timer. */
   async #isLong(work: Promise<void>): Promise<boolean> {
     const { clock } = this.#options;
-    let isDone = false;
+    const ended = work.then(() => false);
+    if (!(await Promise.race([ended, new Promise<boolean>((resolve) => clock.soon(() => resolve(true)))]))) return false;
     const done = new AbortController();
-    const ended = work.finally(() => {
-      isDone = true;
-      if (isWaiting) done.abort(IN_TIME);
-    });
-    let isWaiting = false;
-    await Promise.race([ended, new Promise<void>((resolve) => clock.soon(resolve))]);
-    if (isDone) return false;
-    isWaiting = true;
     const isOver = clock.sleep(TELL_AFTER_MS, done.signal).then(
       () => true,
       () => false,
     );
-    return Promise.race([ended.then(() => false), isOver]);
+    return Promise.race([ended, isOver]).finally(() => done.abort(IN_TIME));
   }
 
   async #tellMeanwhile(plan: PodPlan): Promise<void> {

@@ -46,7 +46,7 @@ export class PodWorkers implements InformerHandler<Pod> {
   }
 
   deleted(pod: Pod): void {
-    this.#workers.get(pod.metadata.uid ?? "")?.gone();
+    this.#workers.get(pod.metadata.uid ?? "")?.gone(pod);
   }
 
   /** Something of it changed by itself. */

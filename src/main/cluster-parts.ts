@@ -21,6 +21,7 @@ import type { LedPart, ActingPart } from "./led-part.ts";
 import type { Election } from "./led.ts";
 import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./led-controllers.ts";
 import { checkNamedFiles } from "./named-files.ts";
+import { nodesConnector } from "./nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
 import { openStore } from "./open-store.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler-part.ts";
@@ -78,6 +79,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
     moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
+    connector: nodesConnector(() => late.nodes, clock),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
   };
   const server = starting.use(await startServer(store, options, context));

@@ -178,7 +178,8 @@ async function startOn(store: StoreConfig | OpenedStore, options: ClusterOptions
 /** Its parts start anew on a copy of the store, at the same time. */
 async function fork(parts: ClusterParts, options: ClusterOptions, { clock, seed }: Start, number: number): Promise<Cluster> {
   const { store } = parts;
-  if (!("fork" in store)) throw new Error("Cannot fork this cluster: only one whose store is in memory can be copied at once; use snapshot");
+  if (!("fork" in store))
+    throw new Error("Cannot fork this cluster: only one whose store is in memory can be copied at once; use snapshot");
   const forkClock = clock instanceof VirtualClock ? newVirtualClock(clock.now()) : clock;
   const random = seed === undefined ? realRandom() : seededRandom(seed).derive(`fork ${number}`);
   const opened = (store as MemoryStore).fork({ clock: forkClock });

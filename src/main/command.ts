@@ -59,8 +59,9 @@ export interface CommandDefinition<Options, Flags extends FlagSet, Arguments ext
    * From values that are fine one by one to options; what is wrong only in combination is refused here, in sentences that name the
    * flags as they are typed. Also called if some flags were refused (they then have their defaults), so that all problems are told at
    * once; of what it says then, sentences that name a refused flag are dropped, since they may follow from the guess.
+   * `given` has the names of the flags that were typed, for commands in which a file, too, can say what a flag says.
    */
-  options(values: FlagValues<Flags> & ArgumentValues<Arguments>, environment: Environment): Parsed<Options>;
+  options(values: FlagValues<Flags> & ArgumentValues<Arguments>, environment: Environment, given: ReadonlySet<string>): Parsed<Options>;
   run(options: Options, io: Io): Promise<void>;
 }
 
@@ -75,7 +76,7 @@ export function defineCommand<Options, const Flags extends FlagSet, const Argume
     examples: definition.examples,
     parse(argv, environment) {
       const parsed = parseArguments({ flags: definition.flags, arguments: definition.arguments }, argv);
-      const options = definition.options(parsed.values, environment);
+      const options = definition.options(parsed.values, environment, parsed.given);
       if (parsed.problems.length === 0) return options;
       const further = options.ok ? [] : options.problems.filter((problem) => !mentions(problem, parsed.refused));
       return { ok: false, problems: [...parsed.problems, ...further] };

@@ -90,6 +90,8 @@ export type Parsed<Options> =
 export interface ParsedArguments<Flags extends FlagSet, Arguments extends ArgumentSet> {
   /** Complete only if there are no problems; a refused flag has its default, a missing argument is the empty string. */
   readonly values: FlagValues<Flags> & ArgumentValues<Arguments>;
+  /** The names of the flags that were typed; the others have their defaults. */
+  readonly given: ReadonlySet<string>;
   readonly problems: readonly string[];
   /** What the problems are about, as it is typed: "--store", "FILE". */
   readonly refused: readonly string[];
@@ -112,11 +114,13 @@ export function parseArguments<Flags extends FlagSet, Arguments extends Argument
 ): ParsedArguments<Flags, Arguments> {
   const reading: Reading = { flags: declared.flags, values: new Map(), words: [], problems: [], refused: new Set() };
   readAll(reading, argv);
+  const given = new Set(reading.values.keys());
   fillIn(reading);
   nameArguments(reading, declared.arguments);
   return {
     // The values were read flag by flag, each by the declaration that also gives its type.
     values: Object.fromEntries(reading.values) as FlagValues<Flags> & ArgumentValues<Arguments>,
+    given,
     problems: reading.problems,
     refused: [...reading.refused],
   };

@@ -14,8 +14,14 @@ export interface HttpAddress {
 export interface Page {
   /** Of what it answers with. */
   readonly type: string;
-  /** Called for every question. */
-  text(): string;
+  /** Called for every question, with what follows the "?". */
+  text(query: URLSearchParams): string | Refusal;
+}
+
+/** Why a question has no answer, in a sentence. */
+export interface Refusal {
+  readonly code: number;
+  readonly problem: string;
 }
 
 /** By path: "/metrics". */
@@ -52,11 +58,17 @@ export async function startHttpPages({ host, port }: HttpAddress, pages: Pages):
 }
 
 function answer({ method, url = "" }: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, Page>): void {
-  const [path = ""] = url.split("?");
+  const [path = "", query = ""] = url.split("?");
   const page = pages.get(path);
-  if (method !== "GET" && method !== "HEAD") send(response, 405, { type: PLAIN, text: "Only GET is answered\n" });
-  else if (page === undefined) send(response, 404, { type: PLAIN, text: `There are ${[...pages.keys()].join(" and ")}\n` });
-  else send(response, 200, { type: page.type, text: page.text() });
+  if (method !== "GET" && method !== "HEAD") return refuse(response, { code: 405, problem: "Only GET is answered" });
+  if (page === undefined) return refuse(response, { code: 404, problem: `There are ${[...pages.keys()].join(" and ")}` });
+  const text = page.text(new URLSearchParams(query));
+  if (typeof text === "string") send(response, 200, { type: page.type, text });
+  else refuse(response, text);
+}
+
+function refuse(response: ServerResponse, { code, problem }: Refusal): void {
+  send(response, code, { type: PLAIN, text: `${problem}\n` });
 }
 
 function send(response: ServerResponse, code: number, { type, text }: { readonly type: string; readonly text: string }): void {

@@ -1,12 +1,12 @@
 /**
- * The figures of a controller manager that runs by itself, for Prometheus: GET /metrics. Plain HTTP, so only programs on this machine are
- * answered: the figures tell what a cluster does, and nothing here asks who wants to know. In `k8ts up` the API server's /metrics, which
- * asks, shows the same.
+ * The figures of a part that runs by itself (a controller manager, a scheduler), for Prometheus: GET /metrics. Plain HTTP, so only programs
+ * on this machine are answered: the figures tell what a cluster does, and nothing here asks who wants to know. In `k8ts up` the API
+ * server's /metrics, which asks, shows the same.
  */
 import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../base/prometheus-text.ts";
 import { isLoopback } from "./apiserver-config.ts";
 import type { FlagSet } from "./flags.ts";
-import { parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages } from "./http-pages.ts";
+import { parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
 
 const EXPECTED = "an address of this machine alone, such as 127.0.0.1:10257";
 
@@ -30,11 +30,13 @@ export interface MetricsPagesOptions extends HttpAddress {
   metrics(): readonly (Family | HistogramFamily)[];
   /** Absent: there is no election. */
   readonly election?: { readonly name: string; isLeading(): boolean } | undefined;
+  /** What it answers beside. */
+  readonly more?: Pages | undefined;
 }
 
-export function startMetricsPages({ metrics, election, ...address }: MetricsPagesOptions): Promise<HttpPages> {
+export function startMetricsPages({ metrics, election, more = {}, ...address }: MetricsPagesOptions): Promise<HttpPages> {
   const text = () => prometheusText([...metrics(), ...(election === undefined ? [] : [masterStatus(election)])]);
-  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text } });
+  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...more });
 }
 
 /** By upstream's name. */

@@ -11,7 +11,7 @@ import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createInformers } from "../client/informer/informers.ts";
-import { startSimulatedNodes, type SimulatedNodes, type SimulatedNodesOptions } from "../kubelet/fleet.ts";
+import { startSimulatedNodes, type FleetMember, type SimulatedNodes, type SimulatedNodesOptions } from "../kubelet/fleet.ts";
 import type { Kubelet } from "../kubelet/kubelet.ts";
 import { simulatedRuntime } from "../kubelet/runtime/simulated/simulated-runtime.ts";
 import { Simulation, type SimulationOptions } from "../kubelet/runtime/simulated/simulation.ts";
@@ -20,26 +20,27 @@ import { Simulation, type SimulationOptions } from "../kubelet/runtime/simulated
 const KUBELET_AGENT = "kubelet";
 
 /** What nodes are like. */
-export interface NodesOptions
-  extends Partial<Pick<SimulatedNodesOptions, "count" | "namePrefix" | "zones" | "region" | "capacity" | "labels" | "taints" | "factsFor">> {
+export interface NodesOptions extends Partial<
+  Pick<SimulatedNodesOptions, "count" | "namePrefix" | "zones" | "region" | "capacity" | "labels" | "taints" | "factsFor">
+> {
   /** How Pods are played: rules for which Pods, with which settings. Annotations of a Pod win over all. Default: they start at once and stay. */
   readonly simulation?: SimulationOptions;
 }
 
 export interface NodesConfig extends NodesOptions {
   readonly count: number;
-  /** Those that are off at first, of a cluster that goes on from another. */
-  readonly stopped?: readonly string[];
-  /** Those that were added or removed, of a cluster that goes on from another. Default: `count` names of the prefix. */
-  readonly names?: readonly string[];
+  /** Those that there are at first, of a cluster that goes on from another. Default: `count` of the prefix, all running. */
+  readonly members?: readonly FleetMember[];
 }
 
 export function nodesConfig(nodesWanted: number | NodesOptions): NodesConfig {
   const options = typeof nodesWanted === "number" ? { count: nodesWanted } : nodesWanted;
-  const { count = 1 } = options;
+  const { count = DEFAULT_COUNT } = options;
   if (Number.isSafeInteger(count) && count >= 0) return { ...options, count };
   throw new RangeError(`Cannot start ${count} nodes: give a whole number from 0 on`);
 }
+
+const DEFAULT_COUNT = 1;
 
 /** The machines of a cluster, as who pulls plugs sees them. */
 export interface ClusterNodes {
@@ -74,14 +75,13 @@ export interface NodesContext {
 export async function startNodesPart(config: NodesConfig, context: NodesContext): Promise<NodesPart> {
   const { transportFor, clock, random, log } = context;
   await using starting = new Disposables();
-  const { count, simulation: options, stopped = [], names, ...like } = config;
+  const { simulation: options, ...like } = config;
   const simulation = new Simulation(clock, options);
   // What a single kubelet may see of others' Pods is nothing; what they share is seen by who holds them all.
   const informers = starting.use(createInformers({ transport: transportFor(ADMINISTRATOR, KUBELET_AGENT), clock, random, log }));
   const fleet = starting.use(
     await startSimulatedNodes({
       ...like,
-      count: names === undefined ? count : 0,
       informers,
       transportFor: (identity) => transportFor(identity, KUBELET_AGENT),
       runtimeFor: ({ name, index }) =>
@@ -94,20 +94,16 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
       ...{ clock, random, log: log.with({ part: "kubelet" }) },
     }),
   );
-  for (const name of names ?? []) {
-    if (stopped.includes(name)) fleet.keep(name);
-    else await fleet.add(name);
-  }
   const owned = starting.move();
   return {
     names: () => fleet.names,
     isRunning: (name) => fleet.get(name) !== undefined,
     add: async (name) => (await fleet.add(name)).nodeName,
-    stop: (name) => fleet.stop(known(fleet, name)),
+    stop: async (name) => fleet.stop(known(fleet, name)),
     start: async (name) => void (await fleet.start(known(fleet, name))),
-    remove: (name) => fleet.remove(known(fleet, name)),
+    remove: async (name) => fleet.remove(known(fleet, name)),
     kubelet: (name) => fleet.get(name),
-    config: () => ({ ...config, names: fleet.names, stopped: fleet.names.filter((name) => fleet.get(name) === undefined) }),
+    config: () => ({ ...config, members: fleet.members }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

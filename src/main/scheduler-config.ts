@@ -1,10 +1,15 @@
 /** What a scheduler is told: the plugins that there are, and a KubeSchedulerConfiguration from a file or from a program. */
 import { parseYaml } from "../api/machinery/codec/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml-scalar.ts";
+import { silentLogger } from "../base/logger.ts";
+import { seededRandom } from "../base/random.ts";
 import { readWhole } from "../host/files.ts";
+import { realClock } from "../host/real-clock.ts";
+import { profilesOf } from "../scheduler/config/profiles.ts";
 import { defaultSchedulerConfiguration, readSchedulerConfiguration } from "../scheduler/config/read-configuration.ts";
 import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
+import type { PluginContext } from "../scheduler/framework/plugin.ts";
 import { all } from "../scheduler/plugins/all.ts";
 
 export const CATALOG: PluginCatalog = { defaults: all };
@@ -46,6 +51,32 @@ function parsed(file: string, bytes: Uint8Array): unknown {
 
 function checked(what: string, written: unknown): SchedulerConfiguration {
   const read = readSchedulerConfiguration(written, CATALOG);
-  if (read.ok) return read.configuration;
-  throw new Error([`Cannot use ${what}:`, ...read.problems.map((problem) => `  ${problem}`)].join("\n"));
+  const problems = read.ok ? problemsOfProfiles(read.configuration) : read.problems;
+  if (read.ok && problems.length === 0) return read.configuration;
+  throw new Error([`Cannot use ${what}:`, ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }
+
+/** Some of it shows only when plugins are made. They are made here in vain, so that it is told before anything runs. */
+function problemsOfProfiles(configuration: SchedulerConfiguration): readonly string[] {
+  const made = profilesOf(configuration, CATALOG, NOWHERE);
+  return made.ok ? [] : made.problems;
+}
+
+/** For plugins that are never asked. */
+const NOWHERE: PluginContext = {
+  cluster: {
+    namespace: () => undefined,
+    namespaces: () => [],
+    services: () => [],
+    replicationControllers: () => [],
+    replicaSets: () => [],
+    statefulSets: () => [],
+    podDisruptionBudgets: () => [],
+    pod: () => undefined,
+  },
+  effects: { bind: () => Promise.resolve(), preempt: () => Promise.resolve(), clearNomination: () => Promise.resolve() },
+  nominatedPods: () => [],
+  clock: realClock,
+  random: seededRandom(0),
+  log: silentLogger,
+};

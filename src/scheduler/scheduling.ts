@@ -24,6 +24,7 @@ import type { PodInfo } from "./framework/pod-info.ts";
 import type { SchedulerFigures } from "./metrics.ts";
 import type { PodConditions } from "./pod-conditions.ts";
 import type { Nominator } from "./queue/nominator.ts";
+import { NO_NODES } from "./queue/retry-rules.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 import type { TakenPod } from "./queue/waiting-pod.ts";
 
@@ -217,6 +218,9 @@ export class Scheduling {
       log.warn("Cannot make room for a Pod; it is tried again", { pod: info.key, error });
       // Nobody goes, so no event would wake it.
       queue.activate(info.uid);
+    } finally {
+      // What it waited for may have happened while it was held back.
+      queue.askGates(info.uid);
     }
   }
 
@@ -233,7 +237,8 @@ export class Scheduling {
     if (nominatedNodeName !== undefined) nominator.nominate(info, nominatedNodeName);
     else if (answer?.clearsNomination === true) nominator.nominate(info, undefined);
     const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
-    const isBack = this.#putBack(attempt, { is: "refused", by: diagnosis.unschedulablePlugins });
+    const by = diagnosis.nodeCount === 0 ? new Set([NO_NODES]) : diagnosis.unschedulablePlugins;
+    const isBack = this.#putBack(attempt, { is: "refused", by });
     const nodeName = nominatedNodeName === undefined ? {} : { nodeName: nominatedNodeName };
     this.#record(attempt, { outcome: "unschedulable", ...nodeName, message, refused: diagnosis.refused, scores: [] });
     if (isBack) this.#tell(attempt, "Unschedulable", message, nomination);

@@ -1,74 +1,8 @@
-/**
- * `k8ts controller-manager` as a user starts it, in a process of its own, which can be stopped, frozen and killed. It says when it acts
- * and when it stands by; that is waited for here. Not here: the API server that it speaks to (api-server.ts, api-server-process.ts).
- */
-import { join } from "node:path";
-import { startProgram, type Program } from "../host/child-process.ts";
+/** `k8ts controller-manager` in a process of its own (led-process.ts). */
+import { startLedProcess, type LedProcess, type LedProcessOptions } from "./led-process.ts";
 
-export interface ControllerManagerProcessOptions {
-  readonly kubeconfig: string;
-  /** Whatever else is to be said on the command line. */
-  readonly flags: readonly string[];
-}
+export type ControllerManagerProcess = LedProcess;
 
-export interface ControllerManagerProcess extends AsyncDisposable {
-  readonly program: Program;
-  /** Resolves when it has begun to act, be it before this call; once for each time that it does. */
-  acts(): Promise<void>;
-  /** Resolves when it acted and does no more; once for each time. */
-  standsBy(): Promise<void>;
-  /** What its page of figures shows, which it answers between two things that it does. */
-  figures(): Promise<string>;
-}
-
-const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
-const FIGURES_AT = "figures at ";
-
-/** Resolves when it stands in the election. Disposing of it ends it with SIGKILL. */
-export async function startControllerManagerProcess(options: ControllerManagerProcessOptions): Promise<ControllerManagerProcess> {
-  const said = new Lines();
-  const words = [LAUNCHER, "controller-manager", `--kubeconfig=${options.kubeconfig}`, "--metrics-address=127.0.0.1:0"];
-  const program = await startProgram({ command: process.execPath, arguments: [...words, ...options.flags], onLine: said.push });
-  const says = (beginning: string): Promise<string> =>
-    Promise.race([
-      said.next(beginning),
-      program.exited.then((): never => {
-        const last = program.output.slice(-5).join("\n");
-        throw new Error(`Expected the controller manager to say "${beginning}", it ended: ${last}`);
-      }),
-    ]);
-  const figuresUrl = (await says(FIGURES_AT)).slice(FIGURES_AT.length);
-  await says("controllers for ");
-  return {
-    program,
-    acts: async () => void (await says("acting as ")),
-    standsBy: async () => void (await says("standing by")),
-    figures: async () => (await fetch(figuresUrl)).text(),
-    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
-  };
-}
-
-/** What a program said, to be gone through once, from the first line to the last. */
-class Lines {
-  #unread: string[] = [];
-  #look = (): void => undefined;
-
-  readonly push = (line: string): void => {
-    this.#unread.push(line);
-    this.#look();
-  };
-
-  /** The next line that begins so, as soon as it is there; those before it are left behind. */
-  next(beginning: string): Promise<string> {
-    return new Promise((resolve) => {
-      this.#look = () => {
-        const place = this.#unread.findIndex((line) => line.startsWith(beginning));
-        const found = this.#unread[place];
-        if (found === undefined) return;
-        this.#unread = this.#unread.slice(place + 1);
-        resolve(found);
-      };
-      this.#look();
-    });
-  }
+export function startControllerManagerProcess(options: LedProcessOptions): Promise<ControllerManagerProcess> {
+  return startLedProcess({ command: "controller-manager", says: "controllers" }, options);
 }

@@ -28,7 +28,11 @@ export class EventLog {
     const length = Math.max(this.lines.length, other.lines.length);
     for (let index = 0; index < length; index++) {
       if (this.lines[index] === other.lines[index]) continue;
-      return [`event ${index} of ${this.lines.length} and ${other.lines.length}:`, this.lines[index] ?? "nothing", other.lines[index] ?? "nothing"].join("\n");
+      return [
+        `event ${index} of ${this.lines.length} and ${other.lines.length}:`,
+        this.lines[index] ?? "nothing",
+        other.lines[index] ?? "nothing",
+      ].join("\n");
     }
     return undefined;
   }

@@ -30,7 +30,7 @@ const DISABLED_PLUGINS = ["ServiceAccount", "StorageObjectInUseProtection", "Def
 export interface World extends AsyncDisposable {
   readonly clock: VirtualClock;
   readonly client: Client;
-  /** Writes of nodes so far, one line each: "update pods/status". Events and leases are not among them. */
+  /** Writes of nodes so far, one line each: "update pods/status", "delete pods of uid". Events and leases are not among them. */
   readonly writes: string[];
   transportFor(identity: { readonly name: string; readonly groups: readonly string[] }): Transport;
   runtime(nodeName: string): Runtime;
@@ -136,9 +136,10 @@ function counted(transport: Transport, writes: string[]): Transport {
     watch: (request, listener) => transport.watch(request, listener),
     document: (path, options) => transport.document(path, options),
     request(request) {
-      const { verb, plural, subresource } = request;
+      const { verb, plural, subresource, object } = request;
       const isWrite = verb !== "get" && verb !== "list" && plural !== "events" && plural !== "leases";
-      if (isWrite) writes.push(`${verb} ${subresource === undefined ? plural : `${plural}/${subresource}`}`);
+      const only = object?.["preconditions"] === undefined ? "" : ` of ${Object.keys(object["preconditions"] as object).join()}`;
+      if (isWrite) writes.push(`${verb} ${subresource === undefined ? plural : `${plural}/${subresource}`}${only}`);
       return transport.request(request);
     },
   };

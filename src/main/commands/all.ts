@@ -18,6 +18,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./controller-manager.ts")).controllerManager,
   },
   {
+    name: "scheduler",
+    summary: "Run the scheduler of a cluster in a process of its own",
+    load: async () => (await import("./scheduler.ts")).scheduler,
+  },
+  {
     name: "elect",
     summary: "Let one of several processes lead, and run a command only there",
     load: async () => (await import("./elect.ts")).elect,

@@ -1,49 +1,14 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
-import { createServer } from "node:net";
-import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { silentLogger } from "../../base/logger.ts";
-import { makeTemporaryDirectory } from "../../host/private-files.ts";
-import { realClock } from "../../host/real-clock.ts";
 import { startTestApiServer } from "../../testing/api-server.ts";
+import { RunningCommand } from "../../testing/running-command.ts";
+import { startSilentServer } from "../../testing/silent-server.ts";
+import type { Command } from "../command.ts";
 import { commandHelp } from "../help.ts";
 import { controllerManager } from "./controller-manager.ts";
 
-/** The command in this process: what it says, and when it ends. */
-class Running {
-  readonly lines: string[] = [];
-  readonly #stop = new AbortController();
-  readonly ended: Promise<void>;
-  #onLine = (): void => {};
-
-  constructor(...argv: readonly string[]) {
-    const parsed = controllerManager.parse(argv, {});
-    ok(parsed.ok);
-    const out = (line: string): void => {
-      this.lines.push(line);
-      this.#onLine();
-    };
-    const io = { out, note: out, environment: {}, clock: realClock, log: silentLogger, signal: this.#stop.signal };
-    this.ended = controllerManager.run(parsed.options, io);
-    this.ended.catch(() => undefined);
-  }
-
-  /** Resolves with the rest of the first line that begins so, at any time. */
-  async says(beginning: string): Promise<string> {
-    for (;;) {
-      const found = this.lines.find((line) => line.startsWith(beginning));
-      if (found !== undefined) return found.slice(beginning.length);
-      const told = new Promise<void>((resolve) => (this.#onLine = resolve));
-      await Promise.race([told, this.ended.then(() => Promise.reject(new Error(`It ended without "${beginning}"`)))]);
-    }
-  }
-
-  stop(): Promise<void> {
-    this.#stop.abort();
-    return this.ended;
-  }
+function run(...argv: readonly string[]): RunningCommand {
+  return new RunningCommand(controllerManager as Command, ...argv);
 }
 
 const PAGE = "--metrics-address=127.0.0.1:0";
@@ -55,9 +20,9 @@ async function get(url: string): Promise<string> {
 test("the one that leads acts, both show their figures to this machine, and a clean stop lets the other act at once", async () => {
   await using server = await startTestApiServer({ controllers: [] });
   const flags = [`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller,garbage-collector-controller", PAGE];
-  const one = new Running(...flags);
+  const one = run(...flags);
   await one.says("acting as ");
-  const other = new Running(...flags);
+  const other = run(...flags);
   match(await other.says("controllers for "), new RegExp(`^${server.url}, standing for kube-system/kube-controller-manager as `));
 
   const [its, others] = [await one.says("figures at "), await other.says("figures at ")];
@@ -78,7 +43,7 @@ test("the one that leads acts, both show their figures to this machine, and a cl
 
 test("without an election it says nothing of one", async () => {
   await using server = await startTestApiServer({ controllers: [] });
-  const one = new Running(`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller", "--leader-elect=false", PAGE);
+  const one = run(`--kubeconfig=${server.kubeconfig}`, "--controllers=deployment-controller", "--leader-elect=false", PAGE);
   await one.says("acting as ");
 
   equal(await one.says("controllers for "), server.url);
@@ -92,38 +57,24 @@ describe("against a server that does not answer", () => {
   for (const elects of [true, false]) {
     // Less than it waits for a connection.
     test(`it waits, and can be stopped, ${elects ? "in an election" : "alone"}`, { timeout: 15_000 }, async () => {
-      await using directory = await makeTemporaryDirectory("k8ts-controller-manager-");
-      // Takes connections, and says nothing.
-      const silent = createServer().listen(0, "127.0.0.1");
-      await once(silent, "listening");
-      const { port } = silent.address() as { readonly port: number };
-      const kubeconfig = join(directory.path, "config");
-      const entry = (of: object) => [{ name: "a", ...of }];
-      const clusters = entry({ cluster: { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true } });
-      const contexts = entry({ context: { cluster: "a", user: "a" } });
-      const users = entry({ user: { token: "t" } });
-      await writeFile(kubeconfig, JSON.stringify({ apiVersion: "v1", kind: "Config", "current-context": "a", clusters, contexts, users }));
-      const one = new Running(`--kubeconfig=${kubeconfig}`, "--controllers=deployment-controller", `--leader-elect=${elects}`);
+      await using silent = await startSilentServer();
+      const one = run(`--kubeconfig=${silent.kubeconfig}`, "--controllers=deployment-controller", `--leader-elect=${elects}`);
       await one.says("controllers for ");
 
       await one.stop();
 
       equal(one.lines.at(-1), "Stopping");
-      silent.close();
     });
   }
 });
 
 test("an address that is taken is told before it stands in the election", async () => {
   await using server = await startTestApiServer({ controllers: [] });
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  const { port } = taken.address() as { readonly port: number };
+  await using taken = await startSilentServer();
 
-  await rejects(new Running(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${port}`).ended, /^Error: Cannot listen on/);
+  await rejects(run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended, /^Error: Cannot listen on/);
 
   equal((await server.ask("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager")).code, 404);
-  taken.close();
 });
 
 test("all that is wrong is told at once", () => {

@@ -24,45 +24,55 @@ export interface Driver {
   advanceUntil(isMet: () => boolean, withinMs: number): Promise<boolean>;
 }
 
+/** Undefined: it is not ours to move. Clusters that share a clock share who moves it. */
 export function driverOf(clock: Clock): Driver | undefined {
-  return clock instanceof VirtualClock ? new VirtualDriver(clock) : undefined;
+  if (!(clock instanceof VirtualClock)) return undefined;
+  let driver = drivers.get(clock);
+  if (driver === undefined) drivers.set(clock, (driver = new VirtualDriver(clock)));
+  return driver;
+}
+
+const drivers = new WeakMap<VirtualClock, Driver>();
+
+/** Somebody who waits for an operation. */
+interface Waiter {
+  /** Absent: who waits can wait. */
+  giveUp?(reason: Error): void;
 }
 
 class VirtualDriver implements Driver {
   readonly #clock: VirtualClock;
   /** The last of those who have, or wait for, the clock. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Operations that want to be let through. */
-  #waiting = 0;
+  readonly #waiting = new Set<Waiter>();
   /** Rounds in a row that ended without one of them coming through. */
   #idleRounds = 0;
   #running: Promise<void> | undefined;
-  readonly #giveUp = new Set<() => void>();
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
   }
 
   async through<T>(operation: Promise<T>): Promise<T> {
-    let giveUp: () => void = () => undefined;
-    const inVain = new Promise<never>((_resolve, reject) => {
-      giveUp = () => reject(new Error("This waits for time to pass, which it does only by advance and until: call one of them meanwhile"));
-    });
-    this.#giveUp.add(giveUp);
+    const waiter: Waiter = {};
+    const inVain = new Promise<never>((_resolve, reject) => (waiter.giveUp = reject));
     try {
-      return await Promise.race([this.whenever(operation), inVain]);
+      return await Promise.race([this.#letThrough(operation, waiter), inVain]);
     } finally {
-      this.#giveUp.delete(giveUp);
       // Who gets an answer finds nobody at the clock.
       await this.#running;
     }
   }
 
-  async whenever<T>(operation: Promise<T>): Promise<T> {
-    this.#waiting++;
+  whenever<T>(operation: Promise<T>): Promise<T> {
+    return this.#letThrough(operation, {});
+  }
+
+  #letThrough<T>(operation: Promise<T>, waiter: Waiter): Promise<T> {
+    this.#waiting.add(waiter);
     this.#idleRounds = 0;
     const done = (): void => {
-      this.#waiting--;
+      this.#waiting.delete(waiter);
       this.#idleRounds = 0;
     };
     operation.then(done, done);
@@ -74,8 +84,8 @@ class VirtualDriver implements Driver {
     let isOver = false;
     const over = (): void => void (isOver = true);
     operation.then(over, over);
-    await this.advanceUntil(() => isOver, withinMs);
-    return operation;
+    if (await this.advanceUntil(() => isOver, withinMs)) return operation;
+    throw new Error(`This does not end: ${withinMs} ms of virtual time have passed, and something still holds it up`);
   }
 
   settle(): Promise<void> {
@@ -97,18 +107,21 @@ class VirtualDriver implements Driver {
   async #run(): Promise<void> {
     // Who has just asked may be there already by the next promise: then nothing is to be driven.
     await Promise.resolve();
-    while (this.#waiting > 0 && this.#idleRounds < ROUNDS_MAX) {
+    let reason = new Error("This waits for time to pass, which it does only by advance and until: call one of them meanwhile");
+    while (this.#waiting.size > 0 && this.#idleRounds < ROUNDS_MAX) {
       this.#idleRounds++;
-      await this.settle().catch((error: unknown) => this.#failed(error));
+      try {
+        await this.settle();
+      } catch (error) {
+        // An endless loop at one moment: nobody will come through.
+        reason = error as Error;
+        break;
+      }
     }
     this.#running = undefined;
-    if (this.#waiting > 0) for (const giveUp of this.#giveUp) giveUp();
-  }
-
-  /** An endless loop at one moment: nobody will come through. */
-  #failed(error: unknown): void {
-    this.#idleRounds = ROUNDS_MAX;
-    void error;
+    // Those who can wait come through when somebody else moves the clock.
+    for (const waiter of this.#waiting) waiter.giveUp?.(reason);
+    this.#waiting.clear();
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {

@@ -67,9 +67,7 @@ export class SchedulerCache {
     this.#images.release(cached.info.images);
     this.#isReordered = true;
     this.#generation = nextGeneration();
-    let unknown = makeUnknownNodeInfo(name);
-    for (const pod of cached.info.pods) unknown = unknown.withPod(pod);
-    cached.info = unknown;
+    cached.info = cached.info.withoutNode();
     cached.isKnown = false;
     cached.place = new Place();
     this.#dropIfEmpty(cached);

@@ -27,9 +27,13 @@ export function makeNodeInfo(node: Node, images: ReadonlyMap<string, ImageState>
   return new NodeInfoValue({ ...partsOfNode(node), ...WITHOUT_PODS, images });
 }
 
-/** What Pods are on a node that is not known. It has room for none. */
+/** A node that is only known by name, from Pods that are on it. It has room for none. */
 export function makeUnknownNodeInfo(name: string): NodeInfoValue {
-  return makeNodeInfo({ apiVersion: "v1", kind: "Node", metadata: { name } });
+  return makeNodeInfo(unknownNode(name));
+}
+
+function unknownNode(name: string): Node {
+  return { apiVersion: "v1", kind: "Node", metadata: { name } };
 }
 
 type Parts = Omit<NodeInfo, "generation" | "withPod" | "withoutPod" | "withoutPods">;
@@ -121,6 +125,11 @@ export class NodeInfoValue implements NodeInfo {
       nonZeroRequestedMemoryBytes: this.nonZeroRequestedMemoryBytes,
       usedPorts: this.usedPorts,
     });
+  }
+
+  /** The same Pods on a node that is not known any more. */
+  withoutNode(): NodeInfoValue {
+    return this.withNode(unknownNode(this.name), NO_IMAGES);
   }
 
   #indexOf(uid: string): number {

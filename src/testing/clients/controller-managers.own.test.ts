@@ -11,23 +11,15 @@ import { deployments } from "../../api/apps/v1/deployment.ts";
 import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
 import { CAUSES_MAX } from "../../apiserver/causes.ts";
 import { CAUSES_PATH } from "../../apiserver/documents/causes/causes.ts";
 import { Disposables } from "../../base/disposables.ts";
-import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
-import { httpsTransport } from "../../client/https/https-transport.ts";
-import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
-import type { Informer } from "../../client/informer/informer.ts";
-import { createInformers } from "../../client/informer/informers.ts";
-import { createClient } from "../../client/rest-client.ts";
-import { realClock } from "../../host/real-clock.ts";
-import { realRandom } from "../../host/real-random.ts";
 import { startTestApiServer, type TestApiServer } from "../api-server.ts";
 import { startControllerManagerProcess, type ControllerManagerProcess } from "../controller-manager-process.ts";
 import { rounds, testSeed } from "../rounds.ts";
+import { seeCluster, until } from "../seen-cluster.ts";
 import { startTcpProxy } from "../tcp-proxy.ts";
 import { aDeployment } from "./manifests.ts";
 
@@ -66,10 +58,7 @@ interface Stage extends AsyncDisposable {
 async function startStage(): Promise<Stage> {
   await using starting = new Disposables();
   const server = starting.use(await startTestApiServer({ controllers: [] }));
-  const connection = await loadKubeconfig({ path: server.kubeconfig, environment: {}, homeDirectory: "/none", readFile });
-  const transport = starting.use(httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" }));
-  const informers = starting.use(createInformers({ transport, clock: realClock, random: realRandom(), log: silentLogger }));
-  const client = createClient(transport);
+  const { client, informers } = starting.use(await seeCluster(server.kubeconfig));
   const users = new Map([["", ""]]);
   const claims: Lease[] = [];
   const keep = (lease: Lease): void => void claims.push(lease);
@@ -109,19 +98,6 @@ async function startStage(): Promise<Stage> {
 }
 
 const LEASE_SCOPE = { namespace: LEASE.namespace, fieldSelector: `metadata.name=${LEASE.name}` };
-
-/** Looks now and after every change. */
-async function until<T extends KubeObject>(informer: Informer<T>, holds: () => boolean): Promise<void> {
-  if (holds()) return;
-  let onHolds = (): void => undefined;
-  const reached = new Promise<void>((resolve) => (onHolds = resolve));
-  let isReplay = true;
-  const look = (): void => void (!isReplay && holds() && onHolds());
-  using _listening = informer.listen({ added: look, updated: look, deleted: look });
-  isReplay = false;
-  if (holds()) return;
-  await reached;
-}
 
 function portOf({ url }: TestApiServer): number {
   return Number(new URL(url).port);

@@ -5,7 +5,7 @@
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { addTo, NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
 import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
-import { coversNewcomer, domainOf, termText, type Subject } from "./terms.ts";
+import { termCovers, domainOf, termText, type Subject } from "./terms.ts";
 
 /** By domain of one topology key. */
 export interface DomainSums {
@@ -48,7 +48,7 @@ export class ExistingTerms implements NodeSum {
   covering(newcomer: Subject, namespaceLabels: Readonly<Record<string, string>> | undefined): DomainSums[] {
     const covering: DomainSums[] = [];
     for (const { term, sums } of this.#entries.values()) {
-      if (coversNewcomer(term, newcomer, namespaceLabels)) covering.push({ topologyKey: term.topologyKey, sums });
+      if (termCovers(term, newcomer, namespaceLabels)) covering.push({ topologyKey: term.topologyKey, sums });
     }
     return covering;
   }

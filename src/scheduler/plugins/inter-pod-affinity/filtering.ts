@@ -9,7 +9,7 @@ import { addTo } from "../../framework/node-sums.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 import type { DomainSums } from "./existing-terms.ts";
 import type { PodCounts } from "./pod-counts.ts";
-import { allCover, covers, coversNewcomer, domainOf, type PlainTerm } from "./terms.ts";
+import { allCover, covers, termCovers, domainOf, type PlainTerm } from "./terms.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -125,7 +125,7 @@ export function changeAffinityState(state: AffinityState, pod: PodInfo, other: P
     if (covers(term, other)) change(presenceOf(state.foes, term.topologyKey), labels, sign);
   }
   for (const term of other.requiredAntiAffinity) {
-    if (coversNewcomer(term, pod, state.namespaceLabels)) change(presenceOf(state.refusing, term.topologyKey), labels, sign);
+    if (termCovers(term, pod, state.namespaceLabels)) change(presenceOf(state.refusing, term.topologyKey), labels, sign);
   }
 }
 

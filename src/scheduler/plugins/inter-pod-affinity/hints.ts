@@ -3,17 +3,17 @@
  * That is a little more than upstream's, which makes some Pods wait for its five-minute flush: those refused by the anti-affinity of others
  * when a node comes, those with a namespace selector, and those whose group has lost its last Pod.
  */
-import type { Namespace, Pod } from "../../../api/generated/core/v1.ts";
+import type { Namespace } from "../../../api/generated/core/v1.ts";
 import { podInfoOf } from "../../framework/make-pod-info.ts";
 import type { RetryRule } from "../../framework/cluster-event.ts";
 import type { ClusterView } from "../../framework/plugin.ts";
 import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
-import { allCover, covers, coversNewcomer, domainOf, plainTerm, type PlainTerm } from "./terms.ts";
+import { domainOf, termCovers } from "./terms.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
 export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
-  const plain = (terms: readonly AffinityTerm[]): PlainTerm[] => terms.map((term) => plainTerm(term, () => cluster.namespaces()));
+  const isCovered = (term: AffinityTerm, pod: PodInfo): boolean => termCovers(term, pod, cluster.namespace(pod.namespace)?.metadata.labels);
   return [
     {
       of: "assigned-pod",
@@ -21,10 +21,9 @@ export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
       isWorthIt(pod, { changes, pod: other, previous }): boolean {
         const waiting = podInfoOf(pod);
         const now = podInfoOf(other);
-        if (changes.has("deleted")) return leftSomething(waiting, now, plain) || refused(now, waiting, cluster);
-        if (changes.has("added")) return allCover(plain(waiting.requiredAffinity), now);
-        if (previous === undefined) return true;
-        return changedSides(waiting, podInfoOf(previous), now, plain);
+        if (changes.has("deleted")) return leftRoom(waiting, now, isCovered);
+        if (changes.has("added")) return isFriend(waiting, now, isCovered);
+        return previous === undefined || changedSides(waiting, podInfoOf(previous), now, isCovered);
       },
     },
     // Others may keep away from its old labels and not from its new ones; and its own terms may cover it now.
@@ -33,39 +32,36 @@ export function affinityRetryRules(cluster: ClusterView): readonly RetryRule[] {
       of: "node",
       changes: ["added", "labels"],
       isWorthIt(pod, { node, previous }): boolean {
-        return previous === undefined
-          ? mayTake(podInfoOf(pod), node.metadata.labels)
-          : moved(podInfoOf(pod), previous.metadata.labels, node.metadata.labels);
+        const { labels } = node.metadata;
+        return previous === undefined ? mayTake(podInfoOf(pod), labels) : moved(podInfoOf(pod), previous.metadata.labels, labels);
       },
     },
     {
       of: "namespace",
-      isWorthIt: (pod: Pod, { namespace, previous }): boolean => isSelectedAnew(podInfoOf(pod), namespace, previous),
+      isWorthIt: (pod, { namespace, previous }): boolean => isSelectedAnew(podInfoOf(pod), namespace, previous),
     },
   ];
 }
 
-type Plain = (terms: readonly AffinityTerm[]) => PlainTerm[];
+type IsCovered = (term: AffinityTerm, pod: PodInfo) => boolean;
 
-/** Whether the Pod was in the way, or was the last of the group: then the waiting one may be the first. */
-function leftSomething(waiting: PodInfo, gone: PodInfo, plain: Plain): boolean {
-  if (plain(waiting.requiredAntiAffinity).some((term) => covers(term, gone))) return true;
-  const affinity = plain(waiting.requiredAffinity);
-  return allCover(affinity, gone) && allCover(affinity, waiting);
+/** Whether a Pod has to be near to the other. */
+function isFriend({ requiredAffinity }: PodInfo, other: PodInfo, isCovered: IsCovered): boolean {
+  return requiredAffinity.length > 0 && requiredAffinity.every((term) => isCovered(term, other));
 }
 
-function refused(by: PodInfo, waiting: PodInfo, { namespace }: ClusterView): boolean {
-  if (by.requiredAntiAffinity.length === 0) return false;
-  const labels = namespace(waiting.namespace)?.metadata.labels;
-  return by.requiredAntiAffinity.some((term) => coversNewcomer(term, waiting, labels));
+/** Whether one of the two kept away from the other, or the one that is gone was the last of the group: then the waiting one may be the first. */
+function leftRoom(waiting: PodInfo, gone: PodInfo, isCovered: IsCovered): boolean {
+  if (waiting.requiredAntiAffinity.some((term) => isCovered(term, gone))) return true;
+  if (gone.requiredAntiAffinity.some((term) => isCovered(term, waiting))) return true;
+  return isFriend(waiting, gone, isCovered) && isFriend(waiting, waiting, isCovered);
 }
 
-/** Whether a Pod with new labels has become one to be near to, or is none any more to keep away from. */
-function changedSides(waiting: PodInfo, before: PodInfo, now: PodInfo, plain: Plain): boolean {
-  const affinity = plain(waiting.requiredAffinity);
-  if (!allCover(affinity, before) && allCover(affinity, now)) return true;
-  if (allCover(affinity, before) && !allCover(affinity, now) && allCover(affinity, waiting)) return true;
-  return plain(waiting.requiredAntiAffinity).some((term) => covers(term, before) && !covers(term, now));
+/** Whether a Pod with new labels has become one to be near to, or is none any more to keep away from, or has left the group. */
+function changedSides(waiting: PodInfo, before: PodInfo, now: PodInfo, isCovered: IsCovered): boolean {
+  const [wasFriend, isNowFriend] = [isFriend(waiting, before, isCovered), isFriend(waiting, now, isCovered)];
+  if (wasFriend !== isNowFriend && (isNowFriend || isFriend(waiting, waiting, isCovered))) return true;
+  return waiting.requiredAntiAffinity.some((term) => isCovered(term, before) && !isCovered(term, now));
 }
 
 /** A new node is in a domain of its own, if it has the key at all; if not, nothing that must be near to others can go there. */

@@ -16,7 +16,7 @@ export interface Wish {
   readonly weight: number;
 }
 
-/** What the Pods that are there think. They need a newcomer no more than they want it: the requirement was met, its wish goes on. */
+/** What the Pods that are there think of a newcomer. What one must be near to it was near to when it was placed; more of it is still welcome. */
 export function wishesOfExisting(hardPodAffinityWeight: number): TermsOf {
   return (pod: PodInfo, tell: (term: AffinityTerm, weight: number) => void): void => {
     if (hardPodAffinityWeight > 0) for (const term of pod.requiredAffinity) tell(term, hardPodAffinityWeight);

@@ -59,8 +59,8 @@ export function allCover(terms: readonly PlainTerm[], pod: Subject): boolean {
   return true;
 }
 
-/** Whether a term of a Pod that is there covers the Pod that is placed. */
-export function coversNewcomer(term: AffinityTerm, pod: Subject, namespaceLabels: Labels | undefined): boolean {
+/** Whether a term as it stands covers a Pod, of whose namespace the labels are at hand. */
+export function termCovers(term: AffinityTerm, pod: Subject, namespaceLabels: Labels | undefined): boolean {
   if (!term.namespaces.has(pod.namespace) && !term.namespaceSelector.matches(namespaceLabels ?? NO_LABELS)) return false;
   return term.selector.matches(pod.labels);
 }

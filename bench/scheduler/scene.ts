@@ -1,0 +1,209 @@
+/**
+ * What a workload is made with, in one process: a cluster without kubelets whose nodes are only objects, as in scheduler_perf, and the
+ * steps that its workloads take. The API server is the real one with RBAC and default admission, the store is in memory, and the
+ * scheduler runs as `k8ts up` starts it. Beside it run only controllers that namespaces need.
+ */
+import { namespaces } from "../../src/api/core/v1/namespace.ts";
+import { nodes } from "../../src/api/core/v1/node.ts";
+import { pods } from "../../src/api/core/v1/pod.ts";
+import { serviceAccounts } from "../../src/api/core/v1/service-account.ts";
+import { services } from "../../src/api/core/v1/service.ts";
+import type { Pod } from "../../src/api/generated/core/v1.ts";
+import { priorityClasses } from "../../src/api/scheduling.k8s.io/v1/priority-class.ts";
+import type { KubeObject } from "../../src/api/machinery/object.ts";
+import type { Client, ObjectKey, ResourceKind } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/rest-client.ts";
+import { realClock } from "../../src/host/real-clock.ts";
+import { startCluster, type Cluster } from "../../src/main/cluster.ts";
+import { collectGarbage } from "../serve.ts";
+import { HIGH_PRIORITY_CLASS, nodeOf, podOf, type NodeTemplate, type PodTemplate } from "./objects.ts";
+import { profiled } from "./profile.ts";
+
+/** As many at once as scheduler_perf. */
+const CREATED_AT_ONCE = 30;
+
+/** What makes the account that admission asks for, and what scheduler_perf runs beside its scheduler. None that looks after nodes: there are no kubelets. */
+const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller"];
+
+export interface PodStep {
+  readonly count: number;
+  readonly template: PodTemplate;
+  readonly namespace?: string;
+}
+
+export class Scene implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #client: Client;
+  readonly #stopping = new AbortController();
+  readonly #beside: Promise<void>[] = [];
+  #names = 0;
+
+  private constructor(cluster: Cluster, client: Client) {
+    this.#cluster = cluster;
+    this.#client = client;
+  }
+
+  static async start(): Promise<Scene> {
+    // As `k8ts up` has it; in tests what is shared is frozen.
+    const cluster = await startCluster({ nodes: 0, controllers: CONTROLLERS, api: { freezeObjects: false } });
+    const client = createClient(cluster.transport({ userAgent: "bench" }));
+    const { name, value } = HIGH_PRIORITY_CLASS;
+    await client.create(priorityClasses, { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value });
+    return new Scene(cluster, client);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#beside);
+    await this.#cluster.close();
+  }
+
+  async createNodes(count: number, template: NodeTemplate = {}): Promise<void> {
+    await makeMany(count, async () => {
+      const made = await this.#client.create(nodes, nodeOf(template, this.#names++));
+      // Admission marks every new node as not ready until a controller of nodes has seen that it is.
+      await this.#client.update(nodes, { ...made, spec: { ...made.spec, taints: template.taints ?? [] } });
+    });
+  }
+
+  async createNamespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    await using account = await this.#arrivals(serviceAccounts, name, () => true);
+    await this.#client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+    await account.reached(1);
+  }
+
+  async createService(namespace: string, selector: Readonly<Record<string, string>>): Promise<ObjectKey> {
+    const name = `service-${this.#names++}`;
+    const spec = { selector, ports: [{ port: 80, targetPort: 8_000 }] };
+    await this.#client.create(services, { apiVersion: "v1", kind: "Service", metadata: { namespace, name }, spec });
+    return { namespace, name };
+  }
+
+  /** Made, and not waited for. Resolves with their namespace: one of their own if none is given. */
+  async createPods({ count, template, namespace }: PodStep): Promise<string> {
+    const place = namespace ?? (await this.#newNamespace());
+    await makeMany(count, () => this.#client.create(pods, podOf(template, place, `pod-${this.#names++}`)));
+    return place;
+  }
+
+  /** Made and bound; resolves with their namespace. */
+  async schedulePods(step: PodStep): Promise<string> {
+    const place = step.namespace ?? (await this.#newNamespace());
+    await using bound = await this.#arrivals(pods, place, hasNode);
+    await Promise.all([this.createPods({ ...step, namespace: place }), bound.reached(bound.seen + step.count)]);
+    return place;
+  }
+
+  /** Milliseconds from the first Pod that is made to the last that a watch shows as bound. */
+  async measurePods(step: PodStep): Promise<number> {
+    const namespace = step.namespace ?? (await this.#newNamespace());
+    await using bound = await this.#arrivals(pods, namespace, hasNode);
+    collectGarbage();
+    return profiled(async () => {
+      const beganAtMs = performance.now();
+      await Promise.all([this.createPods({ ...step, namespace }), bound.reached(step.count)]);
+      return performance.now() - beganAtMs;
+    });
+  }
+
+  /** One more Pod every so often, until the end. */
+  async churnPods(template: PodTemplate, intervalMs: number): Promise<void> {
+    const namespace = await this.#newNamespace();
+    this.#every(intervalMs, () => this.createPods({ count: 1, template, namespace }));
+  }
+
+  /** A node without room, a Pod that fits nowhere and a Service: every so often they come, or go. */
+  async recreateMixed(template: PodTemplate, intervalMs: number): Promise<void> {
+    const namespace = await this.#newNamespace();
+    let made: readonly [ResourceKind, ObjectKey][] = [];
+    this.#every(intervalMs, async () => {
+      if (made.length > 0) {
+        for (const [kind, key] of made) await this.#client.delete(kind, key, { gracePeriodSeconds: 0 });
+        made = [];
+        return;
+      }
+      const node = await this.#client.create(nodes, nodeOf({ name: `churn-${this.#names++}`, pods: "0" }, 0));
+      const pod = await this.#client.create(pods, podOf(template, namespace, `pod-${this.#names++}`));
+      const service = await this.createService(namespace, { app: "foo" });
+      made = [
+        [nodes, { name: node.metadata.name }],
+        [pods, { namespace, name: pod.metadata.name }],
+        [services, service],
+      ];
+    });
+  }
+
+  /** Deletes the Pods of a namespace one after the other, so many per second, until they or the workload are at an end. */
+  async deletePods(namespace: string, perSecond: number): Promise<void> {
+    const { items } = await this.#client.list(pods, { namespace });
+    const left = items.values();
+    this.#every(1_000 / perSecond, async () => {
+      const { value } = left.next();
+      if (value !== undefined) await this.#client.delete(pods, { namespace, name: value.metadata.name });
+    });
+  }
+
+  #every(intervalMs: number, act: () => Promise<unknown>): void {
+    const { signal } = this.#stopping;
+    const beganAtMs = performance.now();
+    const going = async (): Promise<void> => {
+      for (let turn = 1; !signal.aborted; turn++) {
+        await realClock.sleep(Math.max(0, beganAtMs + turn * intervalMs - performance.now()), signal).catch(() => {});
+        if (!signal.aborted) await act();
+      }
+    };
+    this.#beside.push(going());
+  }
+
+  async #newNamespace(): Promise<string> {
+    const name = `namespace-${this.#names++}`;
+    await this.createNamespace(name);
+    return name;
+  }
+
+  /** Counts the objects of a namespace of which it is true, those that are there and those that come. */
+  async #arrivals<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    namespace: string,
+    isArrived: (object: T) => boolean,
+  ): Promise<AsyncDisposable & { readonly seen: number; reached(count: number): Promise<void> }> {
+    const arrived = new Set<string>();
+    let onArrival: () => void = () => {};
+    const see = (object: T): void => void (isArrived(object) && arrived.add(object.metadata.uid ?? ""));
+    const { items, metadata } = await this.#client.list(kind, { namespace });
+    for (const item of items) see(item);
+    const watch = await this.#client.watch(kind, { namespace, resourceVersion: metadata.resourceVersion ?? "" }, {
+      event(event) {
+        if (event.type !== "ADDED" && event.type !== "MODIFIED") return;
+        see(event.object);
+        onArrival();
+      },
+      ended() {},
+    });
+    return {
+      get seen() {
+        return arrived.size;
+      },
+      reached: (count) =>
+        new Promise((resolve) => {
+          onArrival = () => void (arrived.size >= count && resolve());
+          onArrival();
+        }),
+      async [Symbol.asyncDispose]() {
+        watch.stop();
+      },
+    };
+  }
+}
+
+function hasNode({ spec }: Pod): boolean {
+  return (spec?.nodeName ?? "") !== "";
+}
+
+async function makeMany(count: number, makeOne: () => Promise<unknown>): Promise<void> {
+  let left = count;
+  const maker = async (): Promise<void> => {
+    while (left-- > 0) await makeOne();
+  };
+  await Promise.all(Array.from({ length: CREATED_AT_ONCE }, maker));
+}

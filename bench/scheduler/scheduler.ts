@@ -1,0 +1,95 @@
+/**
+ * `npm run bench -- scheduler`: upstream's scheduler_perf by name, one benchmark per workload, so that each can be run alone
+ * (`npm run bench -- scheduler/SchedulingBasic`; with K8TS_BENCH_PROFILE=DIRECTORY its measured part is profiled). A figure is measured
+ * Pods per second, from the first that is created to the last that a watch shows as bound, with everything in one process; the Pods are
+ * created as fast as the server takes them by 30 at once, as upstream does.
+ */
+import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
+import { startChild, type Child } from "../child.ts";
+import { figureOf } from "../figure.ts";
+import type { SchedulerTasks } from "./scheduler-child.ts";
+import { shrunk, workloads, type Size, type Workload } from "./workloads.ts";
+
+/** Workloads with more Pods than this in all run once, so that a whole run ends within a quarter of an hour. */
+const REPEATED_PODS_MAX = 7_000;
+const REPETITIONS = 3;
+
+/** The first, which does not count, warms up with so many times fewer. */
+const WARM_UP_FACTOR = 10;
+
+const [BASIC] = workloads as readonly [Workload, ...Workload[]];
+
+const GROWTH_NODES = [100, 1_000, 5_000, 15_000];
+/** As many as 100 nodes hold with some room left. */
+const GROWTH_PODS = { initPods: 500, measuredPods: 3_000 };
+
+const LEFT_OUT: Benchmark = {
+  name: "scheduler/volumes",
+  measures: "nothing yet: upstream's workloads with persistent volumes need plugins that are not there",
+  async *run({ note }) {
+    note("SchedulingInTreePVs (floor 290) and SchedulingCSIPVs (floor 100) are left out: there are no volume plugins yet");
+  },
+};
+
+const growth: Benchmark = {
+  name: "scheduler/growth",
+  measures: "SchedulingBasic with 3,000 pods on 100 to 15,000 nodes: pods/s, and µs per pod",
+  async *run(context) {
+    for (const nodes of GROWTH_NODES) {
+      const size: Size = { name: `${nodes}-nodes`, nodes, ...GROWTH_PODS };
+      const tookMs = await timesOf(BASIC, size, context);
+      const [name, { measuredPods }] = [`scheduler/growth-${size.name}`, size];
+      yield figureOf({ name, unit: "pods/s", values: tookMs.map((ms) => (measuredPods / ms) * 1_000) });
+      yield figureOf({ name: `${name}-per-pod`, unit: "µs", values: tookMs.map((ms) => (ms / measuredPods) * 1_000) });
+    }
+  },
+};
+
+export const schedulerBenchmarks: readonly Benchmark[] = [...workloads.map(benchmarkOf), LEFT_OUT, growth];
+
+function benchmarkOf(workload: Workload): Benchmark {
+  const [first] = workload.sizes as readonly [Size, ...Size[]];
+  const floors = workload.sizes.flatMap(({ floor }) => (floor === undefined ? [] : [floor]));
+  return {
+    name: `scheduler/${workload.name}`,
+    measures: `pods/s, ${Math.max(first.nodes, 1)} nodes${floors.length === 0 ? "" : `, at least ${floors.join(" and ")}`}`,
+    async *run(context) {
+      for (const size of workload.sizes) yield await figureFor(workload, size, context);
+    },
+  };
+}
+
+async function figureFor(workload: Workload, size: Size, context: BenchmarkContext): Promise<Figure> {
+  const tookMs = await timesOf(workload, size, context);
+  return figureOf({
+    name: `scheduler/${workload.name}-${size.name}`,
+    unit: "pods/s",
+    values: tookMs.map((ms) => (size.measuredPods / ms) * 1_000),
+    ...(size.floor === undefined ? {} : { budget: { atLeast: size.floor } }),
+  });
+}
+
+/** In a process of its own, where one cluster follows the other. */
+async function timesOf(workload: Workload, size: Size, { rounds, signal, note }: BenchmarkContext): Promise<readonly number[]> {
+  await using child = startChild<SchedulerTasks>(import.meta.url, "scheduler-child", signal);
+  const repetitions = podsOf(size) > REPEATED_PODS_MAX ? 1 : REPETITIONS;
+  if (repetitions === 1) note(`${workload.name} ${size.name} is run once`);
+  const sizes = sizesOf(size);
+  const { took } = await rounds.measure({ took: () => runNext(child, workload, sizes) }, repetitions);
+  return took;
+}
+
+function podsOf({ initPods, measuredPods, otherPods = 0 }: Size): number {
+  return initPods + measuredPods + otherPods;
+}
+
+/** A small one, then the real one as often as it is asked for. */
+function* sizesOf(size: Size): Generator<Size, never> {
+  yield shrunk(size, WARM_UP_FACTOR);
+  for (;;) yield size;
+}
+
+function runNext(child: Child<SchedulerTasks>, workload: Workload, sizes: Generator<Size, never>): Promise<number> {
+  const { value: size } = sizes.next();
+  return child.call("run", { workload: workload.name, size });
+}

@@ -1,0 +1,55 @@
+/**
+ * A whole cluster of this process that the real kubectl talks to, over HTTPS. An error that nobody foresaw, in any of its parts, fails the
+ * test that disposes of it.
+ */
+import { Disposables } from "../../base/disposables.ts";
+import { createLogger, formatHuman } from "../../base/logger.ts";
+import { makeTemporaryDirectory } from "../../host/private-files.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { startCluster, type Cluster, type ClusterOptions } from "../../main/cluster.ts";
+import { toolPath } from "../needs.ts";
+import { clientProgram, type ClientProgram } from "./client-program.ts";
+
+export interface KubectlCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  /** Only for tests that said `needs("kubectl")`. */
+  readonly kubectl: ClientProgram;
+  /** Makes a namespace in which pods can be made, and hands out a kubectl that works in it. */
+  inNamespace(name: string): Promise<ClientProgram>;
+  /** Rejects if a part of the cluster logged an error. */
+  close(): Promise<void>;
+}
+
+export async function startKubectlCluster(options: Omit<ClusterOptions, "listen" | "log"> = {}): Promise<KubectlCluster> {
+  await using starting = new Disposables();
+  const directory = starting.use(await makeTemporaryDirectory("k8ts-kubectl-")).path;
+  const errors: string[] = [];
+  const sink = (line: Parameters<typeof formatHuman>[0]): void => void (line.level === "error" && errors.push(formatHuman(line)));
+  const log = createLogger({ sink, clock: realClock, level: "info" });
+  const cluster = starting.use(await startCluster({ ...options, listen: true, log }));
+  const running = starting.move();
+  const close = async (): Promise<void> => {
+    await running[Symbol.asyncDispose]();
+    if (errors.length > 0) throw new Error(`The cluster logged ${errors.length} errors:\n${errors.join("\n")}`);
+  };
+  const kubectl = (): ClientProgram => kubectlOf(cluster, directory);
+  return {
+    cluster,
+    get kubectl() {
+      return kubectl();
+    },
+    async inNamespace(name) {
+      await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+      await cluster.until("serviceaccount/default", (account) => account !== undefined, { namespace: name });
+      return kubectl().with(`--namespace=${name}`);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function kubectlOf({ kubeconfig }: Cluster, directory: string): ClientProgram {
+  const places = { PATH: process.env["PATH"] ?? "", HOME: directory, TMPDIR: directory, KUBECONFIG: kubeconfig };
+  // It lives for a tenth of a second; collecting garbage would take a third of its time.
+  return clientProgram({ path: toolPath("kubectl"), environment: { ...places, TZ: "UTC", GOGC: "off" } });
+}
