@@ -99,7 +99,7 @@ export class Scene implements AsyncDisposable {
     const namespace = step.namespace ?? (await this.#newNamespace());
     await using bound = await this.#arrivals(pods, namespace, hasNode);
     collectGarbage();
-    return profiled(async () => {
+    return await profiled(async () => {
       const beganAtMs = performance.now();
       await Promise.all([this.createPods({ ...step, namespace }), bound.reached(step.count)]);
       return performance.now() - beganAtMs;

@@ -13,6 +13,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { PRIVATE_FILE_MODE, syncDirectory } from "./files.ts";
+import { isAlive, ourProcess, type ProcessMark } from "./process-life.ts";
 
 const HOLDER_FILE = "holder";
 
@@ -74,15 +75,12 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   };
 }
 
-interface Holder {
-  readonly pid: number;
+interface Holder extends ProcessMark {
   readonly command: string;
-  /** When the process started, in the kernel's units, so that a reused process id is not taken for the holder. Empty: not known. */
-  readonly started: string;
 }
 
 function ourselves(): Holder {
-  return { pid: process.pid, command: process.argv.slice(0, 3).join(" "), started: startOf(process.pid) };
+  return { ...ourProcess(), command: process.argv.slice(0, 3).join(" ") };
 }
 
 function readHolder(file: string): Holder | undefined {
@@ -93,30 +91,6 @@ function readHolder(file: string): Holder | undefined {
     return { pid, command: String(command).slice(0, 200), started: String(started) };
   } catch {
     return undefined; // Missing, or half written by a process that died: it tells nothing, the lock itself decides.
-  }
-}
-
-function isAlive({ pid, started }: Holder): boolean {
-  if (process.platform === "linux") return started !== "" && startOf(pid) === started;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/**
- * The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. One that is dead
- * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more.
- */
-function startOf(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "" : (fields[19] ?? "");
-  } catch {
-    return "";
   }
 }
 

@@ -1,8 +1,9 @@
 /** Small files that hold secrets: written whole, readable by their owner only. */
-import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { makePrivateDirectory, writeFileWhole } from "./files.ts";
+import { isAlive, ourProcess, processSpace } from "./process-life.ts";
 
 /** Makes the directory, too, if it is missing. */
 export async function writePrivateText(path: string, text: string): Promise<void> {
@@ -37,6 +38,29 @@ export async function makeTemporaryDirectory(prefix: string): Promise<TemporaryD
   const path = await mkdtemp(join(tmpdir(), prefix));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
+
+/**
+ * The same for what should not outlive this process either: what was left by processes that were killed is removed by the next one that
+ * makes such a directory. The name says whose it is.
+ */
+export async function makeProcessDirectory(prefix: string): Promise<TemporaryDirectory> {
+  await removeLeftovers(prefix);
+  const { pid, started } = ourProcess();
+  // Of whom it is not known when it started, nobody can tell later whether it lives.
+  return makeTemporaryDirectory(started === "" ? prefix : `${prefix}${processSpace()}-${pid}-${started}-`);
+}
+
+async function removeLeftovers(prefix: string): Promise<void> {
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const owner = name.startsWith(prefix) ? OWNER.exec(name.slice(prefix.length)) : null;
+    if (owner === null || owner[1] !== processSpace() || isAlive({ pid: Number(owner[2]), started: owner[3] as string })) continue;
+    // What is another user's stays for that user's next one.
+    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** The space of process numbers, the number, the start. */
+const OWNER = /^(\d+)-(\d+)-(\d+)-/;
 
 export function absolutePath(path: string): string {
   return resolve(path);

@@ -106,8 +106,8 @@ export function leaseIntervalMs(nodeCount: number): number {
 interface Member {
   readonly node: SimulatedNode;
   running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
-  /** While it starts: who wants it started or stopped meanwhile waits for this. */
-  starting: Promise<Kubelet> | undefined;
+  /** While it starts. Who wants it started meanwhile waits for the same. */
+  starting: { readonly kubelet: Promise<Kubelet>; readonly stop: AbortController } | undefined;
 }
 
 class Fleet implements SimulatedNodes {
@@ -161,15 +161,17 @@ class Fleet implements SimulatedNodes {
   async start(name: string): Promise<Kubelet> {
     const member = this.#memberNamed(name);
     if (member.running !== undefined) return member.running.kubelet;
-    member.starting ??= this.#start(member);
+    if (member.starting !== undefined) return member.starting.kubelet;
+    const stop = new AbortController();
+    member.starting = { kubelet: this.#start(member, stop.signal), stop };
     try {
-      return await member.starting;
+      return await member.starting.kubelet;
     } finally {
       member.starting = undefined;
     }
   }
 
-  async #start(member: Member): Promise<Kubelet> {
+  async #start(member: Member, signal: AbortSignal): Promise<Kubelet> {
     const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
     const { node } = member;
     const { name } = node;
@@ -187,6 +189,7 @@ class Fleet implements SimulatedNodes {
       clock,
       random,
       log,
+      signal,
     });
     starting.move();
     member.running = { kubelet, runtime };
@@ -195,7 +198,8 @@ class Fleet implements SimulatedNodes {
 
   async stop(name: string): Promise<void> {
     const member = this.#memberNamed(name);
-    await member.starting?.catch(() => undefined);
+    member.starting?.stop.abort(new Error(`Node ${name} was stopped before it had started`));
+    await member.starting?.kubelet.catch(() => undefined);
     const { running } = member;
     member.running = undefined;
     await running?.kubelet.stop();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { events } from "../api/core/v1/event.ts";
 import { leases } from "../api/coordination.k8s.io/v1/lease.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
@@ -547,4 +548,50 @@ test("a kubelet whose Node was deleted does not keep a lease for it, and registe
   await world.kubelet("n1");
 
   assert.equal((await world.client.list(nodes)).items.length, 1);
+});
+
+test("a node whose runtime does not answer is registered, and not ready until it does", async () => {
+  await using world = await startWorld();
+  const runtime = world.runtime("n1");
+  let isDown = true;
+  const status: typeof runtime.status = (uid) => (isDown ? Promise.reject(new Error("no answer")) : runtime.status(uid));
+  const failing = new Proxy(runtime, {
+    get(target, member) {
+      const value: unknown = Reflect.get(target, member, target);
+      if (member === "status") return status;
+      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+    },
+  });
+  await world.kubelet("n1", { runtime: failing });
+  const ready = async () => (await world.node("n1")).status?.conditions?.at(-1);
+  const first = await ready();
+
+  isDown = false;
+  await world.clock.advance(15_000);
+
+  assert.deepEqual([first?.status, first?.message], ["False", "container runtime is down: no answer"]);
+  assert.equal((await ready())?.status, "True");
+  assert.equal((await world.eventsOf("n1")).at(-1), "Normal NodeReady Node n1 status is now: NodeReady");
+});
+
+test("events of two containers are two, each with its place in the Pod", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", {
+    containers: [
+      { name: "a", image: "web:1" },
+      { name: "b", image: "web:1" },
+    ],
+  });
+  await world.clock.settle();
+
+  const { items } = await world.client.list(events, { namespace: "default" });
+  const created = items.filter(({ reason }) => reason === "Created");
+  assert.deepEqual(
+    created.map(({ involvedObject, count, source }) => [involvedObject?.fieldPath, count, source]),
+    [
+      ["spec.containers{a}", 1, { component: "kubelet", host: "n1" }],
+      ["spec.containers{b}", 1, { component: "kubelet", host: "n1" }],
+    ],
+  );
 });

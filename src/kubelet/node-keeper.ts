@@ -54,7 +54,7 @@ export class NodeKeeper {
     this.#options = options;
   }
 
-  /** The newest that is known. */
+  /** The newest that is known; undefined if it is not there, or not any more. */
   get node(): Node | undefined {
     const shown = this.#options.shownNode();
     if (shown === undefined || this.#answered === undefined) return shown ?? this.#answered;
@@ -79,6 +79,8 @@ export class NodeKeeper {
         return;
       } catch (error) {
         signal.throwIfAborted();
+        // What is wrong with it stays so: whoever said what the node is like is to be told.
+        if (isReason(error, "Invalid")) throw error;
         log.warn("Cannot register the node", { node: nodeName, error });
       }
       await clock.sleep(exponentialDelayMs(REGISTER_AGAIN, failures), signal);
@@ -92,7 +94,8 @@ export class NodeKeeper {
       await this.#lookAtRuntime();
       const node = this.node;
       if (node !== undefined) this.#tellSchedulable(node);
-      if (node === this.#checked && !this.#areImagesOld && clock.monotonic() < this.#reportAtMs) return;
+      const isShown = this.#options.shownNode() !== undefined;
+      if (isShown && node === this.#checked && !this.#areImagesOld && clock.monotonic() < this.#reportAtMs) return;
       await this.#lookAtImages();
       await this.#write();
     } catch (error) {
@@ -133,7 +136,9 @@ export class NodeKeeper {
   async #write(): Promise<void> {
     const { client, clock, nodeName } = this.#options;
     for (let tries = 1; ; tries++) {
-      const node = tries === 1 ? (this.node ?? (await client.get(nodes, { name: nodeName }))) : await client.get(nodes, { name: nodeName });
+      // What is not shown may be gone.
+      const shown = tries === 1 && this.#options.shownNode() !== undefined ? this.node : undefined;
+      const node = shown ?? (await client.get(nodes, { name: nodeName }));
       const status = nodeStatus(node.status, this.#description(), clock.now());
       const isChange = hasStatusChanged(node.status, status);
       if (!isChange && clock.monotonic() < this.#reportAtMs) {
@@ -164,8 +169,9 @@ export class NodeKeeper {
     return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble };
   }
 
+  /** Of a runtime that does not answer, those that it had. */
   async #lookAtImages(): Promise<void> {
-    if (!this.#areImagesOld) return;
+    if (!this.#areImagesOld || this.#trouble !== undefined) return;
     this.#areImagesOld = false;
     this.#images = await this.#options.runtime.images();
   }

@@ -24,6 +24,7 @@ import { checkNamedFiles } from "./named-files.ts";
 import { nodesConnector } from "./nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
 import { openStore } from "./open-store.ts";
+import type { Pki } from "./pki/pki.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler-part.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -47,6 +48,8 @@ export interface ClusterPartsOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly aroundExchange?: StartContext["aroundExchange"];
+  /** Default: made anew, or kept where the serving configuration says; without a door, those that everybody knows. */
+  readonly pki?: Pki;
 }
 
 /** Something that runs. */
@@ -81,6 +84,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
     connector: nodesConnector(() => late.nodes, clock),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
+    ...(options.pki === undefined ? {} : { pki: options.pki }),
   };
   const server = starting.use(await startServer(store, options, context));
   const { core } = server;
@@ -115,7 +119,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
         );
   if (scheduler !== undefined) late.scheduler = scheduler;
   const list = [
-    { name: "store", description: opened === undefined ? describeStore(config) : "in memory, gone when this process ends" },
+    { name: "store", description: describeStore(config) },
     { name: "API server", description: server.door?.url ?? "in this process, without a port" },
     { name: "controllers", description: describeControllers(await acting(controllers, config)) },
     ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),

@@ -9,6 +9,7 @@ import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { ApiServerConfig } from "../apiserver/api-server-config.ts";
 import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
 import { silentLogger, type Logger } from "../base/logger.ts";
 import { seededRandom, type Random } from "../base/random.ts";
 import { VirtualClock } from "../base/virtual-clock.ts";
@@ -16,6 +17,7 @@ import type { Client } from "../client/client.ts";
 import { realClock, realMacrotask } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import type { Decision } from "../scheduler/decisions.ts";
+import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import type { WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
 import { CLUSTER_CONTROLLERS } from "./controller-flags.ts";
@@ -28,14 +30,17 @@ import { openSnapshotFile } from "./embedded/snapshot-file.ts";
 import type { UntilOptions } from "./embedded/until.ts";
 import { nodesConfig, type ClusterNodes, type NodesConfig, type NodesOptions } from "./nodes-part.ts";
 import { schedulerConfig } from "./scheduler-config.ts";
+import { openStore } from "./open-store.ts";
+import type { Pki } from "./pki/pki.ts";
 import type { MemoryStore } from "../store/memory/memory-store.ts";
+import { FIRST_REVISION, type Store } from "../store/store.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export type { ClusterPart } from "./cluster-parts.ts";
 export type KubeSchedulerConfiguration = Omit<WrittenConfiguration, "apiVersion" | "kind">;
 
 export interface ClusterOptions {
-  /** Simulated nodes: how many, or what they are like. Default: 1. */
+  /** Simulated nodes: how many, or what they are like. Default: 1, or those that the cluster had whose snapshot `from` is. */
   readonly nodes?: number | NodesOptions;
   /** "virtual": time passes only by `advance` and `until`. Default: the real time. */
   readonly clock?: "real" | "virtual" | Clock;
@@ -43,7 +48,7 @@ export interface ClusterOptions {
   readonly seed?: number;
   /** An HTTPS address and a kubeconfig, for kubectl and any other client. True: any free port of 127.0.0.1. Default: no port, no file. */
   readonly listen?: boolean | Partial<ServingConfig>;
-  /** A file that `snapshot` wrote (or `k8ts store snapshot`): the cluster goes on from there. */
+  /** A file that `snapshot` wrote (or `k8ts store snapshot`): the cluster goes on from there, under virtual time at the time of then. */
   readonly from?: string;
   /** Default: in memory, gone with the process. */
   readonly store?: StoreConfig;
@@ -57,7 +62,10 @@ export interface ClusterOptions {
   readonly log?: Logger;
 }
 
-/** What a fork may have that differs from the original. */
+/**
+ * What a fork may have that differs from the original. By default it listens if the original does, at a port of its own, and each fork has
+ * chance of its own; with a seed, forks of one moment go the same way as long as the same is done to them.
+ */
 export type ForkOptions = Pick<ClusterOptions, "listen" | "seed" | "log">;
 
 export interface InNamespace {
@@ -70,7 +78,7 @@ export interface Cluster extends AsyncDisposable {
   /** The API as the administrator; under virtual time it needs nobody who moves the clock. */
   readonly client: Client;
   readonly clock: Clock;
-  /** What repeats this cluster: absent if chance was not fixed. */
+  /** What repeats this cluster; of a fork, that of the original unless it was given one. Absent if chance was not fixed. */
   readonly seed: number | undefined;
   /** Where the API is, such as https://127.0.0.1:6443. Only of clusters that listen. */
   readonly url: string;
@@ -131,60 +139,100 @@ export interface ExecOutcome {
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { from, store = { driver: "memory" } } = options;
+  const { from, store: config = { driver: "memory" }, log = silentLogger } = options;
   const snapshot = from === undefined ? undefined : await openSnapshotFile(from);
   const clock = clockOf(options.clock ?? "real", snapshot?.takenAtMs);
-  const starting = async () => {
-    const opened = await snapshot?.open({ clock, config: store });
-    return opened === undefined ? { store } : { store: { config: store, opened } };
-  };
-  const seed = options.seed ?? (clock instanceof VirtualClock ? 1 : undefined);
-  const random = seed === undefined ? realRandom() : seededRandom(seed);
-  const driver = driverOf(clock);
-  const { store: place } = await driven(driver, starting());
-  return startOn(place, options, { clock, random, driver, seed, nodes: nodesConfig(options.nodes ?? 1) });
+  const seed = options.seed ?? (clock instanceof VirtualClock ? DEFAULT_SEED : undefined);
+  const start: Start = { clock, seed, random: randomOf(seed), nodes: nodesConfig(options.nodes, snapshot?.nodes) };
+  // What is wrong in it is told before anything is opened.
+  const scheduler = schedulerOf(options);
+  const opening = snapshot?.open({ clock, config }) ?? openStore(config, { clock, log: log.with({ part: "store" }) });
+  const opened = await driven(driverOf(clock), opening);
+  return startOn({ config, opened }, { ...options, log }, { ...start, ...scheduler });
 }
+
+/** So that a test that says nothing of chance is the same every time. */
+const DEFAULT_SEED = 1;
 
 interface Start {
   readonly clock: Clock;
-  readonly random: Random;
-  readonly driver: Driver | undefined;
   readonly seed: number | undefined;
+  /** Where all of its chance comes from. */
+  readonly random: Random;
   readonly nodes: NodesConfig;
+  /** Absent: none runs. */
+  readonly scheduler?: SchedulerConfiguration;
+  /** Certificates and keys of the one that it goes on from, if nobody else knows those. */
+  readonly pki?: Pki;
 }
 
-async function startOn(store: StoreConfig | OpenedStore, options: ClusterOptions, start: Start): Promise<Cluster> {
-  const { listen = false, controllers = CLUSTER_CONTROLLERS, scheduler, log = silentLogger } = options;
-  const { clock, random, driver, seed, nodes } = start;
-  const configured = scheduler === false ? undefined : schedulerConfig(scheduler);
-  const starting = startClusterParts({
+/** The store is closed with the cluster, also with one that does not come up. */
+async function startOn(store: OpenedStore, options: ClusterOptions & { readonly log: Logger }, start: Start): Promise<Cluster> {
+  const { listen = false, controllers = CLUSTER_CONTROLLERS, log } = options;
+  const { clock, seed, nodes, scheduler, pki } = start;
+  const driver = driverOf(clock);
+  await using starting = new Disposables();
+  starting.defer(() => store.opened.close());
+  const random = await chanceFrom(start.random, store.opened);
+  const partsStarting = startClusterParts({
     ...{ store, controllers, nodes, clock, random, log },
     apiServer: apiServerOptions(options),
     listens: listen !== false,
-    ...(configured === undefined ? {} : { scheduler: configured }),
+    ...(scheduler === undefined ? {} : { scheduler }),
+    ...(pki === undefined ? {} : { pki }),
     ...(driver === undefined ? {} : { aroundExchange: (exchange) => (request, offer) => driver.whenever(exchange(request, offer)) }),
   });
-  const parts = await driven(driver, starting);
+  const parts = starting.use(await driven(driver, partsStarting));
   // What begins with the start is over when it is: nothing of it comes in between what a test does.
   await driver?.settle();
+  const owned = starting.move();
   let forks = 0;
   return new EmbeddedCluster(parts, {
     ...{ clock, driver, seed, random: random.derive("embedded"), log },
-    closeStore: () => ("opened" in store ? store.opened.close() : Promise.resolve()),
-    fork: (forkOptions) => fork(parts, { ...options, ...forkOptions }, { ...start, seed: forkOptions.seed ?? seed }, ++forks),
+    dispose: () => owned[Symbol.asyncDispose](),
+    fork: (forkOptions) => fork(parts, options, { ...start, random: random.derive(`fork ${++forks}`) }, forkOptions),
   });
 }
 
 /** Its parts start anew on a copy of the store, at the same time. */
-async function fork(parts: ClusterParts, options: ClusterOptions, { clock, seed }: Start, number: number): Promise<Cluster> {
-  const { store } = parts;
+async function fork(
+  parts: ClusterParts,
+  options: ClusterOptions & { readonly log: Logger },
+  original: Start,
+  given: ForkOptions,
+): Promise<Cluster> {
+  const { store, nodes, door } = parts;
   if (!("fork" in store))
     throw new Error("Cannot fork this cluster: only one whose store is in memory can be copied at once; use snapshot");
-  const forkClock = clock instanceof VirtualClock ? newVirtualClock(clock.now()) : clock;
-  const random = seed === undefined ? realRandom() : seededRandom(seed).derive(`fork ${number}`);
-  const opened = (store as MemoryStore).fork({ clock: forkClock });
-  const place: OpenedStore = { config: { driver: "memory" }, opened };
-  return startOn(place, options, { clock: forkClock, random, driver: driverOf(forkClock), seed, nodes: parts.nodes.config() });
+  const { listen = listenOfFork(options.listen), seed = original.seed, log = options.log } = given;
+  const clock = original.clock instanceof VirtualClock ? newVirtualClock(original.clock.now()) : original.clock;
+  const random = given.seed === undefined ? original.random : randomOf(given.seed);
+  const opened = (store as MemoryStore).fork({ clock });
+  // Those of a cluster without a door are known to everybody.
+  const pki = door?.pki ?? original.pki;
+  const start: Start = { ...original, clock, seed, random, nodes: nodes.config(), ...(pki === undefined ? {} : { pki }) };
+  return startOn({ config: { driver: "memory" }, opened }, { ...options, listen, log }, start);
+}
+
+/** At a port and with a kubeconfig of its own. */
+function listenOfFork(listen: ClusterOptions["listen"] = false): NonNullable<ClusterOptions["listen"]> {
+  if (typeof listen !== "object") return listen;
+  const { securePort: _port, kubeconfig: _file, ...same } = listen;
+  return same;
+}
+
+function schedulerOf({ scheduler }: ClusterOptions): Pick<Start, "scheduler"> {
+  return scheduler === false ? {} : { scheduler: schedulerConfig(scheduler) };
+}
+
+function randomOf(seed: number | undefined): Random {
+  return seed === undefined ? realRandom() : seededRandom(seed);
+}
+
+/** On a store that has been written to other chance than on a new one: the same would give objects the uids of those that there are. */
+async function chanceFrom(random: Random, store: Store): Promise<Random> {
+  const revision = await store.currentRevision();
+  return revision <= FIRST_REVISION ? random : random.derive(`from revision ${revision}`);
 }
 
 function apiServerOptions({ listen, api }: ClusterOptions): ApiServerOptions {

@@ -1,5 +1,34 @@
 /** The package's entry `k8ts`: a cluster inside a program of one's own. What stands here is public and stays. */
-export { startCluster, type Cluster, type ClusterOptions, type ClusterPart } from "./cluster.ts";
+export {
+  startCluster,
+  type Cluster,
+  type ClusterOptions,
+  type ClusterPart,
+  type ExecOutcome,
+  type ForkOptions,
+  type InNamespace,
+  type KubeSchedulerConfiguration,
+} from "./cluster.ts";
+export {
+  hasCondition,
+  isAvailable,
+  isFailed,
+  isGone,
+  isReady,
+  isRolledOut,
+  isRunning,
+  isScheduled,
+  isSucceeded,
+  isUnschedulable,
+} from "./embedded/conditions.ts";
+export type { LengthOfTime } from "./embedded/length-of-time.ts";
+export type { Manifests } from "./embedded/manifests.ts";
+export type { UntilOptions } from "./embedded/until.ts";
+export type { ClusterNodes, NodesOptions } from "./nodes-part.ts";
+export type { RuleMatch, SimulationRule } from "../kubelet/runtime/simulated/pod-script.ts";
+export type { WrittenExec, WrittenSettings } from "../kubelet/runtime/simulated/settings.ts";
+export type { SimulationOptions } from "../kubelet/runtime/simulated/simulation.ts";
+export type { Decision } from "../scheduler/decisions.ts";
 export { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
 export type { ApiServerConfig } from "../apiserver/api-server-config.ts";
 export type {

@@ -1,11 +1,11 @@
 /**
- * The kubeconfigs of a server: that of the administrator, where it was asked for or in a temporary directory that is gone with the server,
- * and, if certificates are kept, one for each part of the cluster, in `kubeconfigs` beside them. Written at every start, since the port
- * may be another, and whenever a certificate was made anew.
+ * The kubeconfigs of a server: that of the administrator, where it was asked for or in a temporary directory that is gone with the server
+ * (of one that was killed: when the next one starts), and, if certificates are kept, one for each part of the cluster, in `kubeconfigs`
+ * beside them. Written at every start, since the port may be another, and whenever a certificate was made anew.
  */
 import type { Logger } from "../base/logger.ts";
 import { joinPath } from "../host/files.ts";
-import { absolutePath, makeTemporaryDirectory, writePrivateText, type TemporaryDirectory } from "../host/private-files.ts";
+import { absolutePath, makeProcessDirectory, writePrivateText, type TemporaryDirectory } from "../host/private-files.ts";
 import type { ServingConfig } from "./apiserver-config.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 import { COMPONENTS, type LeafName } from "./pki/leaves.ts";
@@ -28,7 +28,7 @@ export class KubeconfigFiles implements AsyncDisposable {
   readonly #temporary: TemporaryDirectory | undefined;
 
   static async open({ kubeconfig, certificateDirectory }: ServingConfig): Promise<KubeconfigFiles> {
-    const temporary = kubeconfig === undefined ? await makeTemporaryDirectory("k8ts-") : undefined;
+    const temporary = kubeconfig === undefined ? await makeProcessDirectory("k8ts-") : undefined;
     const admin = absolutePath(kubeconfig ?? joinPath(temporary?.path ?? "", "kubeconfig"));
     const files = new Map<LeafName, string>([["admin", admin]]);
     if (certificateDirectory !== undefined) {

@@ -33,9 +33,10 @@ export interface NodesConfig extends NodesOptions {
   readonly members?: readonly FleetMember[];
 }
 
-export function nodesConfig(nodesWanted: number | NodesOptions): NodesConfig {
-  const options = typeof nodesWanted === "number" ? { count: nodesWanted } : nodesWanted;
-  const { count = DEFAULT_COUNT } = options;
+/** `before`: what the cluster had that this one goes on from. It counts as long as no number is given. */
+export function nodesConfig(wanted: number | NodesOptions = {}, before?: NodesConfig): NodesConfig {
+  const given = typeof wanted === "number" ? { count: wanted } : wanted;
+  const { count = DEFAULT_COUNT, ...options } = given.count === undefined ? { ...before, ...given } : given;
   if (Number.isSafeInteger(count) && count >= 0) return { ...options, count };
   throw new RangeError(`Cannot start ${count} nodes: give a whole number from 0 on`);
 }

@@ -8,12 +8,12 @@ import { VirtualClock } from "../base/virtual-clock.ts";
 import type { HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
 import { machineName } from "../host/private-files.ts";
+import { realClock } from "../host/real-clock.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
 import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
 import type { CertificateWithKey } from "./pki/certificates.ts";
-import { fixedPki } from "./pki/fixed-pki.ts";
 import { readServingFiles } from "./pki/given-files.ts";
-import { machineMaker } from "./pki/machine-maker.ts";
+import { machineMaker, timelessMaker } from "./pki/machine-maker.ts";
 import { pkiDirectory } from "./pki/pki-directory.ts";
 import { memoryPlace, openPki, type Pki } from "./pki/pki.ts";
 
@@ -75,12 +75,18 @@ export class ServingTls {
   }
 }
 
+/** Clients outside go by the machine's time, whatever the cluster's is. */
+export function machineClock(clock: Clock): Clock {
+  return clock instanceof VirtualClock ? realClock : clock;
+}
+
+/** Keys that nobody can foresee. Under virtual time, certificates that are good at any time: the clients' and the cluster's. */
 async function pkiFor({ serving, api }: ApiServerOptions, clock: Clock): Promise<Pki> {
   const servingNames = servingNamesOf(serving, api.serviceClusterIpRange);
   const { certificateDirectory } = serving;
-  if (certificateDirectory === undefined && clock instanceof VirtualClock) return fixedPki(servingNames);
   const place = certificateDirectory === undefined ? memoryPlace() : pkiDirectory(certificateDirectory, clock);
-  return openPki({ place, maker: machineMaker, servingNames, nowMs: clock.now() });
+  const maker = clock instanceof VirtualClock ? timelessMaker : machineMaker;
+  return openPki({ place, maker, servingNames, nowMs: machineClock(clock).now() });
 }
 
 async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Promise<Read> {

@@ -8,7 +8,7 @@ import { driven } from "../testing/driven.ts";
 import { given, type Given } from "../testing/given.ts";
 import { effectsOn, type EffectsOptions } from "./effects.ts";
 import type { Effects } from "./framework/plugin.ts";
-import { aNode, aPod } from "./testing/builders.ts";
+import { aNode, aPod } from "./framework/testing/builders.ts";
 
 const { signal } = new AbortController();
 

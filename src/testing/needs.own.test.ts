@@ -18,6 +18,8 @@ describe("a test is skipped with the reason of every tool that it lacks", () => 
 for (const { tool, args, says } of [
   { tool: "kubectl", args: ["version", "--client"], says: /Client Version: v1\.36\./ },
   { tool: "helm", args: ["version", "--short"], says: /^v4\./ },
+  { tool: "vitest", args: ["--version"], says: /^vitest\/4\./ },
+  { tool: "jest", args: ["--version"], says: /^30\./ },
   { tool: "etcd", args: ["--version"], says: /etcd Version: 3\./ },
   { tool: "openssl", args: ["version"], says: /^OpenSSL / },
   { tool: "strace", args: ["--version"], says: /^strace -- version / },

@@ -8,6 +8,7 @@ import type { Finding, ToolName } from "../../src/testing/needs.ts";
 import { debianPrograms } from "./debian-packages.ts";
 import { kubectlAndHelm } from "./kubectl-and-helm.ts";
 import { realSurroundings, type Given } from "./surroundings.ts";
+import { testRunners } from "./test-runners.ts";
 import { tmpfs } from "./tmpfs.ts";
 
 export async function findTools({ findings: file, ...given }: Given & { readonly findings: string }): Promise<void> {
@@ -15,6 +16,7 @@ export async function findTools({ findings: file, ...given }: Given & { readonly
   const findings: Record<ToolName, Finding> = {
     ...(await debianPrograms(surroundings)),
     ...(await kubectlAndHelm(surroundings)),
+    ...(await testRunners(surroundings)),
     tmpfs: await tmpfs(surroundings),
   };
   const unfinished = `${file}.${process.pid}`;

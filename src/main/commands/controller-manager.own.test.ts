@@ -3,12 +3,11 @@ import { describe, test } from "node:test";
 import { startTestApiServer } from "../../testing/api-server.ts";
 import { RunningCommand } from "../../testing/running-command.ts";
 import { startSilentServer } from "../../testing/silent-server.ts";
-import type { Command } from "../command.ts";
 import { commandHelp } from "../help.ts";
 import { controllerManager } from "./controller-manager.ts";
 
 function run(...argv: readonly string[]): RunningCommand {
-  return new RunningCommand(controllerManager as Command, ...argv);
+  return new RunningCommand(controllerManager, ...argv);
 }
 
 const PAGE = "--metrics-address=127.0.0.1:0";

@@ -7,12 +7,11 @@ import { startTestApiServer, type TestApiServer } from "../../testing/api-server
 import { RunningCommand } from "../../testing/running-command.ts";
 import { seeCluster, until } from "../../testing/seen-cluster.ts";
 import { startSilentServer } from "../../testing/silent-server.ts";
-import type { Command } from "../command.ts";
 import { commandHelp } from "../help.ts";
 import { scheduler } from "./scheduler.ts";
 
 function run(...argv: readonly string[]): RunningCommand {
-  return new RunningCommand(scheduler as Command, ...argv);
+  return new RunningCommand(scheduler, ...argv);
 }
 
 const PAGE = "--metrics-address=127.0.0.1:0";

@@ -34,7 +34,8 @@ export interface EmbeddedOptions {
   readonly seed: number | undefined;
   readonly random: Random;
   readonly log: Logger;
-  closeStore(): Promise<void>;
+  /** Stops its parts and closes its store. */
+  dispose(): Promise<void>;
   fork(options: ForkOptions): Promise<Cluster>;
 }
 
@@ -164,16 +165,12 @@ export class EmbeddedCluster implements Cluster {
 
   async snapshot(file: string): Promise<void> {
     await this.#options.driver?.settle();
-    await writeSnapshotFile(file, this.#parts.store, { nowMs: this.clock.now() });
+    await writeSnapshotFile(file, this.#parts.store, { nowMs: this.clock.now(), nodes: this.#parts.nodes.config() });
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#options.driver?.toTheEnd(this.#close(), CLOSING_MAX_MS) ?? this.#close());
-  }
-
-  async #close(): Promise<void> {
-    await this.#parts[Symbol.asyncDispose]();
-    await this.#options.closeStore();
+    const { driver, dispose } = this.#options;
+    return (this.#closing ??= driver?.toTheEnd(dispose(), CLOSING_MAX_MS) ?? dispose());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -34,6 +34,9 @@ export async function execIn(
 
 async function containerOf(nodes: NodesPart, pod: Pod, name = pod.spec?.containers[0]?.name ?? ""): Promise<RuntimeContainer> {
   const { namespace, name: podName } = pod.metadata;
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
+  const names = [...containers, ...initContainers, ...ephemeralContainers].map((container) => container.name);
+  if (!names.includes(name)) throw new Error(`Pod ${podName} has no container "${name}": it has ${names.join(", ")}`);
   const container = await kubeletOf(nodes, pod).container({ ...(namespace === undefined ? {} : { namespace }), name: podName }, name);
   if (container === undefined) throw new Error(`Container "${name}" of pod ${podName} has not started: wait until the pod is Running`);
   return container;

@@ -47,6 +47,8 @@ export async function untilSeen(
   context: UntilContext,
 ): Promise<Seen> {
   const { driver, clock } = context;
+  if (reference.name !== undefined && reference.kind.scope === "Namespaced" && options.namespace === "")
+    throw new Error(`Cannot tell which object "${reference.text}" is: one that is named is in one namespace, and none was given`);
   const within = options.within ?? (driver === undefined ? WITHIN_REAL : WITHIN_VIRTUAL);
   const withinMs = lengthOfTimeMs(within);
   await using informers = createInformers(context);

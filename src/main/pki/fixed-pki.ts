@@ -17,12 +17,20 @@ const KEY_BASE = 0x6b38_7473_0000_0001_0000_0001_0000_0001n;
 /** Made once in a process: arithmetic without the machine takes a few milliseconds per certificate. Without that of the server. */
 let common: PkiFiles | undefined;
 
+/** Those of the last that was asked for: clusters of one process mostly have the same names. */
+let last: { readonly names: string; readonly files: PkiFiles } | undefined;
+
 /** Nothing in it depends on when it is made, or on what was made before. `servingNames`: as of PkiOptions. */
 export function fixedPki(servingNames: readonly string[] = ["localhost", "127.0.0.1"]): Pki {
+  const names = JSON.stringify(servingNames);
+  if (last?.names !== names) last = { names, files: filesFor(servingNames) };
+  const { files } = last;
+  return new Pki({ place: memoryPlace(files), maker: new FixedMaker(LATER_KEYS), servingNames }, files);
+}
+
+function filesFor(servingNames: readonly string[]): PkiFiles {
   common ??= commonFiles();
-  const maker = new FixedMaker(SERVING_KEYS);
-  const files = { ...common, ...missingFiles(common, { maker, servingNames, nowMs: FROM_MS }) };
-  return new Pki({ place: memoryPlace(files), maker, servingNames }, files);
+  return { ...common, ...missingFiles(common, { maker: new FixedMaker(SERVING_KEYS), servingNames, nowMs: FROM_MS }) };
 }
 
 function commonFiles(): PkiFiles {
@@ -36,6 +44,8 @@ function commonFiles(): PkiFiles {
 
 /** The number of the first key that is not among those that all have in common. */
 const SERVING_KEYS = 100n;
+/** Of those that are made while a cluster runs. */
+const LATER_KEYS = SERVING_KEYS + 1n;
 
 const keys = new Map<string, P256Key>();
 

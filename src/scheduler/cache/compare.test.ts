@@ -7,7 +7,7 @@ import { silentLogger } from "../../base/logger.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
-import { aNode, aPod, podInfo } from "../testing/builders.ts";
+import { aNode, aPod, podInfo } from "../framework/testing/builders.ts";
 import { compareCache, dumpCache } from "./compare.ts";
 import { SchedulerCache } from "./scheduler-cache.ts";
 

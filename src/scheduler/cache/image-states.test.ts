@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aNode } from "../testing/builders.ts";
+import { aNode } from "../framework/testing/builders.ts";
 import { ImageStates, type NodeImages } from "./image-states.ts";
 
 const NONE: NodeImages = new Map();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Node } from "../../api/generated/core/v1.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
-import { aNode } from "../testing/builders.ts";
+import { aNode } from "../framework/testing/builders.ts";
 import { NodeOrder } from "./node-order.ts";
 
 /** "zone/name" */

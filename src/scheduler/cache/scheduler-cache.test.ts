@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger, type Logger } from "../../base/logger.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
-import { aNode, aPod, podInfo } from "../testing/builders.ts";
+import { aNode, aPod, podInfo } from "../framework/testing/builders.ts";
 import { SchedulerCache } from "./scheduler-cache.ts";
 
 const ANTI = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone" }] } };

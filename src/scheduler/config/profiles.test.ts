@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import type { Profile } from "../cycle/profile.ts";
-import { podInfo, aPod, snapshotOf } from "../testing/builders.ts";
+import { podInfo, aPod, snapshotOf } from "../framework/testing/builders.ts";
 import { profilesOf } from "./profiles.ts";
 import { readSchedulerConfiguration } from "./read-configuration.ts";
 import { catalog, noContext } from "./testing/catalog.ts";

@@ -2,7 +2,7 @@ import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
 import type { Plugin } from "../framework/plugin.ts";
 import { askPreFilters, notAmong } from "./pre-filter.ts";
-import { snapshotOf } from "../testing/builders.ts";
+import { snapshotOf } from "../framework/testing/builders.ts";
 import { fakePod, fakeProfile, narrowing, rejection } from "./testing/fakes.ts";
 
 function ask(...plugins: readonly Plugin[]) {

@@ -4,7 +4,7 @@ import { seededRandom } from "../../base/random.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import { RoundRobin } from "./round-robin.ts";
 import { Scores } from "./scores.ts";
-import { snapshotOf } from "../testing/builders.ts";
+import { snapshotOf } from "../framework/testing/builders.ts";
 import { fakeNode, fakePod, fakeProfile, nodeNames } from "./testing/fakes.ts";
 
 /** Gives n0 the first score, n1 the second, … */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "../../api/generated/core/v1.ts";
-import { aNode, type NodeParts } from "../testing/builders.ts";
+import { aNode, type NodeParts } from "../framework/testing/builders.ts";
 import { nodeChanges } from "./node-changes.ts";
 
 const taint = { key: "dedicated", value: "db", effect: "NoSchedule" } as const;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Namespace } from "../../api/generated/core/v1.ts";
-import { aPod, podInfo, type PodParts } from "../testing/builders.ts";
+import { aPod, podInfo, type PodParts } from "../framework/testing/builders.ts";
 import { namespaceChanged, podChanges } from "./pod-changes.ts";
 
 const toleration = { key: "dedicated", operator: "Exists" } as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aNode, aPod, podInfo } from "../testing/builders.ts";
+import { aNode, aPod, podInfo } from "./testing/builders.ts";
 import { makeNodeInfo, makeUnknownNodeInfo } from "./make-node-info.ts";
 import type { NodeInfo } from "./node-info.ts";
 

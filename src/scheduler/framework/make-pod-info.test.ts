@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container } from "../../api/generated/core/v1.ts";
 import { NOTHING } from "../../api/machinery/label-selector.ts";
-import { aPod } from "../testing/builders.ts";
+import { aPod } from "./testing/builders.ts";
 import { placedOn, podInfoOf } from "./make-pod-info.ts";
 
 const TERM = { topologyKey: "zone", labelSelector: { matchLabels: { app: "web" } } };

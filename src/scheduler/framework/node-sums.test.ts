@@ -2,8 +2,8 @@ import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { rounds, testSeed } from "../../testing/rounds.ts";
-import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "../testing/builders.ts";
-import { ChangingCluster, steps } from "../testing/changing-cluster.ts";
+import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "./testing/builders.ts";
+import { ChangingCluster, steps } from "./testing/changing-cluster.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { addTo, NodeHistory, NodeSums, NOTHING_SEEN, type NodeSum } from "./node-sums.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
-import { aPod, type PodParts } from "../testing/builders.ts";
+import { aPod, type PodParts } from "./testing/builders.ts";
 import { requestsOf } from "./pod-requests.ts";
 
 const MEGA = 1024 * 1024;

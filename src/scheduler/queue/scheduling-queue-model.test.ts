@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { Plugin } from "../framework/plugin.ts";
-import { aNode } from "../testing/builders.ts";
+import { aNode } from "../framework/testing/builders.ts";
 import type { OutsideEvent } from "./scheduling-queue.ts";
 import { NaiveQueue, type NaiveEvent } from "./testing/naive-queue.ts";
 import { aPodInfo, podBound, podDeleted, queueWith, type QueueHarness } from "./testing/queue-harness.ts";

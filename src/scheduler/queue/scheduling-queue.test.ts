@@ -4,7 +4,7 @@ import { countedSignal } from "../../base/testing/counted-signal.ts";
 import type { RetryRule } from "../framework/cluster-event.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
-import type { PodParts } from "../testing/builders.ts";
+import type { PodParts } from "../framework/testing/builders.ts";
 import { NO_NODES } from "./retry-rules.ts";
 import type { OutsideEvent } from "./scheduling-queue.ts";
 import {

@@ -6,7 +6,7 @@ import { seededRandom } from "../../../base/random.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, Rejection } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
-import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "../../testing/builders.ts";
+import { aNode, aPod, nodeInfo, podInfo, snapshotOf } from "../../framework/testing/builders.ts";
 import { type Moment, Turns } from "../decide.ts";
 import { type PluginsAtPoints, type Profile, type ProfileOptions, makeProfile } from "../profile.ts";
 import { RoundRobin } from "../round-robin.ts";

@@ -1,8 +1,8 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Effects } from "../../framework/plugin.ts";
-import { made } from "../../testing/ask-plugin.ts";
-import { aPod, podInfo } from "../../testing/builders.ts";
+import { made } from "../../framework/testing/ask-plugin.ts";
+import { aPod, podInfo } from "../../framework/testing/builders.ts";
 import { defaultBinder } from "./default-binder.ts";
 
 const SIGNAL = new AbortController().signal;

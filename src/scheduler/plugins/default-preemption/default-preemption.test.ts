@@ -4,7 +4,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/policy/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { PostFilterAnswer } from "../../framework/plugin.ts";
-import { aNode, aPod, nodeInfo, podInfo, type NodeParts, type PodParts } from "../../testing/builders.ts";
+import { aNode, aPod, nodeInfo, podInfo, type NodeParts, type PodParts } from "../../framework/testing/builders.ts";
 import { DEFAULT_ARGUMENTS } from "./arguments.ts";
 import { defaultPreemption } from "./default-preemption.ts";
 import { aBudget, NO_EFFECTS, preemptionIn, type PreemptionParts } from "./testing/preemption.ts";

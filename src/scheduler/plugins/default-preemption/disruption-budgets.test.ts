@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { PodDisruptionBudget } from "../../../api/generated/policy/v1.ts";
-import { aPod, podInfo } from "../../testing/builders.ts";
+import { aPod, podInfo } from "../../framework/testing/builders.ts";
 import { DisruptionBudgets } from "./disruption-budgets.ts";
 import { aBudget } from "./testing/preemption.ts";
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Effects } from "../../framework/plugin.ts";
-import { aNode, aPod, nodeInfo, podInfo } from "../../testing/builders.ts";
+import { aNode, aPod, nodeInfo, podInfo } from "../../framework/testing/builders.ts";
 import { preemptionIn, type PreemptionParts } from "./testing/preemption.ts";
 import { whatIfOf } from "./testing/what-if.ts";
 

@@ -7,7 +7,7 @@ import { seededRandom } from "../../../base/random.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
-import { aNode, aPod, nodeInfo, podInfo } from "../../testing/builders.ts";
+import { aNode, aPod, nodeInfo, podInfo } from "../../framework/testing/builders.ts";
 import { DisruptionBudgets } from "./disruption-budgets.ts";
 import { findCandidate, type Found } from "./find-candidate.ts";
 import { Rankings } from "./importance.ts";

@@ -1,9 +1,9 @@
 import { test } from "node:test";
 import type { Affinity, Namespace, PodAffinityTerm } from "../../../api/generated/core/v1.ts";
 import type { ClusterEvent } from "../../framework/cluster-event.ts";
-import { checkRetries, made, nodeEvent, podEvent } from "../../testing/ask-plugin.ts";
-import { aNode, aPod, type PodParts } from "../../testing/builders.ts";
-import { aClusterView } from "../../testing/changing-cluster.ts";
+import { checkRetries, made, nodeEvent, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { aNode, aPod, type PodParts } from "../../framework/testing/builders.ts";
+import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { interPodAffinity } from "./inter-pod-affinity.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

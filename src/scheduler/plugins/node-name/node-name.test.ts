@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, filtered, made, nodeEvent } from "../../testing/ask-plugin.ts";
-import { aNode, aPod, nodeInfo } from "../../testing/builders.ts";
+import { checkRetries, filtered, made, nodeEvent } from "../../framework/testing/ask-plugin.ts";
+import { aNode, aPod, nodeInfo } from "../../framework/testing/builders.ts";
 import { nodeName } from "./node-name.ts";
 
 const plugin = made(nodeName);

@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, filtered, made, nodeEvent, podEvent } from "../../testing/ask-plugin.ts";
-import { aNode, aPod, nodeInfo } from "../../testing/builders.ts";
+import { checkRetries, filtered, made, nodeEvent, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { aNode, aPod, nodeInfo } from "../../framework/testing/builders.ts";
 import { nodeUnschedulable } from "./node-unschedulable.ts";
 
 const plugin = made(nodeUnschedulable);

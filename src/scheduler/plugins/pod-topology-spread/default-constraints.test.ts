@@ -3,8 +3,8 @@ import { test } from "node:test";
 import type { ReplicationController, Service } from "../../../api/generated/core/v1.ts";
 import type { ReplicaSet, StatefulSet } from "../../../api/generated/apps/v1.ts";
 import type { OwnerReference } from "../../../api/machinery/object.ts";
-import { aPod } from "../../testing/builders.ts";
-import { aClusterView } from "../../testing/changing-cluster.ts";
+import { aPod } from "../../framework/testing/builders.ts";
+import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { defaultConstraints, SYSTEM_CONSTRAINTS } from "./default-constraints.ts";
 
 const metadata = { name: "web", namespace: "default" };

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin } from "../../framework/plugin.ts";
-import { made, scored } from "../../testing/ask-plugin.ts";
-import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "../../testing/builders.ts";
-import { aClusterView } from "../../testing/changing-cluster.ts";
+import { made, scored } from "../../framework/testing/ask-plugin.ts";
+import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "../../framework/testing/builders.ts";
+import { aClusterView } from "../../framework/testing/changing-cluster.ts";
 import { podTopologySpread } from "./pod-topology-spread.ts";
 
 const ZONE = "topology.kubernetes.io/zone";

@@ -1,8 +1,8 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { QueuedPod } from "../../framework/plugin.ts";
-import { made } from "../../testing/ask-plugin.ts";
-import { aPod, podInfo } from "../../testing/builders.ts";
+import { made } from "../../framework/testing/ask-plugin.ts";
+import { aPod, podInfo } from "../../framework/testing/builders.ts";
 import { prioritySort } from "./priority-sort.ts";
 
 const plugin = made(prioritySort);

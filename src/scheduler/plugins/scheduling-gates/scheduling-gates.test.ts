@@ -1,7 +1,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { checkRetries, made, podEvent } from "../../testing/ask-plugin.ts";
-import { aPod } from "../../testing/builders.ts";
+import { checkRetries, made, podEvent } from "../../framework/testing/ask-plugin.ts";
+import { aPod } from "../../framework/testing/builders.ts";
 import { schedulingGates } from "./scheduling-gates.ts";
 
 const plugin = made(schedulingGates);

@@ -7,7 +7,7 @@ import { POD_ADDED, POD_DELETED } from "../../events/pod-changes.ts";
 import type { NodeChange } from "../../framework/cluster-event.ts";
 import type { Plugin, QueuedPod } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
-import { aNode, aPod, podInfo, type PodParts } from "../../testing/builders.ts";
+import { aNode, aPod, podInfo, type PodParts } from "../../framework/testing/builders.ts";
 import { Nominator } from "../nominator.ts";
 import { SchedulingQueue, type OutsideEvent, type SchedulingQueueOptions } from "../scheduling-queue.ts";
 import type { Failure } from "../waiting-pod.ts";

@@ -5,7 +5,7 @@ import { silentLogger } from "../../../../base/logger.ts";
 import { seededRandom } from "../../../../base/random.ts";
 import { virtualClock } from "../../../../testing/virtual-clock.ts";
 import type { Effects, Plugin, PluginContext } from "../../../framework/plugin.ts";
-import { podInfo } from "../../../testing/builders.ts";
+import { podInfo } from "../../../framework/testing/builders.ts";
 import { DEFAULT_ARGUMENTS, type DefaultPreemptionArguments } from "../arguments.ts";
 import { defaultPreemption } from "../default-preemption.ts";
 

@@ -6,7 +6,7 @@ import { assert } from "../../../../base/assert.ts";
 import type { NodeInfo } from "../../../framework/node-info.ts";
 import type { FilterStates, Rejection, WhatIf } from "../../../framework/plugin.ts";
 import type { PodInfo } from "../../../framework/pod-info.ts";
-import { snapshotOf } from "../../../testing/builders.ts";
+import { snapshotOf } from "../../../framework/testing/builders.ts";
 
 const FULL: Rejection = { reasons: ["Insufficient cpu"], resolvable: true };
 const CORDONED: Rejection = { reasons: ["node(s) were unschedulable"], resolvable: false };

@@ -1,9 +1,9 @@
 /** Asks one plugin as a cycle does: preFilter before filter, preScore before score. For the table tests of plugins. */
 import { deepEqual } from "node:assert/strict";
-import type { Node, Pod } from "../../api/generated/core/v1.ts";
-import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../framework/cluster-event.ts";
-import type { NodeInfo } from "../framework/node-info.ts";
-import type { Plugin, PluginContext, PluginFactory, Rejection } from "../framework/plugin.ts";
+import type { Node, Pod } from "../../../api/generated/core/v1.ts";
+import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../cluster-event.ts";
+import type { NodeInfo } from "../node-info.ts";
+import type { Plugin, PluginContext, PluginFactory, Rejection } from "../plugin.ts";
 import { podInfo, snapshotOf } from "./builders.ts";
 
 /** The plugin with arguments as they stand in a configuration; they must be right. */

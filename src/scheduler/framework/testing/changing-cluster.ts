@@ -3,9 +3,9 @@
  * would be if it were made anew. And how to ask a plugin about all nodes of a cluster.
  */
 import fc from "fast-check";
-import type { Pod } from "../../api/generated/core/v1.ts";
-import type { NodeInfo } from "../framework/node-info.ts";
-import type { ClusterView, Plugin } from "../framework/plugin.ts";
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { NodeInfo } from "../node-info.ts";
+import type { ClusterView, Plugin } from "../plugin.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "./builders.ts";
 
 /** Few, so that nodes share one and some have none. */

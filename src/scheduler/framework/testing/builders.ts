@@ -14,13 +14,13 @@ import type {
   Taint,
   Toleration,
   TopologySpreadConstraint,
-} from "../../api/generated/core/v1.ts";
-import type { OwnerReference } from "../../api/machinery/object.ts";
-import { makeNodeInfo } from "../framework/make-node-info.ts";
-import { podInfoOf } from "../framework/make-pod-info.ts";
-import type { ImageState, NodeInfo } from "../framework/node-info.ts";
-import type { PodInfo } from "../framework/pod-info.ts";
-import type { Snapshot } from "../framework/snapshot.ts";
+} from "../../../api/generated/core/v1.ts";
+import type { OwnerReference } from "../../../api/machinery/object.ts";
+import { makeNodeInfo } from "../make-node-info.ts";
+import { podInfoOf } from "../make-pod-info.ts";
+import type { ImageState, NodeInfo } from "../node-info.ts";
+import type { PodInfo } from "../pod-info.ts";
+import type { Snapshot } from "../snapshot.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,0 +1,46 @@
+/** Whether a process lives, told apart from a later one that was given the same number. */
+import { readFileSync, readlinkSync } from "node:fs";
+
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it started, in the kernel's units; "0" where the system has no /proc. "": not known. */
+  readonly started: string;
+}
+
+export function ourProcess(): ProcessMark {
+  return { pid: process.pid, started: startOf(process.pid) };
+}
+
+export function isAlive({ pid, started }: ProcessMark): boolean {
+  if (process.platform === "linux") return started !== "" && startOf(pid) === started;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/**
+ * The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. One that is dead
+ * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more.
+ */
+function startOf(pid: number): string {
+  if (process.platform !== "linux") return "0";
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** Within which numbers of processes mean something: containers that share a directory do not share those. Only digits. */
+export function processSpace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
+  } catch {
+    return "0"; // Not Linux: there is one.
+  }
+}

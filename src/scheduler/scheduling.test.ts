@@ -1,0 +1,203 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { nodes } from "../api/core/v1/node.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import type { Pod } from "../api/generated/core/v1.ts";
+import { StatusError } from "../api/machinery/status-error.ts";
+import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
+import { BindingGate, bindingsThrough, type OnBinding } from "./framework/testing/bindings.ts";
+import { aNode, aPod } from "./framework/testing/builders.ts";
+
+const key = (name: string) => ({ namespace: "default", name });
+const kill = ({ client }: ScheduledServer, name: string) => client.delete(pods, key(name), { gracePeriodSeconds: 0 });
+
+function conditionOf({ status }: Pod, type: string): Record<string, unknown> {
+  const { status: value, reason, message } = status?.conditions?.find((each) => each.type === type) ?? {};
+  return { status: value, reason, message };
+}
+
+/** Bindings of these Pods fail so, as often as said. */
+function failing(error: () => StatusError, times: ReadonlyMap<string, number>): OnBinding {
+  const left = new Map(times);
+  return (request, send) => {
+    const more = left.get(request.name ?? "") ?? 0;
+    if (more === 0) return send();
+    left.set(request.name ?? "", more - 1);
+    return Promise.reject(error());
+  };
+}
+
+describe("preemption", () => {
+  test("Pods of lower priority leave, the node is kept for who comes, and it is bound when they are gone", async () => {
+    await using cluster = await startScheduledServer({}, aNode("n1"), aNode("n2", { unschedulable: true }));
+    await cluster.make(aPod("low", { cpu: "2", priority: 1 }), aPod("lower", { cpu: "2", priority: 0 }));
+
+    await cluster.make(aPod("high", { cpu: "2", priority: 10 }));
+
+    const [high, victim, spared] = [await cluster.pod("high"), await cluster.pod("lower"), await cluster.pod("low")];
+    equal(high.status?.nominatedNodeName, "n1");
+    const message = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.";
+    equal(conditionOf(high, "PodScheduled")["reason"], "Unschedulable");
+    ok(String(conditionOf(high, "PodScheduled")["message"]).startsWith(message), String(conditionOf(high, "PodScheduled")["message"]));
+    deepEqual([victim.metadata.deletionTimestamp !== undefined, spared.metadata.deletionTimestamp], [true, undefined]);
+    deepEqual(conditionOf(victim, "DisruptionTarget"), {
+      status: "True",
+      reason: "PreemptionByScheduler",
+      message: "default-scheduler: preempting to accommodate a higher priority pod",
+    });
+    equal((await cluster.told("lower")).at(-1), `Normal Preempted Preempted by pod ${high.metadata.uid} on node n1`);
+
+    // It ends in its own time; until then nothing is decided again, and nobody of lower priority takes the room.
+    await cluster.clock.advance(20_000);
+    await cluster.make(aPod("sneaky", { cpu: "1", priority: 5, preemptionPolicy: "Never" }));
+    deepEqual(await cluster.places(), ["high waits", "low on n1", "lower on n1", "sneaky waits"]);
+    equal(cluster.scheduler.waiting(key("high"))?.attempts, 1);
+    await kill(cluster, "lower");
+    await cluster.clock.settle();
+
+    deepEqual(await cluster.places(), ["high on n1", "low on n1", "sneaky waits"]);
+    equal((await cluster.told("high")).at(-1), "Normal Scheduled Successfully assigned default/high to n1");
+  });
+
+  test("who may not preempt waits, and is told so", async () => {
+    await using cluster = await startScheduledServer({}, aNode("n1"));
+    await cluster.make(aPod("low", { cpu: "3" }), aPod("high", { cpu: "2", priority: 10, preemptionPolicy: "Never" }));
+
+    deepEqual(await cluster.places(), ["high waits", "low on n1"]);
+    equal((await cluster.pod("low")).metadata.deletionTimestamp, undefined);
+    match((await cluster.told("high"))[0] ?? "", /preemption: not eligible due to preemptionPolicy=Never\.$/);
+  });
+
+  test("a nomination ends when the node is gone, and the Pod goes elsewhere", async () => {
+    await using cluster = await startScheduledServer({}, aNode("n1"));
+    await cluster.make(aPod("low", { cpu: "3" }), aPod("high", { cpu: "2", priority: 10 }));
+    equal((await cluster.pod("high")).status?.nominatedNodeName, "n1");
+
+    await cluster.client.delete(nodes, { name: "n1" });
+    await cluster.make(aNode("n2"));
+    await cluster.clock.advance(30_000);
+
+    equal((await cluster.pod("high")).spec?.nodeName, "n2");
+  });
+});
+
+describe("a binding that fails", () => {
+  for (const [title, error] of [
+    ["with a conflict", () => new StatusError("Conflict", "somebody else was quicker")],
+    ["in the server", () => new StatusError("InternalError", "the server broke")],
+  ] as const) {
+    test(`${title} is told, its room is free, and the Pod is tried again after a while`, async () => {
+      const around = bindingsThrough(failing(error, new Map([["p", 2]])));
+      await using cluster = await startScheduledServer({ around }, aNode("n1"));
+      const { message } = error();
+
+      await cluster.make(aPod("p", { cpu: "3" }));
+
+      deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled"), { status: "False", reason: "SchedulerError", message });
+      deepEqual(await cluster.told("p"), [`Warning FailedScheduling ${message}`]);
+      equal(cluster.scheduler.waiting(key("p"))?.place, "backoff");
+      // The room that it was given is not kept for it.
+      await cluster.make(aPod("q", { cpu: "1" }), aPod("r", { cpu: "3", preemptionPolicy: "Never" }));
+      deepEqual(await cluster.places(), ["p waits", "q on n1", "r on n1"]);
+      await kill(cluster, "r");
+
+      // Waits begin and end with whole seconds.
+      const { retriedAtMs = 0 } = cluster.scheduler.waiting(key("p")) ?? {};
+      const waitMs = retriedAtMs - cluster.clock.monotonic();
+      ok(waitMs >= 1_000 && waitMs < 2_000, `${waitMs} ms`);
+      await cluster.clock.advance(waitMs - 1);
+      equal(cluster.scheduler.waiting(key("p"))?.attempts, 1);
+      await cluster.clock.advance(1);
+      equal(cluster.scheduler.waiting(key("p"))?.attempts, 2);
+      await cluster.clock.advance(3_000);
+      deepEqual(await cluster.places(), ["p on n1", "q on n1"]);
+      deepEqual(
+        cluster.scheduler.decisions(key("p")).map(({ outcome }) => outcome),
+        ["failed", "failed", "placed"],
+      );
+    });
+  }
+
+  test("helps who waits for the room", async () => {
+    const gate = new BindingGate();
+    const fails = failing(() => new StatusError("InternalError", "the server broke"), new Map([["p", 1]]));
+    const around = bindingsThrough((request, send) => gate.through(request, () => fails(request, send)));
+    await using cluster = await startScheduledServer({ around }, aNode("n1"));
+    await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
+    equal(cluster.scheduler.waiting(key("q"))?.place, "unschedulable");
+
+    gate.open();
+    await cluster.clock.advance(20_000);
+
+    deepEqual(await cluster.places(), ["p waits", "q on n1"]);
+  });
+
+  test("after the server has done it changes nothing: the Pod is where it is, once", async () => {
+    const lost = new StatusError("ServiceUnavailable", "The connection was lost");
+    const around = bindingsThrough(async (_request, send) => {
+      await send();
+      throw lost;
+    });
+    await using cluster = await startScheduledServer({ around }, aNode("n1"));
+
+    await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
+    await cluster.clock.advance(60_000);
+
+    deepEqual(await cluster.places(), ["p on n1", "q waits"]);
+    deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled")["status"], "True");
+    equal(cluster.scheduler.waiting(key("p")), undefined);
+  });
+});
+
+describe("a Pod that is deleted after it was decided and before it is bound", () => {
+  test("takes no room, and nothing is told about it", async () => {
+    const gate = new BindingGate();
+    await using cluster = await startScheduledServer({ around: bindingsThrough(gate.through) }, aNode("n1"));
+    await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
+    equal(gate.waiting, 1);
+
+    await kill(cluster, "p");
+    await cluster.clock.settle();
+    equal(gate.waiting, 2, "who waited for the room is decided");
+    gate.open();
+    await cluster.clock.settle();
+
+    deepEqual(await cluster.places(), ["q on n1"]);
+    deepEqual(await cluster.told("p"), []);
+  });
+
+  test("is not mistaken for another of its name", async () => {
+    const gate = new BindingGate();
+    await using cluster = await startScheduledServer(
+      { around: bindingsThrough(gate.through) },
+      aNode("n1"),
+      aNode("n2", { labels: { a: "b" } }),
+    );
+    await cluster.make(aPod("p", { cpu: "3", nodeSelector: { [HOSTNAME]: "n1" } }));
+
+    await kill(cluster, "p");
+    await cluster.make(aPod("p", { nodeSelector: { a: "b" } }));
+    gate.open();
+    await cluster.clock.advance(10_000);
+
+    deepEqual(await cluster.places(), ["p on n2"]);
+    deepEqual(await cluster.told("p"), ["Normal Scheduled Successfully assigned default/p to n2"]);
+  });
+
+  test("and is kept by a finalizer is not bound, not tried, and takes no room", async () => {
+    const gate = new BindingGate();
+    await using cluster = await startScheduledServer({ around: bindingsThrough(gate.through) }, aNode("n1"));
+    const kept = aPod("p", { cpu: "3" });
+    await cluster.make({ ...kept, metadata: { ...kept.metadata, finalizers: ["example.com/keep"] } }, aPod("q", { cpu: "3" }));
+
+    await kill(cluster, "p");
+    await cluster.clock.settle();
+    gate.open();
+    await cluster.clock.advance(10 * 60_000);
+
+    deepEqual(await cluster.places(), ["p waits", "q on n1"]);
+    equal(cluster.scheduler.waiting(key("p")), undefined);
+  });
+});
+
+const HOSTNAME = "kubernetes.io/hostname";

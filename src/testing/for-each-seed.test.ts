@@ -1,0 +1,38 @@
+import { deepEqual, match, rejects, throws } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { forEachSeed, seedsOf } from "./for-each-seed.ts";
+
+describe("the seeds", () => {
+  for (const { it, count, only, seeds } of [
+    { it: "are as many as asked for", count: 3, only: undefined, seeds: [1, 2, 3] },
+    { it: "are those if the variable is empty", count: 2, only: "", seeds: [1, 2] },
+    { it: "are the one of the variable", count: 3, only: "17", seeds: [17] },
+  ]) {
+    test(it, () => deepEqual(seedsOf(count, only), seeds));
+  }
+
+  test("are whole numbers", () => throws(() => seedsOf(1, "a lot"), /Cannot use K8TS_SEED="a lot": it must be a whole number/));
+});
+
+test("a seed that fails says how to repeat it, and the others do not run", async () => {
+  const [first] = seedsOf(5, process.env["K8TS_SEED"]);
+  const ran: number[] = [];
+  const failure = new Error("Two pods have one name");
+
+  const running = forEachSeed(5, (seed) => {
+    ran.push(seed);
+    return Promise.reject(failure);
+  });
+
+  await rejects(running, (error: Error) => {
+    match(error.message, new RegExp(`^Failed with seed ${first}; .* K8TS_SEED=${first} .*: Two pods have one name$`));
+    return error.cause === failure;
+  });
+  deepEqual(ran, [first]);
+});
+
+test("all seeds run that do not fail", async () => {
+  const ran: number[] = [];
+  await forEachSeed(5, async (seed) => ran.push(seed));
+  deepEqual(ran, seedsOf(5, process.env["K8TS_SEED"]));
+});

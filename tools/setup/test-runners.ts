@@ -1,0 +1,44 @@
+/**
+ * The real vitest and jest, for the tests of what we have for those who use them. They come from npm with everything that
+ * test-runners/package-lock.json names, into the cache and not into node_modules: nothing else of ours may depend on them.
+ */
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "../../src/testing/needs.ts";
+import { packageDirectory } from "../../src/testing/package-directory.ts";
+import { makeOnce } from "./once.ts";
+import { reasonIn, type Surroundings } from "./surroundings.ts";
+
+type TestRunner = "vitest" | "jest";
+
+/** Nobody should wait longer than this for 80 MB; the tests run without. */
+const INSTALL_TIMEOUT_MS = 300_000;
+
+/** Names what is in it: whoever changes package.json changes this. */
+const FOLDER = "vitest-4.1.12-jest-30.5.2";
+
+const PROGRAMS: Readonly<Record<TestRunner, string>> = { vitest: "vitest/vitest.mjs", jest: "jest/bin/jest.js" };
+
+export async function testRunners(surroundings: Surroundings): Promise<Record<TestRunner, Finding>> {
+  const { cache, step } = surroundings;
+  const folder = join(cache, FOLDER);
+  if (!existsSync(folder)) {
+    const reason = await step("installing vitest 4 and jest 30", () => makeOnce(folder, (unfinished) => install(unfinished, surroundings)));
+    if (reason !== undefined) return { vitest: { missing: reason }, jest: { missing: reason } };
+  }
+  return { vitest: { path: programIn(folder, "vitest") }, jest: { path: programIn(folder, "jest") } };
+}
+
+function programIn(folder: string, runner: TestRunner): string {
+  return join(folder, "node_modules", PROGRAMS[runner]);
+}
+
+async function install(into: string, { npm }: Surroundings): Promise<void> {
+  const list = join(packageDirectory(import.meta.dirname), "tools/setup/test-runners");
+  for (const file of ["package.json", "package-lock.json"]) copyFileSync(join(list, file), join(into, file));
+  // Not `npm ci`: it insists on a line for the binaries of every system, of which a registry may have fewer.
+  const quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error"];
+  const { exitCode, output } = await npm(["install", "--prefix", into, ...quietly], { timeoutMs: INSTALL_TIMEOUT_MS });
+  const missing = (Object.keys(PROGRAMS) as TestRunner[]).filter((runner) => !existsSync(programIn(into, runner)));
+  if (exitCode !== 0 || missing.length > 0) throw new Error(`npm install of vitest and jest failed: ${reasonIn(output)}`);
+}
