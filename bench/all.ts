@@ -4,6 +4,7 @@ import { apiserverGrowth } from "./apiserver/growth.ts";
 import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
+import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
 import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
@@ -24,4 +25,6 @@ export const all: readonly Benchmark[] = [
   gate,
   controllers,
   ...schedulerBenchmarks,
+  clusterStarts,
+  clusterLarge,
 ];

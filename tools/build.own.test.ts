@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { StoreConfig } from "../src/main/store-config.ts";
 import { startEtcd } from "../src/testing/etcd-server.ts";
-import { needs } from "../src/testing/needs.ts";
+import { needs, toolPath } from "../src/testing/needs.ts";
 import { packageDirectory } from "../src/testing/package-directory.ts";
 
 const root = packageDirectory(import.meta.dirname);
@@ -32,11 +32,11 @@ function run(command: string, args: readonly string[], cwd: string): string {
 }
 
 /** Documents whose TypeScript is checked, and run where it is a test. */
-const DOCUMENTS = ["writing-controllers.md", "client.md"];
+const DOCUMENTS = ["writing-controllers", "client", "testing", "scheduler", "nodes"];
 
 /** The TypeScript of a document by file: each block is one, named by its first line if that is a comment with a name. */
 function codeOf(document: string): ReadonlyMap<string, string> {
-  const text = readFileSync(join(root, "docs", document), "utf8");
+  const text = readFileSync(join(root, "docs", `${document}.md`), "utf8");
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
   return new Map(blocks.map((code, index) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? `block-${index + 1}.ts`, code]));
 }
@@ -156,7 +156,7 @@ describe("the package, packed and used by a stranger", () => {
   const WORKS = [
     "default,kube-node-lease,kube-public,kube-system",
     "true shop-",
-    `${manifest.version} store,API server,controllers object 0 object`,
+    `${manifest.version} store,API server,controllers,scheduler,nodes object 0 object`,
     "",
   ].join("\n");
 
@@ -171,35 +171,76 @@ describe("the package, packed and used by a stranger", () => {
     equal(runProgram({ driver: "etcd", servers: etcd.endpoints }), WORKS);
   });
 
-  /** Compiles the project in a folder of the consumer's by its own tsconfig.json, and runs its tests. */
-  function checkProject(folder: string): void {
+  const typescript = join(root, "node_modules/typescript/bin/tsc");
+  const typeRoots = join(root, "node_modules/@types");
+
+  /** Compiles the project in a folder of the consumer's by its own tsconfig.json. */
+  function compileProject(folder: string): string {
     const project = join(consumer, folder);
-    const typeRoots = join(root, "node_modules/@types");
-    equal(run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", project, "--typeRoots", typeRoots], project), "");
-    const tests = readdirSync(join(project, "out")).filter((file) => file.endsWith(".test.js"));
-    equal(tests.length > 0, true, "there is a test");
-    for (const file of tests) run(process.execPath, [join(project, "out", file)], project);
+    equal(run(process.execPath, [typescript, "-p", project, "--typeRoots", typeRoots], project), "");
+    return project;
   }
 
-  const example = join(root, "examples/operator");
+  /** Compiles it and runs its tests. */
+  function checkProject(folder: string): void {
+    const project = compileProject(folder);
+    const files = readdirSync(join(project, "out"), { recursive: true, encoding: "utf8" });
+    const tests = files.filter((file) => file.endsWith(".test.js"));
+    equal(tests.length > 0, true, "there is a test");
+    // In one process: starting one takes longer than most tests.
+    const imports = tests.map((file) => `await import(${JSON.stringify(`./out/${file}`)});`);
+    run(process.execPath, ["--input-type=module", "--eval", imports.join("\n")], project);
+  }
+
+  function copyExample(name: string, folder: string): void {
+    const isSource = (path: string) => !/[/\\](node_modules|out)$/.test(path);
+    cpSync(join(root, "examples", name), join(consumer, folder), { recursive: true, filter: isSource });
+  }
 
   test("is all that the example operator needs: its types agree, and its tests pass", () => {
-    const isSource = (path: string) => !/[/\\](node_modules|out)$/.test(path);
-    cpSync(example, join(consumer, "operator"), { recursive: true, filter: isSource });
+    copyExample("operator", "operator");
     checkProject("operator");
     match(run(process.execPath, ["out/operator.js", "rbac"], join(consumer, "operator")), /"kind": "ClusterRole"/);
   });
 
   test("is all that the code in the documents needs: its types agree, and its tests pass", () => {
     const project = join(consumer, "documents");
-    mkdirSync(project);
-    copyFileSync(join(example, "tsconfig.json"), join(project, "tsconfig.json"));
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, "examples/operator/tsconfig.json"), "utf8")) as Record<string, unknown>;
     for (const document of DOCUMENTS) {
-      const prefix = document === "writing-controllers.md" ? "" : `${document}-`;
+      mkdirSync(join(project, document), { recursive: true });
       const code = codeOf(document);
-      equal(code.size > 3, true, `${document} has code`);
-      for (const [file, text] of code) writeFileSync(join(project, `${prefix}${file}`), text);
+      equal(code.size > 0, true, `${document} has code`);
+      for (const [file, text] of code) writeFileSync(join(project, document, file), text);
     }
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
     checkProject("documents");
+  });
+
+  test("has helpers for node:test: types agree, and the example's tests pass", () => {
+    copyExample("testing/node-test", "node-test");
+    checkProject("node-test");
+  });
+
+  /** Has the consumer find a framework, and packages that came with it, as if they were installed. */
+  function installRunner(tool: "vitest" | "jest", ...packages: readonly string[]): string {
+    const program = toolPath(tool);
+    const modules = program.slice(0, program.lastIndexOf("node_modules") + "node_modules".length);
+    for (const name of packages) symlinkSync(join(modules, name), join(consumer, "node_modules", name));
+    return program;
+  }
+
+  test("has helpers for vitest: types agree, and the example's tests pass", { ...needs("vitest") }, () => {
+    copyExample("testing/vitest", "vitest");
+    const vitest = installRunner("vitest", "vitest");
+    const project = compileProject("vitest");
+    match(run(process.execPath, [vitest, "run", "web.test.ts", "--no-color"], project), /Tests {2}3 passed \(3\)/);
+  });
+
+  test("has helpers for jest: types agree, and the example's tests pass", { ...needs("jest") }, () => {
+    copyExample("testing/jest", "jest");
+    const jest = installRunner("jest", "jest", "@jest");
+    const project = compileProject("jest");
+    const outcome = run(process.execPath, ["--experimental-vm-modules", jest, "out", "--json"], project);
+    equal((JSON.parse(outcome) as { readonly numPassedTests: number }).numPassedTests, 3);
   });
 });

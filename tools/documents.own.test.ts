@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { all } from "../src/controllers/all.ts";
+import { SETTING_NAMES } from "../src/kubelet/runtime/simulated/settings.ts";
+import { SchedulerFigures } from "../src/scheduler/metrics.ts";
+import { all as plugins } from "../src/scheduler/plugins/all.ts";
 import { packageDirectory } from "../src/testing/package-directory.ts";
 
 const root = packageDirectory(import.meta.dirname);
@@ -20,8 +23,43 @@ test("docs/controllers.md names every controller, with its former names, its acc
   deepEqual(documented, existing);
 });
 
+test("docs/testing.md has every setting of simulated containers", () => {
+  const settings = [...sectionOf("docs/testing.md", "| Setting | Says | Default |").matchAll(/^\| `([A-Za-z]+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+
+  deepEqual(settings, SETTING_NAMES);
+});
+
+test("docs/scheduler.md has every plugin with its weight, in their order, and every figure", () => {
+  const rows = [...sectionOf("docs/scheduler.md", "| Plugin | Weight |").matchAll(/^\| ([A-Za-z]+) \| (\d*) ?\|/gm)];
+  const documented = rows.map(([, name, weight = ""]) => ({ name, weight }));
+  const figures = [...sectionOf("docs/scheduler.md", "## Figures").matchAll(/`(scheduler_[a-z_]+)`/g)].map(([, name]) => name);
+
+  deepEqual(
+    documented,
+    plugins.map(({ factory, weight }) => ({ name: factory.name, weight: weight === undefined ? "" : String(weight) })),
+  );
+  deepEqual(figures, figuresOfScheduler());
+});
+
+/** The names, whatever the numbers. */
+function figuresOfScheduler(): readonly string[] {
+  const queue = { counts: () => ({ active: 0, backoff: 0, unschedulable: 0, gated: 0 }) };
+  const cache = { sizes: { nodes: 0, pods: 0, assumedPods: 0 } };
+  return new SchedulerFigures().families(queue as never, cache as never).map(({ name }) => name);
+}
+
+/** From a line on, to the next heading. */
+function sectionOf(document: string, line: string): string {
+  const text = readFileSync(join(root, document), "utf8");
+  const start = text.indexOf(line);
+  equal(start >= 0, true, `${document} has ${line}`);
+  return text.slice(start, text.indexOf("\n## ", start + 1));
+}
+
 test("links between the documents and to files lead somewhere", () => {
-  const documents = ["docs", "docs/decisions", "examples/operator"].flatMap((folder) =>
+  const documents = ["docs", "docs/decisions", "examples/operator", "examples/testing"].flatMap((folder) =>
     readdirSync(join(root, folder)).flatMap((file) => (file.endsWith(".md") ? [join(folder, file)] : [])),
   );
   const dead = documents.flatMap((document) => {

@@ -172,14 +172,18 @@ export class Scene implements AsyncDisposable {
     const see = (object: T): void => void (isArrived(object) && arrived.add(object.metadata.uid ?? ""));
     const { items, metadata } = await this.#client.list(kind, { namespace });
     for (const item of items) see(item);
-    const watch = await this.#client.watch(kind, { namespace, resourceVersion: metadata.resourceVersion ?? "" }, {
-      event(event) {
-        if (event.type !== "ADDED" && event.type !== "MODIFIED") return;
-        see(event.object);
-        onArrival();
+    const watch = await this.#client.watch(
+      kind,
+      { namespace, resourceVersion: metadata.resourceVersion ?? "" },
+      {
+        event(event) {
+          if (event.type !== "ADDED" && event.type !== "MODIFIED") return;
+          see(event.object);
+          onArrival();
+        },
+        ended() {},
       },
-      ended() {},
-    });
+    );
     return {
       get seen() {
         return arrived.size;

@@ -38,7 +38,7 @@ export interface SimulatedNodesOptions {
   /** Nodes are in these by turns. Default: in none. */
   readonly zones?: readonly string[];
   readonly region?: string;
-  /** Default: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
+  /** Default of what is not said: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
   readonly capacity?: ResourceList;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
@@ -251,11 +251,11 @@ class Fleet implements SimulatedNodes {
   }
 
   #factsOf(node: SimulatedNode): NodeFacts {
-    const { zones = [], region, capacity = CAPACITY, taints = [], factsFor } = this.#options;
+    const { zones = [], region, capacity, taints = [], factsFor } = this.#options;
     const zone = zones[node.index % zones.length];
     const own = factsFor?.(node) ?? {};
     return {
-      capacity,
+      capacity: { ...CAPACITY, ...capacity },
       addresses: [
         { type: "InternalIP", address: node.ip },
         { type: "Hostname", address: node.name },

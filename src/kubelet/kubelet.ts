@@ -107,7 +107,7 @@ class RunningKubelet implements Kubelet {
     const ending = client.with({ signal: this.#stop.signal });
     const sources = this.#sources(starting);
     this.#pods = sources.pods;
-    const recorder = options.recorder ?? this.#recorder(ending);
+    const recorder = options.recorder ?? this.#recorder(client);
     const common = { nodeName, facts, client, runtime, recorder, clock, random: this.#random, log };
     this.#keeper = new NodeKeeper({ ...common, client: ending, shownNode: sources.node });
     const node = () => this.#keeper.node;
@@ -171,9 +171,9 @@ class RunningKubelet implements Kubelet {
   /** What it has not written when the kubelet stops is lost, as all else that was on the way. */
   #recorder(client: Client): EventRecorder {
     const { nodeName, clock, log } = this.#options;
-    const recorder = createEventRecorder({ client, component: "kubelet", instance: nodeName, clock, random: this.#random, log });
-    this.#starting.defer(() => void recorder[Symbol.asyncDispose]());
-    return recorder;
+    const { signal } = this.#stop;
+    const recorder = createEventRecorder({ client, component: "kubelet", instance: nodeName, clock, random: this.#random, log, signal });
+    return this.#starting.use(recorder);
   }
 
   #sources(starting: Disposables): { readonly pods: PodSource; readonly node: NodeSource } {

@@ -69,7 +69,7 @@ export class NodeKeeper {
     this.#areImagesOld = true;
   }
 
-  /** Tries until it is there. Rejects only with the signal. */
+  /** Tries until it is there. Rejects only with the signal, or if the server finds that no such Node can be. */
   async register(signal: AbortSignal): Promise<void> {
     const { clock, log, nodeName } = this.#options;
     for (let failures = 0; ; failures++) {

@@ -64,13 +64,14 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   starting.defer(() => core.close());
   const http = await clock.external(listen(serving, certificates.tls, core, log));
   // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
-  starting.defer(() => closeBoth(http, core));
+  starting.defer(() => closeBoth(http, core, clock));
   const address = serving.advertiseAddress ?? reachableAddress();
   const url = `https://${urlHost(reachedAt(serving.bindAddress))}:${http.port}`;
   // A machine that is on no network has nobody to tell; and who listens on one address is reached at that, whatever was advertised.
   const reached = isUnspecified(serving.bindAddress) ? {} : { url };
   if (address !== undefined) await core.advertise?.({ address, port: http.port, ...reached });
-  const kubeconfigs = starting.use(await KubeconfigFiles.open(serving));
+  const kubeconfigs = await clock.external(KubeconfigFiles.open(serving));
+  starting.defer(() => clock.external(kubeconfigs[Symbol.asyncDispose]()));
   const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki, log }));
   await writeKubeconfigs();
   const onRenewed = async () => {
@@ -99,10 +100,10 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   };
 }
 
-async function closeBoth(http: HttpsServer, core: ApiServerCore): Promise<void> {
+async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): Promise<void> {
   const stopped = http.close();
   await core.close();
-  await stopped;
+  await clock.external(stopped);
 }
 
 async function listen(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {

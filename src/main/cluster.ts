@@ -20,7 +20,7 @@ import type { Decision } from "../scheduler/decisions.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import type { WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
-import { CLUSTER_CONTROLLERS } from "./controller-flags.ts";
+import { CLUSTER_CONTROLLERS, mistakesInChosen } from "./controller-flags.ts";
 import { startClusterParts, type ClusterPart, type ClusterParts, type OpenedStore } from "./cluster-parts.ts";
 import { driverOf, type Driver } from "./embedded/driver.ts";
 import { EmbeddedCluster } from "./embedded/embedded-cluster.ts";
@@ -144,8 +144,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clock = clockOf(options.clock ?? "real", snapshot?.takenAtMs);
   const seed = options.seed ?? (clock instanceof VirtualClock ? DEFAULT_SEED : undefined);
   const start: Start = { clock, seed, random: randomOf(seed), nodes: nodesConfig(options.nodes, snapshot?.nodes) };
-  // What is wrong in it is told before anything is opened.
+  // What is wrong in these is told before anything is opened.
   const scheduler = schedulerOf(options);
+  const mistakes = mistakesInChosen(options.controllers ?? []);
+  if (mistakes.length > 0) throw new Error(`Cannot choose the controllers: ${mistakes.join("; ")}`);
   const opening = snapshot?.open({ clock, config }) ?? openStore(config, { clock, log: log.with({ part: "store" }) });
   const opened = await driven(driverOf(clock), opening);
   return startOn({ config, opened }, { ...options, log }, { ...start, ...scheduler });

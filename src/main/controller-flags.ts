@@ -72,7 +72,11 @@ export function chosenControllers({ controllers }: FlagValues<typeof chosenFlag>
 }
 
 export function chosenControllersProblems(values: FlagValues<typeof chosenFlag>): readonly string[] {
-  return chooseControllers(all({ rootCa: "" }), chosenControllers(values)).mistakes.map((mistake) => `--controllers: ${mistake}`);
+  return mistakesInChosen(chosenControllers(values)).map((mistake) => `--controllers: ${mistake}`);
+}
+
+export function mistakesInChosen(controllers: readonly string[]): readonly string[] {
+  return chooseControllers(all({ rootCa: "" }), controllers).mistakes;
 }
 
 export function signingProblems(values: ControllerFlagValues): readonly string[] {

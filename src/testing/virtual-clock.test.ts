@@ -16,7 +16,7 @@ test("an hour passes at once, timer by timer", async () => {
 
 test("a cluster in memory lives through a virtual day", async () => {
   const clock = virtualClock();
-  const cluster = await startCluster({ clock });
+  const cluster = await startCluster({ clock, nodes: 0 });
 
   await clock.advance(24 * 60 * 60_000);
 

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, isStatusError, type Reason } from "../../api/machinery/status-error.ts";
+import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Fifo } from "../../base/fifo.ts";
 import type { LogFields, Logger } from "../../base/logger.ts";
@@ -42,6 +43,8 @@ export interface EventRecorderOptions {
   readonly log: Logger;
   /** "core": as upstream's controllers and kubelet; "events.k8s.io": as its scheduler. Default: "core". */
   readonly api?: "core" | "events.k8s.io";
+  /** From then on nothing is written, also not what waits. Must not have come yet. */
+  readonly signal?: AbortSignal;
 }
 
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
@@ -68,7 +71,8 @@ class Recorder implements EventRecorder {
   #dropped = 0;
   #disposal: Promise<void> | undefined;
 
-  constructor({ client, component, instance, clock, random, log, api = "core" }: EventRecorderOptions) {
+  constructor({ client, component, instance, clock, random, log, api = "core", signal }: EventRecorderOptions) {
+    if (signal !== undefined) onAbort(signal, () => this.#stop.abort(signal.reason));
     this.#client = client.with({ signal: this.#stop.signal });
     this.#clock = clock;
     this.#random = random.derive(`events of ${component}`);

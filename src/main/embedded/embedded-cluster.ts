@@ -12,7 +12,7 @@ import type { Decision } from "../../scheduler/decisions.ts";
 import type { Cluster, ExecOutcome, ForkOptions, InNamespace } from "../cluster.ts";
 import type { ClusterPart, ClusterParts } from "../cluster-parts.ts";
 import type { ClusterNodes } from "../nodes-part.ts";
-import { drivenTransport } from "./driven-transport.ts";
+import { drivenTransport, untilClosed } from "./own-transports.ts";
 import type { Driver } from "./driver.ts";
 import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
 import { objectsOf, type Manifests } from "./manifests.ts";
@@ -47,6 +47,8 @@ export class EmbeddedCluster implements Cluster {
   readonly nodes: ClusterNodes;
   readonly #parts: ClusterParts;
   readonly #options: EmbeddedOptions;
+  /** Comes when the cluster is being closed: who waits is told. */
+  readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(parts: ClusterParts, options: EmbeddedOptions) {
@@ -56,8 +58,7 @@ export class EmbeddedCluster implements Cluster {
     this.clock = options.clock;
     this.seed = options.seed;
     this.nodes = this.#drivenNodes();
-    const transport = this.transport({ userAgent: "k8ts" });
-    this.client = createClient(options.driver === undefined ? transport : drivenTransport(transport, options.driver));
+    this.client = createClient(drivenTransport(this.transport({ userAgent: "k8ts" }), options.driver));
   }
 
   #drivenNodes(): ClusterNodes {
@@ -65,10 +66,10 @@ export class EmbeddedCluster implements Cluster {
     return {
       names: () => nodes.names(),
       isRunning: (name) => nodes.isRunning(name),
-      add: (name) => this.#through(nodes.add(name)),
-      stop: (name) => this.#through(nodes.stop(name)),
-      start: (name) => this.#through(nodes.start(name)),
-      remove: (name) => this.#through(nodes.remove(name)),
+      add: (name) => this.#through(() => nodes.add(name)),
+      stop: (name) => this.#through(() => nodes.stop(name)),
+      start: (name) => this.#through(() => nodes.start(name)),
+      remove: (name) => this.#through(() => nodes.remove(name)),
     };
   }
 
@@ -87,7 +88,7 @@ export class EmbeddedCluster implements Cluster {
   }
 
   transport({ userAgent, identity = ADMINISTRATOR }: { readonly userAgent: string; readonly identity?: IdentityName }): Transport {
-    return this.#parts.transportFor(identity, userAgent);
+    return untilClosed(this.#parts.transportFor(identity, userAgent), this.#closed.signal);
   }
 
   async apply(manifests: Manifests, { namespace = "default" }: InNamespace = {}): Promise<readonly KubeObject[]> {
@@ -120,8 +121,7 @@ export class EmbeddedCluster implements Cluster {
   async until(reference: string, condition: (seen: never) => boolean, options: UntilOptions = {}): Promise<never> {
     const { driver, clock, random, log } = this.#options;
     const resolved = await resolveReference(reference, this.client);
-    const transport = this.#parts.transportFor(ADMINISTRATOR, "k8ts");
-    const context = { transport, driver, clock, random, log };
+    const context = { transport: this.transport({ userAgent: "k8ts" }), driver, clock, random, log, signal: this.#closed.signal };
     return (await untilSeen({ ...resolved, text: reference }, condition as (seen: Seen) => boolean, options, context)) as never;
   }
 
@@ -135,13 +135,14 @@ export class EmbeddedCluster implements Cluster {
 
   #virtual(what: string): Driver {
     const { driver } = this.#options;
+    this.#closed.signal.throwIfAborted();
     if (driver === undefined) throw new Error(`Cannot ${what}: this cluster goes by the real time; start it with clock: "virtual"`);
     return driver;
   }
 
   async logs(name: string, { namespace = "default", container }: InNamespace & { readonly container?: string } = {}): Promise<string> {
     const pod = await this.client.get(pods, { namespace, name });
-    return this.#through(readLogs(this.#parts.nodes, pod, container));
+    return this.#through(() => readLogs(this.#parts.nodes, pod, container));
   }
 
   async exec(
@@ -150,7 +151,7 @@ export class EmbeddedCluster implements Cluster {
     { namespace = "default", container }: InNamespace & { readonly container?: string } = {},
   ): Promise<ExecOutcome> {
     const pod = await this.client.get(pods, { namespace, name });
-    return this.#through(execIn(this.#parts.nodes, pod, command, container));
+    return this.#through(() => execIn(this.#parts.nodes, pod, command, container));
   }
 
   decisions(name: string, { namespace = "default" }: InNamespace = {}): readonly Decision[] {
@@ -158,18 +159,21 @@ export class EmbeddedCluster implements Cluster {
   }
 
   async fork(options: ForkOptions = {}): Promise<Cluster> {
+    this.#closed.signal.throwIfAborted();
     // What is due now happens here, before there are two.
     await this.#options.driver?.settle();
     return this.#options.fork(options);
   }
 
   async snapshot(file: string): Promise<void> {
+    this.#closed.signal.throwIfAborted();
     await this.#options.driver?.settle();
     await writeSnapshotFile(file, this.#parts.store, { nowMs: this.clock.now(), nodes: this.#parts.nodes.config() });
   }
 
   close(): Promise<void> {
     const { driver, dispose } = this.#options;
+    this.#closed.abort(new Error("This cluster is closed"));
     return (this.#closing ??= driver?.toTheEnd(dispose(), CLOSING_MAX_MS) ?? dispose());
   }
 
@@ -177,7 +181,8 @@ export class EmbeddedCluster implements Cluster {
     return this.close();
   }
 
-  #through<T>(operation: Promise<T>): Promise<T> {
-    return this.#options.driver?.through(operation) ?? operation;
+  async #through<T>(operation: () => Promise<T>): Promise<T> {
+    this.#closed.signal.throwIfAborted();
+    return this.#options.driver?.through(operation()) ?? operation();
   }
 }

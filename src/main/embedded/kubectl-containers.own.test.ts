@@ -33,15 +33,16 @@ before(async () => {
     { containers: [aContainer("left"), aContainer("right")] },
   );
   await makePod("crashing", { logs: "I fail", "run-for": "1ms", "exit-code": "1" });
-  await makePod("unpulled", { "image-pull": "fail: no such image" });
-  await makePod("slow", { "image-pull": "1h" });
+  // Of images that no node has yet.
+  await makePod("unpulled", { "image-pull": "fail: no such image" }, { containers: [aContainer("main", "example/missing:1")] });
+  await makePod("slow", { "image-pull": "1h" }, { containers: [aContainer("main", "example/huge:1")] });
   await makePod("nowhere", {}, { nodeSelector: { is: "missing" } });
   await cluster.until("pod/talking", isReady);
   await cluster.until("pod/pair", isReady);
 });
 
-function aContainer(name: string) {
-  return { name, image: "example/app:1" };
+function aContainer(name: string, image = "example/app:1") {
+  return { name, image };
 }
 
 test("logs shows what was written, all of it or the part that was asked for", needs("kubectl"), async () => {
@@ -94,8 +95,8 @@ test("logs --previous is of the container before, if there was one", needs("kube
 
 test("a container that has not started has no logs, and why is said", needs("kubectl"), async () => {
   const { kubectl } = server;
-  await kubectl("wait pod/unpulled pod/slow --for=jsonpath={.status.phase}=Pending");
-  await cluster.until("pod/slow", (pod) => JSON.stringify(pod).includes("ContainerCreating"));
+  await kubectl("wait pod/slow --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ContainerCreating");
+  await kubectl("wait pod/unpulled --for=jsonpath={.status.containerStatuses[0].state.waiting}");
 
   equal(
     await kubectl.fails("logs slow"),
@@ -149,7 +150,10 @@ test("exec into what does not run, and attach, are refused in words", needs("kub
     await kubectl.fails("exec slow -- hostname"),
     'error: Internal error occurred: unable to upgrade connection: container not found ("main")\n',
   );
-  equal(await kubectl.fails("exec nowhere -- hostname"), "Error from server (BadRequest): pod nowhere does not have a host assigned\n");
+  equal(
+    await kubectl.fails("exec nowhere -- hostname"),
+    "error: unable to upgrade connection: pod nowhere does not have a host assigned\n",
+  );
   match(
     await kubectl.fails("attach talking"),
     /^error: cannot attach to container "main" in pod "talking": it is simulated and has no process; use kubectl logs --follow or kubectl exec$/m,

@@ -1,6 +1,7 @@
 /** The real kubectl with a cluster inside a test: workloads are rolled out to Pods that really become Running, on simulated nodes. */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, test } from "node:test";
+import type { PodList } from "../../api/generated/core/v1.ts";
 import { startKubectlCluster } from "../../testing/clients/kubectl-cluster.ts";
 import type { ClientProgram } from "../../testing/clients/client-program.ts";
 import { aPod } from "../../testing/clients/manifests.ts";
@@ -13,8 +14,9 @@ const ROLLED_OUT = `deployment "web" successfully rolled out\n`;
 
 /** Every Pod of "web" that is there to stay: its image and phase. */
 async function running(kubectl: ClientProgram): Promise<readonly string[]> {
-  const template = `{range .items[?(!@.metadata.deletionTimestamp)]}{.spec.containers[0].image} {.status.phase}{"\\n"}{end}`;
-  return (await kubectl(`get pods -l app=web -o jsonpath='${template}'`)).trimEnd().split("\n");
+  const { items } = JSON.parse(await kubectl("get pods -l app=web -o json")) as PodList;
+  const staying = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return staying.map(({ spec, status }) => `${spec?.containers[0]?.image} ${status?.phase}`);
 }
 
 function inAnnotations(settings: Readonly<Record<string, string>>): Record<string, string> {
@@ -64,8 +66,9 @@ test("a rollout whose new pods do not become ready leaves the old ones alone", n
   await kubectl("create deployment web --image=example/web:1 --replicas=3");
   await kubectl("rollout status deployment/web");
 
-  const template = { metadata: { annotations: inAnnotations({ "image-pull": "fail: no such image" }) } };
-  await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { template } })}'`);
+  const metadata = { annotations: inAnnotations({ "image-pull": "fail: no such image" }) };
+  const spec = { containers: [{ name: "web", image: "example/web:broken" }] };
+  await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { template: { metadata, spec } } })}'`);
   await cluster.until("pods", (pods) => pods.length === 4, { namespace: "stuck" });
 
   match(await kubectl("rollout status deployment/web --watch=false"), /^Waiting for deployment "web" rollout to finish: 1 out of 3 new/);
@@ -75,7 +78,7 @@ test("a rollout whose new pods do not become ready leaves the old ones alone", n
 test("get --watch shows a pod on its way to Running and to its end", needs("kubectl"), async () => {
   const kubectl = await inNamespace("watch");
   await using watched = kubectl.start("get pods --watch -v=6");
-  await watched.noted(/GET .*\/pods\?.*watch=true.*200 OK/);
+  await watched.noted(/verb="GET" .*\/pods\?.*watch=true" status="200 OK"/);
 
   await kubectl("create -f -", { input: aPod("slow", { restartPolicy: "Never" }) });
   match(await watched.line(), /^NAME +READY +STATUS +RESTARTS +AGE$/);
@@ -111,27 +114,22 @@ test("wait comes back as soon as a pod is ready, and says so if it is not in tim
   match(await kubectl("get pod never --no-headers"), /^never +0\/1 +Running +0 +\d+s\n$/);
 });
 
-test("a Job completes, and one whose pods fail does not", needs("kubectl"), async () => {
-  const kubectl = await inNamespace("jobs");
-  const job = (name: string, settings: Readonly<Record<string, string>>) => ({
-    apiVersion: "batch/v1",
-    kind: "Job",
-    metadata: { name },
-    spec: {
-      backoffLimit: 0,
-      template: {
-        metadata: { annotations: inAnnotations(settings) },
-        spec: { restartPolicy: "Never", containers: [{ name: "main", image: "example/job:1" }] },
-      },
-    },
-  });
-  await kubectl("create -f -", { input: job("good", { "run-for": "10ms" }) });
-  await kubectl("create -f -", { input: job("bad", { "exit-code": "3" }) });
+test("pods come to their end as their containers do", needs("kubectl"), async () => {
+  const kubectl = await inNamespace("ends");
+  const ending = (name: string, settings: Readonly<Record<string, string>>) => {
+    const pod = aPod(name, { restartPolicy: "Never" });
+    return { ...pod, metadata: { name, annotations: inAnnotations(settings) } };
+  };
+  await kubectl("create -f -", { input: ending("good", { "run-for": "10ms" }) });
+  await kubectl("create -f -", { input: ending("bad", { "exit-code": "3" }) });
+  await kubectl("create -f -", { input: ending("greedy", { "exit-reason": "OOMKilled" }) });
 
-  equal(await kubectl("wait --for=condition=Complete job/good"), "job.batch/good condition met\n");
-  equal(await kubectl("wait --for=condition=Failed job/bad"), "job.batch/bad condition met\n");
-  match(await kubectl("get pods -l job-name=good --no-headers"), /^good-\w{5} +0\/1 +Completed +0 +\d+s\n$/);
-  match(await kubectl("get pods -l job-name=bad --no-headers"), /^bad-\w{5} +0\/1 +Error +0 +\d+s\n$/);
+  await kubectl("wait --for=jsonpath={.status.phase}=Succeeded pod/good");
+  await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/bad pod/greedy");
+  match(
+    await kubectl("get pods --no-headers"),
+    /^bad +0\/1 +Error +0 +\d+s\ngood +0\/1 +Completed +0 +\d+s\ngreedy +0\/1 +OOMKilled +0 +\d+s\n$/,
+  );
 });
 
 test("a deleted pod gets its time to end, and is gone at once if it is forced", needs("kubectl"), async () => {

@@ -12,10 +12,11 @@ export function objectsOf(manifests: Manifests): readonly KubeObject[] {
 }
 
 /** A line of three dashes begins the next one; a comment may stand behind them. Empty ones do not count. */
-const SEPARATOR = /^---(?:[ \t].*)?$/m;
+const SEPARATOR = /^---(?:[ \t].*)?\r?$/m;
 
 function parseDocuments(text: string): readonly Json[] {
-  return text.split(SEPARATOR).flatMap((document, index) => {
+  const documents = text.split(SEPARATOR).filter((document) => document.trim() !== "");
+  return documents.flatMap((document, index) => {
     try {
       const { value } = parseYaml(new TextEncoder().encode(document));
       return value === null ? [] : [value];
@@ -29,7 +30,8 @@ function parseDocuments(text: string): readonly Json[] {
 function objectsOfDocument(document: Json, position: number): readonly KubeObject[] {
   if (!isObject(document)) throw new Error(`Cannot apply document ${position}: it is no object`);
   const { apiVersion, kind, items, metadata } = document;
-  if (kind === "List" && Array.isArray(items)) return items.flatMap((item) => objectsOfDocument(item as Json, position));
+  if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))
+    return items.flatMap((item) => objectsOfDocument(item as Json, position));
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !isObject(metadata ?? null))
     throw new Error(`Cannot apply document ${position}: it must have apiVersion, kind and metadata`);
   return [document as unknown as KubeObject];

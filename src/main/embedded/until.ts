@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
+import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -34,6 +35,8 @@ export interface UntilContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Comes when nothing more will happen. */
+  readonly signal: AbortSignal;
 }
 
 /** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
@@ -46,20 +49,24 @@ export async function untilSeen(
   options: UntilOptions,
   context: UntilContext,
 ): Promise<Seen> {
-  const { driver, clock } = context;
+  const { driver, clock, signal } = context;
   if (reference.name !== undefined && reference.kind.scope === "Namespaced" && options.namespace === "")
     throw new Error(`Cannot tell which object "${reference.text}" is: one that is named is in one namespace, and none was given`);
   const within = options.within ?? (driver === undefined ? WITHIN_REAL : WITHIN_VIRTUAL);
   const withinMs = lengthOfTimeMs(within);
   await using informers = createInformers(context);
   const informer = informers.of(reference.kind, scopeOf(reference, options));
-  const synced = informer.synced();
+  const synced = informer.synced(signal);
   await (driver === undefined ? synced : driver.through(synced));
   const look = () => seenBy(informer, reference.name, options.namespace);
+  const isMetNow = () => {
+    signal.throwIfAborted();
+    return condition(look());
+  };
   const isMet =
     driver === undefined
-      ? await metInTime(informer, () => condition(look()), { clock, withinMs })
-      : await driver.advanceUntil(() => condition(look()), withinMs);
+      ? await metInTime(informer, isMetNow, { clock, withinMs, signal })
+      : await driver.advanceUntil(isMetNow, withinMs);
   if (isMet) return look();
   throw new Error(
     `${reference.text} was not as expected within ${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time; last seen: ${shown(look())}`,
@@ -83,7 +90,7 @@ function seenBy(informer: Informer, name: string | undefined, namespace = "defau
 async function metInTime(
   informer: Informer,
   isMet: () => boolean,
-  { clock, withinMs }: { readonly clock: Clock; readonly withinMs: number },
+  { clock, withinMs, signal }: { readonly clock: Clock; readonly withinMs: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const over = new AbortController();
   const met = new Promise<boolean>((resolve, reject) => {
@@ -95,13 +102,14 @@ async function metInTime(
       }
     };
     const listening = informer.listen({ added: look, updated: look, deleted: look });
-    over.signal.addEventListener("abort", () => listening[Symbol.dispose]());
+    const stopListening = onAbort(signal, look);
+    onAbort(over.signal, () => {
+      listening[Symbol.dispose]();
+      stopListening();
+    });
     look();
   });
-  const late = clock.sleep(withinMs, over.signal).then(
-    () => isMet(),
-    () => false,
-  );
+  const late = clock.sleep(withinMs, over.signal).then(isMet, () => false);
   try {
     return await Promise.race([met, late]);
   } finally {

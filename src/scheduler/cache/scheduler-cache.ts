@@ -136,11 +136,11 @@ export class SchedulerCache {
 
   /** All nodes as they are now. It is good until the next is taken. */
   snapshot(): Snapshot {
+    this.#snapshot.generation = this.#generation;
     if (this.#isReordered) this.#snapshot.reset(this.#order.list());
     else for (const cached of this.#changed) this.#snapshot.replace(cached);
     this.#isReordered = false;
     this.#changed.clear();
-    this.#snapshot.generation = this.#generation;
     return this.#snapshot;
   }
 

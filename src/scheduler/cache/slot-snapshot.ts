@@ -7,6 +7,9 @@ import type { Snapshot } from "../framework/snapshot.ts";
 
 const NOWHERE = -1;
 
+/** Changes that are remembered; who asks less often compares all nodes. */
+const CHANGES_MAX = 1_024;
+
 /** In which slots of a snapshot a node is. Whoever keeps the node keeps it; only the snapshot reads and changes it. */
 export class Place {
   inNodes = NOWHERE;
@@ -20,7 +23,11 @@ export interface PlacedNode {
 }
 
 export class SlotSnapshot implements Snapshot {
+  /** Of the states that are put in: set before they are. */
   generation = 0;
+  /** Which places got another state, and in which generation, oldest first. What was before `#rememberedFrom` is forgotten. */
+  #changed: { readonly index: number; readonly generation: number }[] = [];
+  #rememberedFrom = 0;
   readonly #nodes: NodeInfo[] = [];
   readonly #places = new Map<string, Place>();
   readonly #affinity = new Selected("inAffinity");
@@ -43,10 +50,29 @@ export class SlotSnapshot implements Snapshot {
     return place === undefined ? undefined : this.#nodes[place.inNodes];
   }
 
+  changedSince(generation: number): readonly number[] | undefined {
+    if (generation < this.#rememberedFrom) return undefined;
+    const indexes: number[] = [];
+    for (let last = this.#changed.length - 1; last >= 0; last--) {
+      const change = this.#changed[last];
+      if (change === undefined || change.generation <= generation) break;
+      indexes.push(change.index);
+    }
+    return indexes;
+  }
+
   /** Puts another state of a node that is there in its place. */
   replace(node: PlacedNode): void {
-    this.#nodes[node.place.inNodes] = node.info;
+    const index = node.place.inNodes;
+    this.#nodes[index] = node.info;
     this.#select(node);
+    this.#changed.push({ index, generation: this.generation });
+    if (this.#changed.length > CHANGES_MAX) this.#forgetHalf();
+  }
+
+  #forgetHalf(): void {
+    const [forgotten] = this.#changed.splice(0, CHANGES_MAX / 2).slice(-1);
+    this.#rememberedFrom = forgotten?.generation ?? this.generation;
   }
 
   /** All nodes, in the order to come. One that was there before may bring its place; one that comes again must have a new one. */
@@ -54,6 +80,8 @@ export class SlotSnapshot implements Snapshot {
     this.#nodes.length = 0;
     this.#affinity.clear();
     this.#antiAffinity.clear();
+    this.#changed = [];
+    this.#rememberedFrom = this.generation;
     for (const node of nodes) this.#append(node);
     if (this.#places.size === nodes.length) return;
     this.#places.clear();

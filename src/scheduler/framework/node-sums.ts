@@ -1,8 +1,8 @@
 /**
  * Sums over all nodes, kept from cycle to cycle. A plugin that counts Pods per zone would otherwise walk over all Pods for every Pod that it
- * places; but between two cycles hardly more than one node differs, and NodeInfos never change. So it is enough to compare the nodes one by
- * one with those of the last time (microseconds for thousands), and to replace what each changed one gave. A sum that nobody asked for a
- * while is then brought up to date by what happened since, or made anew if that was forgotten. It equals a fresh one at every moment.
+ * places; but between two cycles hardly more than one node differs, and NodeInfos never change. So it is enough to replace what each changed
+ * one gave: the snapshot knows which, or all are compared one by one with those of the last time. A sum that nobody asked for a while is then
+ * brought up to date by what happened since, or made anew if that was forgotten. It equals a fresh one at every moment.
  */
 import { Lru } from "../../base/lru.ts";
 import type { NodeInfo } from "./node-info.ts";
@@ -57,18 +57,26 @@ export class NodeHistory {
 
   /** Finds what differs, place by place. Nodes that only moved leave their old place and come to the new one: for a sum that is nothing. */
   #look(snapshot: Snapshot): void {
-    if (snapshot === this.#snapshot && snapshot.generation === this.#generation) return;
-    const seen = this.#nodes;
-    const { nodes } = snapshot;
-    const both = Math.min(seen.length, nodes.length);
-    for (let index = 0; index < both; index++) {
-      if (seen[index] !== nodes[index]) this.#replace(index, nodes[index]);
-    }
-    for (let index = both; index < nodes.length; index++) this.#replace(index, nodes[index]);
-    for (const before of seen.splice(nodes.length)) this.#changes.push({ before, now: undefined });
+    const isSame = snapshot === this.#snapshot;
+    if (isSame && snapshot.generation === this.#generation) return;
+    const changed = isSame ? snapshot.changedSince?.(this.#generation) : undefined;
+    if (changed === undefined) this.#compareAll(snapshot);
+    else for (const index of changed) this.#compare(index, snapshot.nodes[index]);
     this.#snapshot = snapshot;
     this.#generation = snapshot.generation;
     this.#forget();
+  }
+
+  #compareAll({ nodes }: Snapshot): void {
+    const seen = this.#nodes;
+    const both = Math.min(seen.length, nodes.length);
+    for (let index = 0; index < both; index++) this.#compare(index, nodes[index]);
+    for (let index = both; index < nodes.length; index++) this.#replace(index, nodes[index]);
+    for (const before of seen.splice(nodes.length)) this.#changes.push({ before, now: undefined });
+  }
+
+  #compare(index: number, now: NodeInfo | undefined): void {
+    if (this.#nodes[index] !== now) this.#replace(index, now);
   }
 
   #replace(index: number, now: NodeInfo | undefined): void {

@@ -9,4 +9,9 @@ export interface Snapshot {
   readonly nodesWithRequiredAntiAffinityPods: readonly NodeInfo[];
   /** The newest generation among its nodes. Unequal to that of every snapshot in which anything of any node was different. */
   readonly generation: number;
+  /**
+   * Places in `nodes` that may hold another state than when this snapshot had that generation, each at least once; no node came, went or moved
+   * since. Undefined: nobody knows any more, so all have to be looked at.
+   */
+  changedSince?(generation: number): readonly number[] | undefined;
 }

@@ -1,0 +1,83 @@
+/**
+ * `npm run bench -- cluster`: what a cluster inside a test costs. How soon one is there, what starting and stopping many leaves behind, what
+ * memory one takes; and one with thousands of simulated nodes, from nothing to Pods that run, and idle.
+ */
+import type { Benchmark } from "../benchmark.ts";
+import { startChild } from "../child.ts";
+import { figureOf, median } from "../figure.ts";
+import type { ClusterTasks } from "./cluster-child.ts";
+
+const STARTS = 100;
+/** For the second and all later ones of a process. */
+const START_MS_MAX = 50;
+
+/** The first of them fills what is kept on purpose and compiles what is used. */
+const CYCLES = { count: 200, stretches: 5 };
+/** What the heap may differ by over 800 clusters; garbage that is not found yet is a few megabytes. */
+const GROWTH_BYTES_MAX = 4_000_000;
+
+const LIVE = 50;
+
+const NODES = 5_000;
+const PODS = 10_000;
+const LARGE_MS_MAX = 20_000;
+const IDLE = { seconds: 5, stretches: 4 };
+
+export const clusterStarts: Benchmark = {
+  name: "cluster/start",
+  measures: "startCluster: the first and later ones in a process, 1,000 starts and ends without growth, memory of 50 that live",
+  async *run({ signal, rounds }) {
+    const inNewChild = async <Name extends keyof ClusterTasks>(
+      task: Name,
+      input: Parameters<ClusterTasks[Name]>[0],
+    ): Promise<Awaited<ReturnType<ClusterTasks[Name]>>> => {
+      await using child = startChild<ClusterTasks>(import.meta.url, "cluster-child", signal);
+      return await child.call(task, input);
+    };
+    const { starts } = await rounds.measure({ starts: () => inNewChild("starts", { count: STARTS }) }, 3);
+    const budget = { atMost: START_MS_MAX };
+    yield figureOf({ name: "cluster/start-first", unit: "ms", values: starts.map(([first = Number.NaN]) => first) });
+    yield figureOf({ name: "cluster/start-second", unit: "ms", values: starts.map(([, second = Number.NaN]) => second), budget });
+    yield figureOf({ name: "cluster/start-later", unit: "ms", values: starts.map(([, ...later]) => median(later)), budget });
+    yield figureOf({ name: "cluster/start-hundredth", unit: "ms", values: starts.map((all) => all.at(-1) ?? Number.NaN), budget });
+
+    const held = await inNewChild("cycles", CYCLES);
+    const [first, last] = [held[0], held.at(-1)];
+    if (first === undefined || last === undefined) throw new Error("No cycle was measured");
+    const growth = { heap: last.heapBytes - first.heapBytes, handles: last.handles - first.handles };
+    yield figureOf({
+      name: "cluster/start-1000-cycles-heap-growth",
+      unit: "bytes",
+      values: [growth.heap],
+      budget: { atMost: GROWTH_BYTES_MAX },
+    });
+    yield figureOf({ name: "cluster/start-1000-cycles-handles-growth", unit: "handles", values: [growth.handles], budget: { atMost: 0 } });
+
+    const live = await inNewChild("live", { count: LIVE });
+    yield figureOf({ name: "cluster/start-heap-each", unit: "bytes", values: [live.heapBytes] });
+    yield figureOf({ name: "cluster/start-resident-each", unit: "bytes", values: [live.residentBytes] });
+  },
+};
+
+export const clusterLarge: Benchmark = {
+  name: "cluster/large",
+  measures: "5,000 simulated nodes until all are ready, 10,000 pods until all run there, and idle with them",
+  async *run({ signal, note }) {
+    note("each is run once");
+    await using child = startChild<ClusterTasks>(import.meta.url, "cluster-child", signal);
+    const budget = { atMost: LARGE_MS_MAX };
+    yield figureOf({
+      name: "cluster/large-5000-nodes-ready",
+      unit: "ms",
+      values: [await child.call("readyNodes", { count: NODES })],
+      budget,
+    });
+    yield figureOf({
+      name: "cluster/large-10000-pods-running",
+      unit: "ms",
+      values: [await child.call("runningPods", { count: PODS })],
+      budget,
+    });
+    yield figureOf({ name: "cluster/large-idle-cpu", unit: "ms/s", values: await child.call("idle", IDLE) });
+  },
+};

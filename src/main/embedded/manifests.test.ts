@@ -1,0 +1,38 @@
+import { deepEqual, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { objectsOf, type Manifests } from "./manifests.ts";
+
+const aMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+const MAP_A = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+
+const READ: readonly (readonly [string, Manifests, readonly string[]])[] = [
+  ["one object", aMap("a"), ["a"]],
+  ["several objects", [aMap("a"), aMap("b")], ["a", "b"]],
+  ["YAML", MAP_A, ["a"]],
+  ["JSON text", JSON.stringify(aMap("a")), ["a"]],
+  ["documents, of which some are empty", `---\n${MAP_A}--- # the next\n\n---\n# nothing\n---\n${JSON.stringify(aMap("b"))}\n---\n`, ["a", "b"]],
+  ["a separator inside of a text", `${MAP_A}data:\n  key: |\n    a\n    ---\n    b\n`, ["a"]],
+  ["lines that end as on Windows", `${MAP_A}---\n${MAP_A}`.replaceAll("\n", "\r\n"), ["a", "a"]],
+  ["a List", { apiVersion: "v1", kind: "List", items: [aMap("a"), aMap("b")] }, ["a", "b"]],
+  ["a List of a kind", { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items: [aMap("a")] }, ["a"]],
+  ["nothing", "", []],
+];
+
+for (const [what, manifests, names] of READ) {
+  test(`${what} is read as ${names.length} objects, in order`, () => {
+    deepEqual(
+      objectsOf(manifests).map(({ metadata }) => metadata.name),
+      names,
+    );
+  });
+}
+
+const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
+  ["YAML that is none", `${MAP_A}---\na: [1,`, /^Error: Cannot read document 2: yaml: line 2/],
+  ["a text", "just words", /^Error: Cannot apply document 1: it is no object$/],
+  ["a list", "- 1", /^Error: Cannot apply document 1: it is no object$/],
+  ["no kind", [aMap("a"), { apiVersion: "v1", metadata: {} }], /^Error: Cannot apply document 2: it must have apiVersion, kind and metadata$/],
+  ["no metadata", { apiVersion: "v1", kind: "ConfigMap" }, /^Error: Cannot apply document 1: it must have apiVersion, kind and metadata$/],
+];
+
+for (const [what, manifests, error] of WRONG) test(`${what} is refused in one sentence`, () => void throws(() => objectsOf(manifests), error));

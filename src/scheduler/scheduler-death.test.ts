@@ -1,0 +1,74 @@
+/**
+ * A scheduler may die between any two of its requests, above all after it decided (assumed) and before it bound. The next one begins from
+ * what is; nothing may be lost, bound twice or bound over a node's capacity.
+ */
+import { deepEqual, ok } from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { rounds, testSeed } from "../testing/rounds.ts";
+import { liveAndDie, type SchedulerLives } from "../testing/scheduler-lives.ts";
+import { aNode, aPod } from "./framework/testing/builders.ts";
+import { brokenRules } from "./framework/testing/naive-rules.ts";
+
+const RUNS = rounds({ quick: 15, full: 400 });
+/** So many deaths are tried of the first test at most, spread evenly. */
+const DEATHS_MAX = rounds({ quick: 20, full: 1_000 });
+
+/** Room for four, and for all if the one of lower priority leaves. */
+const CROWD = [
+  ...["n1", "n2", "n3"].map((name) => aNode(name, { cpu: "2" })),
+  aPod("low", { cpu: "2", node: "n1", priority: 0 }),
+  ...["p1", "p2", "p3", "p4", "p5"].map((name) => aPod(name, { cpu: "1", priority: 5 })),
+];
+
+function checkOnce({ bindings, over }: SchedulerLives, how: string): void {
+  const names = bindings.map((binding) => binding.split(" ")[0]);
+  deepEqual(names.toSorted(), [...new Set(names)].toSorted(), `${how}: a Pod was bound more than once: ${bindings.join(", ")}`);
+  deepEqual(over, [], `${how}: a node has more than it can hold`);
+}
+
+test("a scheduler that dies after any of its requests loses nothing and does nothing twice", async () => {
+  const undisturbed = await liveAndDie({ objects: CROWD, deaths: [], seed: 1 });
+  checkOnce(undisturbed, "Undisturbed");
+  const expected = undisturbed.bindings.map((binding) => binding.split(" ")[0]).toSorted();
+  deepEqual(expected, ["p1", "p2", "p3", "p4", "p5"]);
+  ok(undisturbed.calls > 10, `${undisturbed.calls} requests`);
+  const stride = Math.max(1, Math.ceil(undisturbed.calls / DEATHS_MAX));
+
+  for (let death = 1; death <= undisturbed.calls; death += stride) {
+    const lives = await liveAndDie({ objects: CROWD, deaths: [death], seed: 1 });
+    const how = `It died after request ${death} of ${undisturbed.calls}`;
+    checkOnce(lives, how);
+    deepEqual(lives.bindings.map((binding) => binding.split(" ")[0]).toSorted(), expected, how);
+    deepEqual(lives.end.placed.map(({ metadata }) => metadata.name).toSorted(), expected, `${how}: who was asked to leave is gone`);
+  }
+});
+
+const cpu = fc.constantFrom("250m", "500m", "1", "1500m");
+const lives = fc.record({
+  nodes: fc.array(fc.constantFrom("1", "2", "3"), { minLength: 1, maxLength: 3 }),
+  pods: fc.array(cpu, { minLength: 1, maxLength: 12 }),
+  deaths: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 }),
+  seed: fc.nat(1_000),
+});
+
+test("whatever dies when, on a bad network, no Pod is bound twice, none too many, and none waits for which there is room", async () => {
+  await fc.assert(
+    fc.asyncProperty(lives, async ({ nodes, pods, deaths, seed }) => {
+      const objects = [
+        ...nodes.map((of, index) => aNode(`n${index}`, { cpu: of })),
+        ...pods.map((of, index) => aPod(`p${index}`, { cpu: of, preemptionPolicy: "Never" })),
+      ];
+      const lived = await liveAndDie({ objects, deaths, seed, disturbance: { delayMsMax: 300, repeats: 0.2, cuts: 0.05, failures: 0.1 } });
+      checkOnce(lived, "At the end");
+      const { end } = lived;
+      deepEqual(
+        end.waiting
+          .filter((pod) => end.nodes.some((node) => brokenRules(pod, node, end).length === 0))
+          .map(({ metadata }) => metadata.name),
+        [],
+      );
+    }),
+    { numRuns: RUNS, seed: testSeed() },
+  );
+});
