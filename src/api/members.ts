@@ -4,8 +4,15 @@
 
 /** The members that are not undefined, as one writes them in a literal. A member that is null stays: some absent values are written so. */
 export function defined<T extends object>(members: { readonly [Name in keyof T]: T[Name] | undefined }): T {
-  // From entries, so that a member called `__proto__` is one.
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+  const result: Record<string, unknown> = {};
+  for (const name of Object.keys(members)) {
+    const value: unknown = members[name as keyof T];
+    if (value === undefined) continue;
+    // So that a member called `__proto__` is one.
+    if (name === "__proto__") Object.defineProperty(result, name, { value, writable: true, enumerable: true, configurable: true });
+    else result[name] = value;
+  }
+  return result as T;
 }
 
 /**

@@ -173,7 +173,9 @@ class RunningKubelet implements Kubelet {
     const { nodeName, clock, log } = this.#options;
     const { signal } = this.#stop;
     const recorder = createEventRecorder({ client, component: "kubelet", instance: nodeName, clock, random: this.#random, log, signal });
-    return this.#starting.use(recorder);
+    // Nobody waits for what it will not say any more.
+    this.#starting.defer(() => void recorder[Symbol.asyncDispose]());
+    return recorder;
   }
 
   #sources(starting: Disposables): { readonly pods: PodSource; readonly node: NodeSource } {

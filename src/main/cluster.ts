@@ -109,6 +109,12 @@ export interface Cluster extends AsyncDisposable {
     condition: (objects: readonly T[]) => boolean,
     options?: UntilOptions,
   ): Promise<readonly T[]>;
+  /** For a reference that was put together: what it is decides what the condition gets. */
+  until<T extends KubeObject = KubeObject>(
+    reference: string,
+    condition: (object: T | undefined) => boolean,
+    options?: UntilOptions,
+  ): Promise<T>;
 
   /** Lets so much virtual time pass ("6m"): everything that is due on the way happens, exactly when it is due. */
   advance(length: LengthOfTime): Promise<void>;

@@ -104,7 +104,7 @@ function channels({ offer, options }: ConnectionCall, run: ExecRun): ExchangeAns
   const protocol = chooseProtocol(offered);
   if (protocol === undefined)
     throw badRequest(`unable to negotiate protocol: client supports [${offered.join(" ")}], server accepts [${EXEC_PROTOCOLS.join(" ")}]`);
-  return { protocol, run: (socket) => void serveExec(socket, options as unknown as PodExecOptions, run) };
+  return { protocol, run: (socket) => void serveExec(socket, options, run) };
 }
 
 function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }: ConnectionCall): ExecRun {

@@ -45,6 +45,9 @@ export interface SchedulingContext {
   readonly signal: AbortSignal;
 }
 
+/** Until room is made again for a Pod for which it could not be: a server that does not answer is not asked all the time, as upstream does. */
+const RETRY_ROOM_MS = 1_000;
+
 /** One try of one Pod. */
 interface Attempt {
   readonly taken: TakenPod;
@@ -210,14 +213,17 @@ export class Scheduling {
 
   /** Never rejects. */
   async #makeRoom({ info }: Attempt, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const { queue, log, signal } = this.#context;
+    const { queue, log, clock, signal } = this.#context;
     try {
       await act(signal);
     } catch (error) {
       if (signal.aborted) return;
       log.warn("Cannot make room for a Pod; it is tried again", { pod: info.key, error });
       // Nobody goes, so no event would wake it.
-      queue.activate(info.uid);
+      void clock.sleep(RETRY_ROOM_MS, signal).then(
+        () => queue.activate(info.uid),
+        () => undefined,
+      );
     } finally {
       // What it waited for may have happened while it was held back.
       queue.askGates(info.uid);

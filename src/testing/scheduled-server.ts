@@ -29,6 +29,8 @@ export interface SchedulerStart {
   readonly seed?: number | undefined;
   /** What comes between the scheduler and the server. */
   readonly around?: ((transport: Transport) => Transport) | undefined;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScheduledServer extends AsyncDisposable {
@@ -59,7 +61,7 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
   const { clock } = server;
   const client = createClient(server.transport());
   for (const object of objects) await makeFor(client, object);
-  const scheduler = await runScheduler(server, start);
+  const scheduler = await driven(clock, beginScheduler(server, start));
   starting.defer(() => driven(clock, scheduler.stop()));
   await clock.settle();
   const owned = starting.move();
@@ -77,7 +79,7 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
     },
     events: () => eventsOf(client),
     async start() {
-      const another = await runScheduler(server, start);
+      const another = await driven(clock, beginScheduler(server, start));
       await clock.settle();
       return another;
     },
@@ -92,20 +94,20 @@ export async function makeFor(client: Client, object: object): Promise<void> {
   await makeObject(client, rest.kind === "Pod" ? rest : object);
 }
 
-/** Resolves when it works. Whoever calls it stops it. */
-export async function runScheduler(
+/** Resolves when it works, for which the clock must be driven. Whoever calls it stops it. */
+export function beginScheduler(
   server: StartedServer,
-  { configuration, seed = 1, around }: SchedulerStart = {},
+  { configuration, seed = 1, around, signal }: SchedulerStart = {},
 ): Promise<RunningScheduler> {
   const { clock } = server;
   const transport = server.server.transport({ user: KUBE_SCHEDULER, userAgent: SCHEDULER_AGENT });
-  const starting = startScheduler({
+  return startScheduler({
     transport: around?.(transport) ?? transport,
     configuration: schedulerConfig(configuration),
     catalog: CATALOG,
     ...{ clock, random: seededRandom(seed), log: silentLogger },
+    ...(signal === undefined ? {} : { signal }),
   });
-  return driven(clock, starting);
 }
 
 export async function placesOf(client: Client): Promise<readonly string[]> {

@@ -13,9 +13,8 @@ import { seededRandom } from "../base/random.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
 import { on, overCapacity, type Moment } from "../scheduler/framework/testing/naive-rules.ts";
-import type { RunningScheduler } from "../scheduler/scheduler.ts";
 import { MortalTransport, type Disturbance } from "./mortal-transport.ts";
-import { makeFor, runScheduler } from "./scheduled-server.ts";
+import { beginScheduler, makeFor } from "./scheduled-server.ts";
 
 export interface SchedulerLivesOptions {
   /** Those that are there before any scheduler starts. */
@@ -52,14 +51,14 @@ export async function liveAndDie({ objects, deaths, disturbance = {}, seed }: Sc
   const left = [...deaths];
   let network = disturbance;
   let calls = 0;
-  let life = await begin(server, { dieAfter: left.shift(), disturbance: () => network, seed });
+  let life = begin(server, { dieAfter: left.shift(), disturbance: () => network, seed });
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second++) {
       await clock.settle();
       if (life.transport.isDead) {
         calls += life.transport.calls;
         ended.push(life.end());
-        life = await begin(server, { dieAfter: left.shift(), disturbance: () => network, seed: seed + left.length + 1 });
+        life = begin(server, { dieAfter: left.shift(), disturbance: () => network, seed: seed + left.length + 1 });
         await clock.settle();
       }
       await clock.advance(1_000);
@@ -81,24 +80,25 @@ interface Life {
   end(): Promise<void>;
 }
 
-async function begin(
+function begin(
   server: StartedServer,
   { dieAfter, disturbance, seed }: { readonly dieAfter: number | undefined; disturbance(): Disturbance; readonly seed: number },
-): Promise<Life> {
+): Life {
   const { clock } = server;
   const transport = new MortalTransport({ clock, random: seededRandom(seed), disturbance, dieAfter });
-  const starting: Promise<RunningScheduler | undefined> = runScheduler(server, {
+  const giveUp = new AbortController();
+  const starting = beginScheduler(server, {
     seed,
+    signal: giveUp.signal,
     around: (own) => transport.around(own, { counts: true }),
-  }).catch((error: unknown) => {
-    if (!transport.isDead) throw error;
-    return undefined;
   });
-  const running = await starting;
+  starting.catch(() => undefined);
   return {
     transport,
     async end() {
       transport.die();
+      giveUp.abort();
+      const running = await starting.catch(() => undefined);
       await running?.stop();
     },
   };
@@ -113,8 +113,7 @@ class BindingRecord {
     const record = new BindingRecord();
     const nodeList = (await client.list(nodes)).items;
     const hear = (event: TransportEvent): void => {
-      if (!("object" in event) || event.type === "ERROR") return;
-      record.#hear(event.type, event.object as Pod, nodeList);
+      if ("object" in event) record.#hear(event.type, event.object as Pod, nodeList);
     };
     await client.watch(pods, { timeoutSeconds: 24 * 3_600 }, { event: hear, ended: () => undefined });
     return record;

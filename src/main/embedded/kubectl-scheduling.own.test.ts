@@ -8,10 +8,6 @@ import { aPod } from "../../testing/clients/manifests.ts";
 import { needs } from "../../testing/needs.ts";
 import { isReady, isUnschedulable } from "./conditions.ts";
 
-function capacity(cpu: string) {
-  return { cpu, memory: "16Gi", "ephemeral-storage": "100Gi", pods: "20" };
-}
-
 function asking(
   name: string,
   cpu: string,
@@ -22,7 +18,7 @@ function asking(
 }
 
 test("describe tells why a pod waits, and what it went through once it runs", needs("kubectl"), async () => {
-  await using server = await startKubectlCluster({ nodes: { count: 3, capacity: capacity("2") } });
+  await using server = await startKubectlCluster({ nodes: { count: 3, capacity: { cpu: "2" } } });
   const kubectl = await server.inNamespace("describe");
   await kubectl("create -f -", { input: asking("big", "3") });
   await server.cluster.until("pod/big", isUnschedulable, { namespace: "describe" });
@@ -49,7 +45,7 @@ test("describe tells why a pod waits, and what it went through once it runs", ne
 });
 
 test("a pod of higher priority takes the place of one of lower", needs("kubectl"), async () => {
-  await using server = await startKubectlCluster({ nodes: { count: 1, capacity: capacity("2") } });
+  await using server = await startKubectlCluster({ nodes: { count: 1, capacity: { cpu: "2" } } });
   const kubectl = await server.inNamespace("preemption");
   await kubectl("create priorityclass low --value=1");
   await kubectl("create priorityclass high --value=1000");
@@ -84,7 +80,7 @@ test("schedulers work side by side, each for the pods that name it", needs("kube
   ];
   const plugins = { multiPoint: { disabled: [{ name: "NodeResourcesBalancedAllocation" }, { name: "PodTopologySpread" }] } };
   await using server = await startKubectlCluster({
-    nodes: { count: 3, capacity: capacity("8") },
+    nodes: { count: 3, capacity: { cpu: "8" } },
     scheduler: {
       profiles: [
         { schedulerName: "default-scheduler", plugins, pluginConfig: pluginConfig("LeastAllocated") },

@@ -51,11 +51,18 @@ function containersOf(spec: PodSpec): readonly AnyContainer[] {
 
 type Names = readonly (string | undefined)[];
 
-function environmentSecrets({ envFrom = [], env = [] }: AnyContainer): Names {
+const NONE_GIVEN: readonly never[] = [];
+
+/** Most containers name none: this is asked for every version of every Pod. */
+const NONE: Names = [];
+
+function environmentSecrets({ envFrom = NONE_GIVEN, env = NONE_GIVEN }: AnyContainer): Names {
+  if (envFrom.length === 0 && env.length === 0) return NONE;
   return [...envFrom.map(({ secretRef }) => secretRef?.name), ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)];
 }
 
-function environmentConfigMaps({ envFrom = [], env = [] }: AnyContainer): Names {
+function environmentConfigMaps({ envFrom = NONE_GIVEN, env = NONE_GIVEN }: AnyContainer): Names {
+  if (envFrom.length === 0 && env.length === 0) return NONE;
   return [...envFrom.map(({ configMapRef }) => configMapRef?.name), ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)];
 }
 
