@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- cluster`: what a cluster inside a test costs. How soon one is there, what starting and stopping many leaves behind, what
- * memory one takes; and one with thousands of simulated nodes, from nothing to Pods that run, and idle.
+ * `npm run bench -- cluster`: what a cluster inside a test costs. How soon one is there, what starting and stopping many leaves behind,
+ * what memory one takes; and one with thousands of simulated nodes, from nothing to Pods that run, and idle.
  */
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";

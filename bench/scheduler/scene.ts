@@ -22,7 +22,10 @@ import { profiled } from "./profile.ts";
 /** As many at once as scheduler_perf. */
 const CREATED_AT_ONCE = 30;
 
-/** What makes the account that admission asks for, and what scheduler_perf runs beside its scheduler. None that looks after nodes: there are no kubelets. */
+/**
+ * What makes the account that admission asks for, and what scheduler_perf runs beside its scheduler. None that looks after nodes: without
+ * kubelets it would take them for lost.
+ */
 const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller"];
 
 export interface PodStep {

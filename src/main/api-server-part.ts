@@ -16,7 +16,7 @@ import { KubeconfigFiles } from "./kubeconfig-files.ts";
 import type { CertificateWithKey } from "./pki/certificates.ts";
 import type { Pki } from "./pki/pki.ts";
 import { startRenewal } from "./pki/renewal.ts";
-import { machineClock, ServingTls } from "./serving-tls.ts";
+import { ServingTls } from "./serving-tls.ts";
 
 /** What answers the requests. */
 export interface ApiServerCore {
@@ -78,9 +78,7 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
     http.useTls(certificates.tls);
     await writeKubeconfigs();
   };
-  const renewalClock = machineClock(clock);
-  const renew = () => certificates.renew(renewalClock.now());
-  const renewal = startRenewal({ renew, isShared: certificates.isShared, onRenewed, clock: renewalClock, log });
+  const renewal = startRenewal({ renew: () => certificates.renew(clock.now()), isShared: certificates.isShared, onRenewed, clock, log });
   starting.defer(() => renewal.stop());
 
   const running = starting.move();

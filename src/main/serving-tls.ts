@@ -8,7 +8,6 @@ import { VirtualClock } from "../base/virtual-clock.ts";
 import type { HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
 import { machineName } from "../host/private-files.ts";
-import { realClock } from "../host/real-clock.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
 import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
 import type { CertificateWithKey } from "./pki/certificates.ts";
@@ -75,18 +74,18 @@ export class ServingTls {
   }
 }
 
-/** Clients outside go by the machine's time, whatever the cluster's is. */
-export function machineClock(clock: Clock): Clock {
-  return clock instanceof VirtualClock ? realClock : clock;
-}
-
-/** Keys that nobody can foresee. Under virtual time, certificates that are good at any time: the clients' and the cluster's. */
+/**
+ * Keys that nobody can foresee. Clients outside go by the machine's time, so under virtual time certificates that are not kept are good at any
+ * time: the clients' and the cluster's. Those in a directory are made and renewed by the cluster's.
+ */
 async function pkiFor({ serving, api }: ApiServerOptions, clock: Clock): Promise<Pki> {
   const servingNames = servingNamesOf(serving, api.serviceClusterIpRange);
   const { certificateDirectory } = serving;
-  const place = certificateDirectory === undefined ? memoryPlace() : pkiDirectory(certificateDirectory, clock);
+  const nowMs = clock.now();
+  if (certificateDirectory !== undefined)
+    return openPki({ place: pkiDirectory(certificateDirectory, clock), maker: machineMaker, servingNames, nowMs });
   const maker = clock instanceof VirtualClock ? timelessMaker : machineMaker;
-  return openPki({ place, maker, servingNames, nowMs: machineClock(clock).now() });
+  return openPki({ place: memoryPlace(), maker, servingNames, nowMs });
 }
 
 async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Promise<Read> {

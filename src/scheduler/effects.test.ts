@@ -54,7 +54,18 @@ test("Binding puts the Pod that was meant on the node, and no other of its name"
   await done(effects.bind(web, "n", signal));
 
   equal((await pod("web")).spec?.nodeName, "n");
-  await rejects(done(effects.bind(web, "n", signal)), { reason: "Conflict" });
+  await rejects(done(effects.bind(web, "other", signal)), { reason: "Conflict" });
+});
+
+test("A binding that the server has done is done, also if its answer was lost", async () => {
+  await using cluster = await given(aNode("n"), aPod("web"));
+  const { effects, done, pod } = await start(cluster);
+  const web = await pod("web");
+  await done(effects.bind(web, "n", signal));
+
+  await done(effects.bind(web, "n", signal));
+
+  equal((await pod("web")).spec?.nodeName, "n");
 });
 
 test("A victim is marked, deleted with its own grace, and told for whom", async () => {

@@ -31,7 +31,12 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
       const { namespace, name, uid } = pod.metadata;
       const metadata = definedOnly({ namespace, name, uid });
       const binding = { apiVersion: "v1", kind: "Binding", metadata, target: { kind: "Node", name: nodeName } };
-      await client.post(pods, keyOf(pod), "binding", binding, { signal });
+      try {
+        await client.post(pods, keyOf(pod), "binding", binding, { signal });
+      } catch (error) {
+        // Its answer may have been lost after the server had done it. Whoever then took the room for free would give it away twice.
+        if (!(await isBoundTo(pod, nodeName, signal))) throw error;
+      }
     },
 
     async preempt(victim, preemptor, nodeName, signal) {
@@ -58,24 +63,38 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     return unlessGone(client.delete(pods, keyOf(victim), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) }));
   }
 
-  /** Tried again a few times where another time may help. */
   async function patchStatus(pod: Pod, status: Json, signal: AbortSignal): Promise<void> {
     const value = { metadata: definedOnly({ uid: pod.metadata.uid }), status };
+    await repeated(() => client.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
+  }
+
+  /** False also if it cannot be found out. */
+  async function isBoundTo(pod: Pod, nodeName: string, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    try {
+      const { metadata, spec } = await repeated(() => client.get(pods, keyOf(pod), { signal }), signal);
+      return metadata.uid === pod.metadata.uid && spec?.nodeName === nodeName;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Tried again a few times where another time may help. */
+  async function repeated<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
-        await client.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal });
-        return;
+        return await request();
       } catch (error) {
-        if (failures + 1 >= PATCH_ATTEMPTS_MAX || !isPassing(error)) throw error;
-        await clock.sleep(exponentialDelayMs(PATCH_BACKOFF, failures), signal);
+        if (failures + 1 >= ATTEMPTS_MAX || !isPassing(error)) throw error;
+        await clock.sleep(exponentialDelayMs(BACKOFF, failures), signal);
       }
     }
   }
 }
 
 /** Upstream's: 10, 50 and 250 ms between four attempts. */
-const PATCH_BACKOFF = { minMs: 10, maxMs: 250, factor: 5 };
-const PATCH_ATTEMPTS_MAX = 4;
+const BACKOFF = { minMs: 10, maxMs: 250, factor: 5 };
+const ATTEMPTS_MAX = 4;
 
 /** Upstream has conflicts among them, too; a patch that names no version has none. */
 function isPassing(error: unknown): boolean {

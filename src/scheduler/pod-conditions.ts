@@ -89,5 +89,5 @@ function patchOf(pod: Pod, { reason, message, nominatedNodeName }: Verdict, nowM
       ...(isTold ? {} : { conditions: [{ ...condition, lastProbeTime: null, lastTransitionTime: lastTransitionTime ?? null }] }),
       ...(isNominated ? {} : { nominatedNodeName: nominatedNodeName === "" ? null : nominatedNodeName }),
     },
-  } as Json;
+  };
 }

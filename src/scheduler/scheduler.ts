@@ -125,7 +125,11 @@ function makeProfiles({ configuration, catalog }: SchedulerOptions, context: Plu
   return made.profiles;
 }
 
-function newQueue({ configuration, clock, log }: SchedulerOptions, profiles: ReadonlyMap<string, Profile>, nominator: Nominator): SchedulingQueue {
+function newQueue(
+  { configuration, clock, log }: SchedulerOptions,
+  profiles: ReadonlyMap<string, Profile>,
+  nominator: Nominator,
+): SchedulingQueue {
   const { podInitialBackoffMs: initialBackoffMs, podMaxBackoffMs: maxBackoffMs } = configuration;
   const all = [...profiles.values()];
   // All profiles sort alike.

@@ -4,6 +4,7 @@ import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { StatusError } from "../api/machinery/status-error.ts";
+import type { Transport } from "../api/machinery/transport.ts";
 import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
 import { BindingGate, bindingsThrough, type OnBinding } from "./framework/testing/bindings.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
@@ -81,6 +82,28 @@ describe("preemption", () => {
   });
 });
 
+test("room that cannot be made is made later, and the server is not asked all the time", async () => {
+  let refusals = 5;
+  let asked = 0;
+  const around = (transport: Transport): Transport => ({
+    watch: (request, listener) => transport.watch(request, listener),
+    document: (path, options) => transport.document(path, options),
+    request(request) {
+      if (request.verb !== "delete") return transport.request(request);
+      asked++;
+      return refusals-- > 0 ? Promise.reject(new StatusError("Forbidden", "not now")) : transport.request(request);
+    },
+  });
+  await using cluster = await startScheduledServer({ around }, aNode("n1"), aPod("low", { cpu: "3", node: "n1" }));
+
+  await cluster.make(aPod("high", { cpu: "2", priority: 10 }));
+
+  equal(asked, 1);
+  await cluster.clock.advance(10_000);
+  equal(asked, 6);
+  ok((await cluster.pod("low")).metadata.deletionTimestamp !== undefined);
+});
+
 describe("a binding that fails", () => {
   for (const [title, error] of [
     ["with a conflict", () => new StatusError("Conflict", "somebody else was quicker")],
@@ -144,6 +167,7 @@ describe("a binding that fails", () => {
     await cluster.clock.advance(60_000);
 
     deepEqual(await cluster.places(), ["p on n1", "q waits"]);
+    deepEqual(await cluster.told("p"), ["Normal Scheduled Successfully assigned default/p to n1"]);
     deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled")["status"], "True");
     equal(cluster.scheduler.waiting(key("p")), undefined);
   });

@@ -96,7 +96,7 @@ export class Scheduling {
     if (profile === undefined || this.#isOfNoInterest(info)) return queue.done(info.uid);
     const attempt = { taken, info, profile, beganAtMs: clock.monotonic() };
     try {
-      const nominatedPods = (nodeName: string) => nominator.nominatedPods(nodeName);
+      const nominatedPods = nominator.size === 0 ? undefined : (nodeName: string) => nominator.nominatedPods(nodeName);
       const decision = decide(profile, info, { snapshot: cache.snapshot(), nominatedPods }, turns);
       if (decision.is === "placed") this.#place(attempt, decision);
       else this.#refused(attempt, decision);
@@ -145,7 +145,8 @@ export class Scheduling {
     const { info } = attempt;
     try {
       const refusal = (await this.#waited(attempt, waits)) ?? (await this.#bound(attempt, placed.nodeName));
-      if (refusal !== undefined) return this.#notBound(attempt, placed.nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, placed.nodeName)));
+      if (refusal !== undefined)
+        return this.#notBound(attempt, placed.nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, placed.nodeName)));
       this.#placedFor(attempt, placed);
     } catch (error) {
       // The Pod is gone, or has a node: its informer says the rest.
@@ -238,7 +239,8 @@ export class Scheduling {
   ): void {
     const { nominator, figures } = this.#context;
     const { info, profile } = attempt;
-    const message = diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
+    const message =
+      diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
     figures.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     if (nominatedNodeName !== undefined) nominator.nominate(info, nominatedNodeName);
     else if (answer?.clearsNomination === true) nominator.nominate(info, undefined);
@@ -278,13 +280,14 @@ export class Scheduling {
     const { namespace = "", name } = info.pod.metadata;
     const pod = cluster.pod(namespace, name) ?? info.pod;
     const note = eventNote(message);
-    recorders
-      .get(profile.schedulerName)
-      ?.record(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message: note });
+    recorders.get(profile.schedulerName)?.record(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message: note });
     conditions.tell(pod, { reason, message, ...(nomination === undefined ? {} : { nominatedNodeName: nomination }) });
   }
 
-  #record({ info, profile, taken }: Attempt, what: Omit<Parameters<Decisions["record"]>[1], "atMs" | "uid" | "schedulerName" | "attempt">): void {
+  #record(
+    { info, profile, taken }: Attempt,
+    what: Omit<Parameters<Decisions["record"]>[1], "atMs" | "uid" | "schedulerName" | "attempt">,
+  ): void {
     const { decisions, clock } = this.#context;
     const { schedulerName } = profile;
     decisions.record(info.key, { atMs: clock.now(), uid: info.uid, schedulerName, attempt: taken.attempts, ...what });

@@ -117,7 +117,7 @@ export async function placesOf(client: Client): Promise<readonly string[]> {
 
 async function eventsOf(client: Client): Promise<readonly Event[]> {
   const { items } = await client.list(events);
-  return items.toSorted((a, b) => Date.parse(a.eventTime ?? "") - Date.parse(b.eventTime ?? ""));
+  return items.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
 }
 
 function attemptsOf(scheduler: RunningScheduler): number {

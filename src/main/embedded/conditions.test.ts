@@ -3,6 +3,8 @@ import { test } from "node:test";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import * as conditions from "./conditions.ts";
 
+const CONDITIONS: typeof conditions = conditions;
+
 type Name = Exclude<keyof typeof conditions, "hasCondition">;
 
 const object = (status: object, spec: object = {}, generation = 1) =>
@@ -39,7 +41,7 @@ const ROWS: readonly (readonly [Name, string, KubeObject | undefined, boolean])[
 ];
 
 for (const [name, what, given, expected] of ROWS) {
-  test(`${name} is ${expected} of ${what}`, () => equal(conditions[name](given), expected));
+  test(`${name} is ${expected} of ${what}`, () => equal(CONDITIONS[name](given), expected));
 }
 
 test("hasCondition is of any condition", () => {

@@ -52,7 +52,7 @@ export function isScheduled(object: KubeObject | undefined): boolean {
 
 /** A Pod that no node will take for now. */
 export function isUnschedulable(object: KubeObject | undefined): boolean {
-  const conditions = (object as Conditioned | undefined)?.status?.conditions ?? [];
+  const conditions = conditioned(object)?.status?.conditions ?? [];
   return conditions.some(({ type, status, reason }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable");
 }
 
@@ -66,12 +66,16 @@ export function hasCondition(type: string): (object: KubeObject | undefined) => 
 }
 
 function isTrue(object: KubeObject | undefined, type: string): boolean {
-  return isConditionTrue((object as Conditioned | undefined)?.status?.conditions, type);
+  return isConditionTrue(conditioned(object)?.status?.conditions, type);
+}
+
+function conditioned(object: KubeObject | undefined): Conditioned | undefined {
+  return object;
 }
 
 /** What the status says is of the object as it is. */
 function isObserved(object: KubeObject | undefined): boolean {
-  return ((object as Conditioned | undefined)?.status?.observedGeneration ?? 0) >= (object?.metadata.generation ?? 0);
+  return (conditioned(object)?.status?.observedGeneration ?? 0) >= (object?.metadata.generation ?? 0);
 }
 
 function phaseOf(object: KubeObject | undefined): string | undefined {

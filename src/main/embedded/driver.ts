@@ -75,7 +75,7 @@ class VirtualDriver implements Driver {
       this.#waiting.delete(waiter);
       this.#idleRounds = 0;
     };
-    operation.then(done, done);
+    void operation.finally(done).catch(() => undefined);
     this.#running ??= this.#run();
     return operation;
   }

@@ -6,7 +6,7 @@ import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { Client, Draft } from "../../client/client.ts";
+import type { Client } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
 import type { Decision } from "../../scheduler/decisions.ts";
 import type { Cluster, ExecOutcome, ForkOptions, InNamespace } from "../cluster.ts";
@@ -96,7 +96,7 @@ export class EmbeddedCluster implements Cluster {
     for (const object of objectsOf(manifests)) {
       const kind = await kindOfObject(object, this.client);
       const placed = kind.scope === "Namespaced" ? { ...object, metadata: { namespace, ...object.metadata } } : object;
-      applied.push(await this.client.apply(kind, placed as Draft<KubeObject>, { fieldManager: FIELD_MANAGER, force: true }));
+      applied.push(await this.client.apply(kind, placed, { fieldManager: FIELD_MANAGER, force: true }));
     }
     return applied;
   }

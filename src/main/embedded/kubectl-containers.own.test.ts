@@ -83,7 +83,7 @@ test("logs --follow goes on as lines come, until the container ends", needs("kub
 
 test("logs --previous is of the container before, if there was one", needs("kubectl"), async () => {
   const { kubectl } = server;
-  await kubectl("wait pod/crashing --for=jsonpath={.status.containerStatuses[0].restartCount}=1");
+  await kubectl("wait pod/crashing --for=jsonpath={.status.containerStatuses[0].lastState.terminated}");
 
   equal(await kubectl("logs crashing --previous"), "I fail\n");
   equal(await kubectl("logs crashing"), "I fail\n");

@@ -22,6 +22,7 @@ test("describe tells why a pod waits, and what it went through once it runs", ne
   const kubectl = await server.inNamespace("describe");
   await kubectl("create -f -", { input: asking("big", "3") });
   await server.cluster.until("pod/big", isUnschedulable, { namespace: "describe" });
+  await server.told({ namespace: "describe", name: "big" }, "FailedScheduling");
 
   const pending = await kubectl("describe pod big");
 
@@ -36,6 +37,7 @@ test("describe tells why a pod waits, and what it went through once it runs", ne
 
   await kubectl("create -f -", { input: asking("small", "1") });
   await kubectl("wait --for=condition=Ready pod/small");
+  for (const reason of ["Scheduled", "Started"]) await server.told({ namespace: "describe", name: "small" }, reason);
   const running = await kubectl("describe pod small");
   match(running, /^Node: +node-\d\/172\.16\.0\.\d$/m);
   match(running, /^  Normal +Scheduled +\d+s +default-scheduler +Successfully assigned describe\/small to node-\d$/m);
@@ -59,6 +61,7 @@ test("a pod of higher priority takes the place of one of lower", needs("kubectl"
   await kubectl("wait --for=jsonpath={.status.nominatedNodeName}=node-0 pod/preemptor");
   match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +0\/1 +Pending +0 +\d+s +<none> +<none> +node-0 +<none>\n$/);
   match(await kubectl("get pod victim --no-headers"), /^victim +1\/1 +Terminating +0 +\d+s\n$/);
+  await server.told({ namespace: "preemption", name: "victim" }, "Preempted");
   const uid = await kubectl("get pod preemptor -o jsonpath={.metadata.uid}");
   match(await kubectl("get events"), new RegExp(` Normal +Preempted +pod/victim +Preempted by pod ${uid} on node node-0$`, "m"));
 
@@ -103,6 +106,7 @@ test("schedulers work side by side, each for the pods that name it", needs("kube
 
   equal(await placesOf("default-scheduler"), 3);
   equal(await placesOf("packing"), 1);
+  await server.told({ namespace: "schedulers", name: "packing-1" }, "Scheduled");
   match(await kubectl("get events"), / Normal +Scheduled +pod\/packing-1 +Successfully assigned schedulers\/packing-1 to node-\d$/m);
   const reporters = await kubectl(
     "get events --field-selector=reason=Scheduled,involvedObject.name=packing-1 -o jsonpath={.items[*].reportingComponent}",

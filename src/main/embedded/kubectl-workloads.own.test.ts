@@ -91,7 +91,9 @@ test("get --watch shows a pod on its way to Running and to its end", needs("kube
   );
 
   await kubectl("delete pod slow");
-  equal(statusIn(await watched.line()), "1/1 Terminating");
+  let last = "1/1 Running";
+  while (last === "1/1 Running") last = statusIn(await watched.line());
+  equal(last, "1/1 Terminating");
 });
 
 function statusIn(line: string): string {

@@ -10,7 +10,11 @@ const READ: readonly (readonly [string, Manifests, readonly string[]])[] = [
   ["several objects", [aMap("a"), aMap("b")], ["a", "b"]],
   ["YAML", MAP_A, ["a"]],
   ["JSON text", JSON.stringify(aMap("a")), ["a"]],
-  ["documents, of which some are empty", `---\n${MAP_A}--- # the next\n\n---\n# nothing\n---\n${JSON.stringify(aMap("b"))}\n---\n`, ["a", "b"]],
+  [
+    "documents, of which some are empty",
+    `---\n${MAP_A}--- # the next\n\n---\n# nothing\n---\n${JSON.stringify(aMap("b"))}\n---\n`,
+    ["a", "b"],
+  ],
   ["a separator inside of a text", `${MAP_A}data:\n  key: |\n    a\n    ---\n    b\n`, ["a"]],
   ["lines that end as on Windows", `${MAP_A}---\n${MAP_A}`.replaceAll("\n", "\r\n"), ["a", "a"]],
   ["a List", { apiVersion: "v1", kind: "List", items: [aMap("a"), aMap("b")] }, ["a", "b"]],
@@ -31,8 +35,12 @@ const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
   ["YAML that is none", `${MAP_A}---\na: [1,`, /^Error: Cannot read document 2: yaml: line 2/],
   ["a text", "just words", /^Error: Cannot apply document 1: it is no object$/],
   ["a list", "- 1", /^Error: Cannot apply document 1: it is no object$/],
-  ["no kind", [aMap("a"), { apiVersion: "v1", metadata: {} }], /^Error: Cannot apply document 2: it must have apiVersion, kind and metadata$/],
+  [
+    "no kind",
+    [aMap("a"), { apiVersion: "v1", metadata: {} }],
+    /^Error: Cannot apply document 2: it must have apiVersion, kind and metadata$/,
+  ],
   ["no metadata", { apiVersion: "v1", kind: "ConfigMap" }, /^Error: Cannot apply document 1: it must have apiVersion, kind and metadata$/],
 ];
 
-for (const [what, manifests, error] of WRONG) test(`${what} is refused in one sentence`, () => void throws(() => objectsOf(manifests), error));
+for (const [what, manifests, error] of WRONG) test(`${what} is refused in one sentence`, () => throws(() => objectsOf(manifests), error));

@@ -91,7 +91,10 @@ test("everything that is wrong with a scheduler's configuration is told at once,
 const WRONG: readonly (readonly [ClusterOptions, RegExp])[] = [
   [{ nodes: -1 }, /^RangeError: Cannot start -1 nodes: give a whole number from 0 on$/],
   [{ nodes: { count: 1.5 } }, /^RangeError: Cannot start 1.5 nodes/],
-  [{ nodes: { simulation: { rules: [{ settings: { phase: "x" } as never }] } } }, /Cannot simulate: rules\[0\]\.settings\.phase is no setting/],
+  [
+    { nodes: { simulation: { rules: [{ settings: { phase: "x" } as never }] } } },
+    /Cannot simulate: rules\[0\]\.settings\.phase is no setting/,
+  ],
   [{ nodes: { namePrefix: "Bad_" } }, /Node "Bad_0" is invalid: metadata.name/],
   [{ controllers: ["deploymint", "*"] }, /^Error: Cannot choose the controllers: .*deploymint/],
   [{ from: "nowhere.k8ts" }, /^Error: Cannot start from nowhere.k8ts: ENOENT/],

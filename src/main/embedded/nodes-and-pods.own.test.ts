@@ -83,7 +83,10 @@ test("decisions say why a Pod is where it is, and why it is nowhere", async () =
     cluster.decisions("p").map(({ outcome, nodeName }) => [outcome, nodeName]),
     [["placed", spec?.nodeName]],
   );
-  match(cluster.decisions("nowhere")[0]?.message ?? "", /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector/);
+  match(
+    cluster.decisions("nowhere")[0]?.message ?? "",
+    /^0\/2 nodes are available: 2 node\(s\) didn't match Pod's node affinity\/selector/,
+  );
   deepEqual(cluster.decisions("nobody"), []);
 });
 

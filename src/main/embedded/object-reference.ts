@@ -23,7 +23,8 @@ export async function resolveReference(reference: string, client: Client): Promi
 /** "deployment", "deployments", "deploy", "Deployment", "deployments.apps". Built-in kinds first, which costs nothing; then what the server says. */
 async function kindByName(word: string, client: Client): Promise<ResourceKind> {
   const wanted = word.toLowerCase();
-  const known = all.find((resource) => isCalled(resource, wanted)) ?? (await discover(client)).preferred.find((kind) => isCalled(kind, wanted));
+  const known =
+    all.find((resource) => isCalled(resource, wanted)) ?? (await discover(client)).preferred.find((kind) => isCalled(kind, wanted));
   if (known === undefined) throw new Error(`The server has no kind called "${word}"`);
   return known;
 }

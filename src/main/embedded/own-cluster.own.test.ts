@@ -138,7 +138,10 @@ for (const [when, options, then] of ENDING) {
 }
 
 test("a start that fails leaves nothing that keeps the process", async () => {
-  const { exited } = startProgram({}, `await cluster.close(); await startCluster({ from: "/nowhere/a" }).catch((error) => console.log(error.message));`);
+  const { exited } = startProgram(
+    {},
+    `await cluster.close(); await startCluster({ from: "/nowhere/a" }).catch((error) => console.log(error.message));`,
+  );
   equal(await exited, 0);
 });
 

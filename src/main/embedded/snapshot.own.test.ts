@@ -54,7 +54,11 @@ test("nodes that are asked for count more than those of the snapshot, and settin
   await using fewer = await startCluster({ from: file, clock: "virtual", nodes: 1 });
   deepEqual(fewer.nodes.names(), ["node-0"]);
   deepEqual(await nodesOf(fewer), ["node-0", "node-1", "node-2"]);
-  await using same = await startCluster({ from: file, clock: "virtual", nodes: { simulation: { rules: [{ settings: { readyAfter: "1h" } }] } } });
+  await using same = await startCluster({
+    from: file,
+    clock: "virtual",
+    nodes: { simulation: { rules: [{ settings: { readyAfter: "1h" } }] } },
+  });
   deepEqual(same.nodes.names(), ["node-0", "node-1", "node-2"]);
 });
 
@@ -97,7 +101,10 @@ test("a snapshot can become a store on disk, which keeps what happens from then 
   await second.until("deployment/late", isRolledOut);
   const uids = (await podsOf(second)).map(({ metadata }) => metadata.uid);
   equal(new Set(uids).size, uids.length, "the seed is the same, and still no uid is given twice");
-  await rejects(startCluster({ from: file, store: { driver: "embedded", dataDirectory: join(directory, "on-disk") } }), /Cannot start from|is in use|process/);
+  await rejects(
+    startCluster({ from: file, store: { driver: "embedded", dataDirectory: join(directory, "on-disk") } }),
+    /Cannot start from|is in use|process/,
+  );
 });
 
 const DAMAGES: readonly (readonly [string, (bytes: Buffer) => Buffer, RegExp])[] = [

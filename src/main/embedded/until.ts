@@ -64,9 +64,7 @@ export async function untilSeen(
     return condition(look());
   };
   const isMet =
-    driver === undefined
-      ? await metInTime(informer, isMetNow, { clock, withinMs, signal })
-      : await driver.advanceUntil(isMetNow, withinMs);
+    driver === undefined ? await metInTime(informer, isMetNow, { clock, withinMs, signal }) : await driver.advanceUntil(isMetNow, withinMs);
   if (isMet) return look();
   throw new Error(
     `${reference.text} was not as expected within ${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time; last seen: ${shown(look())}`,
@@ -98,7 +96,7 @@ async function metInTime(
       try {
         if (isMet()) resolve(true);
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     };
     const listening = informer.listen({ added: look, updated: look, deleted: look });

@@ -88,7 +88,10 @@ test("a watch of the client is told of changes when they happen, in order", asyn
   const watch = await cluster.client.watch(
     configMaps,
     { namespace: "default" },
-    { event: (event) => void told.push(`${event.type} ${"object" in event ? event.object.metadata.name : ""}`), ended: () => void told.push("ended") },
+    {
+      event: (event) => void told.push(`${event.type} ${"object" in event ? event.object.metadata.name : ""}`),
+      ended: () => void told.push("ended"),
+    },
   );
   await cluster.apply(aConfigMap("a"));
   await cluster.apply(aConfigMap("a", { changed: "1" }));
@@ -111,7 +114,10 @@ test("an until that fails tells what was last seen", async () => {
     return true;
   });
   equal(cluster.clock.now() - START_MS, 90_000);
-  await rejects(cluster.until("pod/none", isReady, { within: 5 }), /^Error: pod\/none was not as expected within 5 ms of virtual time; last seen: nothing$/);
+  await rejects(
+    cluster.until("pod/none", isReady, { within: 5 }),
+    /^Error: pod\/none was not as expected within 5 ms of virtual time; last seen: nothing$/,
+  );
 });
 
 for (const clock of ["virtual", "real"] as const) {
@@ -135,13 +141,25 @@ const REFUSED: readonly (readonly [string, (cluster: Awaited<ReturnType<typeof s
   ["a kind that nobody knows", (cluster) => cluster.get("gizmo/a"), /^Error: The server has no kind called "gizmo"$/],
   ["no name", (cluster) => cluster.get("pods"), /^Error: Cannot tell which of the pods is meant: write "pods\/<name>"$/],
   ["an empty name", (cluster) => cluster.delete("pods/"), /^Error: Cannot tell which object "pods\/" is: write it as kind\/name/],
-  ["too many slashes", (cluster) => cluster.until("apps/deployments/web", () => true), /^Error: Cannot tell which object "apps\/deployments\/web" is/],
-  ["a name in all namespaces", (cluster) => cluster.until("pod/a", () => true, { namespace: "" }), /^Error: Cannot tell which object "pod\/a" is/],
+  [
+    "too many slashes",
+    (cluster) => cluster.until("apps/deployments/web", () => true),
+    /^Error: Cannot tell which object "apps\/deployments\/web" is/,
+  ],
+  [
+    "a name in all namespaces",
+    (cluster) => cluster.until("pod/a", () => true, { namespace: "" }),
+    /^Error: Cannot tell which object "pod\/a" is/,
+  ],
   ["an object that is not there", (cluster) => cluster.get("pod/a"), /^NotFound: pods "a" not found|pods "a" not found/],
   ["a length that is none", (cluster) => cluster.advance("soon"), /^RangeError: Cannot wait for "soon"/],
   ["a limit that is none", (cluster) => cluster.until("pods", () => true, { within: "soon" }), /^RangeError: Cannot wait for "soon"/],
   ["YAML that is none", (cluster) => cluster.apply("a: [1,"), /^Error: Cannot read document 1: yaml: line 1/],
-  ["a version that is none", (cluster) => cluster.apply({ apiVersion: "v2", kind: "Pod", metadata: { name: "a" } }), /^Error: no matches for kind "Pod" in version "v2"$/],
+  [
+    "a version that is none",
+    (cluster) => cluster.apply({ apiVersion: "v2", kind: "Pod", metadata: { name: "a" } }),
+    /^Error: no matches for kind "Pod" in version "v2"$/,
+  ],
 ];
 
 for (const [what, act, error] of REFUSED) {

@@ -10,8 +10,8 @@ import type { FilterStates, Plugin, Rejection } from "../framework/plugin.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 
-/** Pods that were nominated to a node and are not on it yet. */
-export type NominatedPods = (nodeName: string) => readonly PodInfo[];
+/** Pods that were nominated to a node and are not on it yet. Undefined: there are none anywhere, as most often. */
+export type NominatedPods = ((nodeName: string) => readonly PodInfo[]) | undefined;
 
 type Filter = NonNullable<Plugin["filter"]>;
 
@@ -37,12 +37,10 @@ export class PodFilters {
 
   /** Undefined: the Pod fits. */
   ask(states: SharedStates, node: NodeInfo): Rejection | undefined {
+    if (this.#nominatedPods === undefined) return this.#askEach(states.values, node);
     const nominated = this.#nominatedPods(node.name);
-    if (nominated.length > 0) {
-      const rejection = this.#askWithNominated(states, node, nominated);
-      if (rejection !== undefined) return rejection;
-    }
-    return this.#askEach(states.values, node);
+    const rejection = nominated.length === 0 ? undefined : this.#askWithNominated(states, node, nominated);
+    return rejection ?? this.#askEach(states.values, node);
   }
 
   #askWithNominated(states: SharedStates, node: NodeInfo, nominated: readonly PodInfo[]): Rejection | undefined {

@@ -3,13 +3,14 @@
  * Sums are added to and taken from; past 2^53, where that would no longer be exact, they are added up anew.
  * Not here: which Pods are on which node, and how many nodes have an image (scheduler/cache).
  */
-import type { Node } from "../../api/generated/core/v1.ts";
+import type { Node, Taint } from "../../api/generated/core/v1.ts";
 import { amountOf, amountsOf, resourcesOf } from "./amounts.ts";
 import type { ImageState, NodeInfo } from "./node-info.ts";
 import type { HostPort, PodInfo } from "./pod-info.ts";
 import { NO_RESOURCES, type Resources } from "./resources.ts";
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const NO_TAINTS: readonly Taint[] = Object.freeze([]);
 const NO_PODS: readonly PodInfo[] = Object.freeze([]);
 const NO_PORTS: readonly HostPort[] = Object.freeze([]);
 const NO_IMAGES: ReadonlyMap<string, ImageState> = new Map();
@@ -48,12 +49,14 @@ const WITHOUT_PODS = {
   usedPorts: NO_PORTS,
 };
 
-function partsOfNode(node: Node): Pick<Parts, "name" | "node" | "labels" | "allocatable" | "allowedPods"> {
+function partsOfNode(node: Node): Pick<Parts, "name" | "node" | "labels" | "isCordoned" | "taints" | "allocatable" | "allowedPods"> {
   const allocatable = node.status?.allocatable;
   return {
     name: node.metadata.name,
     node,
     labels: node.metadata.labels ?? NO_LABELS,
+    isCordoned: node.spec?.unschedulable === true,
+    taints: node.spec?.taints ?? NO_TAINTS,
     allocatable: resourcesOf(amountsOf(allocatable)),
     allowedPods: amountOf("pods", allocatable?.["pods"] ?? "0"),
   };
@@ -63,6 +66,8 @@ export class NodeInfoValue implements NodeInfo {
   readonly name: string;
   readonly node: Node;
   readonly labels: Readonly<Record<string, string>>;
+  readonly isCordoned: boolean;
+  readonly taints: readonly Taint[];
   readonly pods: readonly PodInfo[];
   readonly podsWithAffinity: readonly PodInfo[];
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
@@ -79,6 +84,8 @@ export class NodeInfoValue implements NodeInfo {
     this.name = parts.name;
     this.node = parts.node;
     this.labels = parts.labels;
+    this.isCordoned = parts.isCordoned;
+    this.taints = parts.taints;
     this.pods = parts.pods;
     this.podsWithAffinity = parts.podsWithAffinity;
     this.podsWithRequiredAntiAffinity = parts.podsWithRequiredAntiAffinity;
@@ -147,6 +154,8 @@ export class NodeInfoValue implements NodeInfo {
       name: this.name,
       node: this.node,
       labels: this.labels,
+      isCordoned: this.isCordoned,
+      taints: this.taints,
       pods,
       podsWithAffinity: isAffinityChanged ? pods.filter(hasAffinity) : this.podsWithAffinity,
       podsWithRequiredAntiAffinity: isAffinityChanged ? pods.filter(hasRequiredAntiAffinity) : this.podsWithRequiredAntiAffinity,

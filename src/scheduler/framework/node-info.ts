@@ -2,7 +2,7 @@
  * A node with the Pods on it (those that run and those that were just decided), summed up. It is never changed: when something changes the
  * cache puts another in its place, so that whoever holds one holds a moment. Only types are here; scheduler/cache makes them.
  */
-import type { Node } from "../../api/generated/core/v1.ts";
+import type { Node, Taint } from "../../api/generated/core/v1.ts";
 import type { HostPort, PodInfo } from "./pod-info.ts";
 import type { Resources } from "./resources.ts";
 
@@ -10,6 +10,9 @@ export interface NodeInfo {
   readonly name: string;
   readonly node: Node;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of the node's spec, at hand since every Pod asks every node: whether it is cordoned, and its taints. */
+  readonly isCordoned: boolean;
+  readonly taints: readonly Taint[];
   /** In the order in which they came. */
   readonly pods: readonly PodInfo[];
   /** Those of `pods` that have any pod affinity or anti-affinity. */

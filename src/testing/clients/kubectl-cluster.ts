@@ -2,6 +2,7 @@
  * A whole cluster of this process that the real kubectl talks to, over HTTPS. An error that nobody foresaw, in any of its parts, fails the
  * test that disposes of it.
  */
+import type { Event } from "../../api/generated/core/v1.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { createLogger, formatHuman } from "../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../host/private-files.ts";
@@ -16,6 +17,8 @@ export interface KubectlCluster extends AsyncDisposable {
   readonly kubectl: ClientProgram;
   /** Makes a namespace in which pods can be made, and hands out a kubectl that works in it. */
   inNamespace(name: string): Promise<ClientProgram>;
+  /** Resolves when there is an Event with this reason about the Pod. They are written after what they tell of. */
+  told(pod: { readonly namespace: string; readonly name: string }, reason: string): Promise<void>;
   /** Rejects if a part of the cluster logged an error. */
   close(): Promise<void>;
 }
@@ -42,6 +45,10 @@ export async function startKubectlCluster(options: Omit<ClusterOptions, "listen"
       await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
       await cluster.until("serviceaccount/default", (account) => account !== undefined, { namespace: name });
       return kubectl().with(`--namespace=${name}`);
+    },
+    async told({ namespace, name }, reason) {
+      const isTold = (event: Event): boolean => event.reason === reason && event.involvedObject.name === name;
+      await cluster.until<Event>("events", (events) => events.some(isTold), { namespace });
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -27,8 +27,8 @@ const plugin: Plugin<undefined> = {
     return toleratesCordon(pod) ? SKIP : READY;
   },
 
-  filter(_state: undefined, _pod: PodInfo, { node }: NodeInfo): Rejection | undefined {
-    return isCordoned(node) ? CORDONED : undefined;
+  filter(_state: undefined, _pod: PodInfo, node: NodeInfo): Rejection | undefined {
+    return node.isCordoned ? CORDONED : undefined;
   },
 };
 

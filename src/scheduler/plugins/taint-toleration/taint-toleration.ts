@@ -3,7 +3,7 @@
  * node score: the more of them, the less.
  */
 import { isTolerated, untoleratedTaint } from "../../../api/core/v1/pod/tolerations.ts";
-import type { Node, Pod, Taint, Toleration } from "../../../api/generated/core/v1.ts";
+import type { Node, Pod, Toleration } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { normalizeCounts } from "../../framework/normalize-scores.ts";
 import type { Plugin, PluginFactory, PreScoreAnswer, Rejection } from "../../framework/plugin.ts";
@@ -11,7 +11,6 @@ import type { PodInfo } from "../../framework/pod-info.ts";
 
 const UNTOLERATED: Rejection = { reasons: ["node(s) had untolerated taint(s)"], resolvable: false };
 
-const NO_TAINTS: readonly Taint[] = [];
 const NO_TOLERATIONS: readonly Toleration[] = [];
 
 const plugin: Plugin<undefined, readonly Toleration[]> = {
@@ -27,19 +26,20 @@ const plugin: Plugin<undefined, readonly Toleration[]> = {
     { of: "waiting-pod", changes: ["tolerations"] },
   ],
 
-  filter(_state: undefined, { pod }: PodInfo, { node }: NodeInfo): Rejection | undefined {
-    return tolerates(pod, node) ? undefined : UNTOLERATED;
+  filter(_state: undefined, { pod }: PodInfo, { taints }: NodeInfo): Rejection | undefined {
+    if (taints.length === 0) return undefined;
+    return untoleratedTaint(taints, pod.spec?.tolerations ?? NO_TOLERATIONS) === undefined ? undefined : UNTOLERATED;
   },
 
   preScore({ pod }: PodInfo, nodes: readonly NodeInfo[]): PreScoreAnswer<readonly Toleration[]> {
     // Without any such taint all nodes get the same, as most often.
-    if (!nodes.some(({ node }) => isAvoided(node))) return { is: "skip" };
+    if (!nodes.some(isAvoided)) return { is: "skip" };
     return { is: "ready", state: pod.spec?.tolerations ?? NO_TOLERATIONS };
   },
 
-  score(tolerations: readonly Toleration[], _pod: PodInfo, { node }: NodeInfo): number {
+  score(tolerations: readonly Toleration[], _pod: PodInfo, { taints }: NodeInfo): number {
     let count = 0;
-    for (const taint of node.spec?.taints ?? NO_TAINTS) {
+    for (const taint of taints) {
       if (taint.effect === "PreferNoSchedule" && !isTolerated(taint, tolerations)) count++;
     }
     return count;
@@ -60,6 +60,6 @@ function tolerates({ spec: podSpec }: Pod, { spec }: Node): boolean {
   return taints === undefined || untoleratedTaint(taints, podSpec?.tolerations ?? NO_TOLERATIONS) === undefined;
 }
 
-function isAvoided({ spec }: Node): boolean {
-  return spec?.taints?.some(({ effect }) => effect === "PreferNoSchedule") ?? false;
+function isAvoided({ taints }: NodeInfo): boolean {
+  return taints.length > 0 && taints.some(({ effect }) => effect === "PreferNoSchedule");
 }
