@@ -4,6 +4,9 @@
  * waiters stand in a set: adding and leaving cost the same however many there are, and the last to leave takes the listener away.
  */
 
+/** Why something that nobody waits for any more was ended. Given as reason: making a new one each time costs more than all the rest of it. */
+export const NO_LONGER_WANTED = new Error("It is no longer wanted");
+
 const waitersOf = new WeakMap<AbortSignal, Waiters>();
 
 interface Waiters {

@@ -6,7 +6,7 @@
  *
  * It has no maximum length: there are never more keys than objects, and a key that is dropped is an object nobody looks at.
  */
-import { onAbort } from "./abort.ts";
+import { NO_LONGER_WANTED, onAbort } from "./abort.ts";
 import { assert } from "./assert.ts";
 import type { Clock } from "./clock.ts";
 import { Fifo } from "./fifo.ts";
@@ -71,7 +71,7 @@ export class WorkQueue<K> {
     const readyAtMs = this.#clock.monotonic() + delayMs;
     const before = this.#delayed.get(key);
     if (before !== undefined && before.readyAtMs <= readyAtMs) return;
-    before?.cancel.abort();
+    before?.cancel.abort(NO_LONGER_WANTED);
     const cancel = new AbortController();
     this.#delayed.set(key, { readyAtMs, cancel });
     const ready = () => {
@@ -118,7 +118,7 @@ export class WorkQueue<K> {
   /** No more is added, delays end without their keys. Workers get what stands in the line, and then `undefined`. */
   shutDown(): void {
     this.#isShutDown = true;
-    for (const { cancel } of this.#delayed.values()) cancel.abort();
+    for (const { cancel } of this.#delayed.values()) cancel.abort(NO_LONGER_WANTED);
     this.#delayed.clear();
     for (const waiter of this.#waiters) waiter(undefined);
   }

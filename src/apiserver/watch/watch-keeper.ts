@@ -1,6 +1,7 @@
 /**
  * All watches of a server: gives them their bookmarks, ends them when their time is over and when the server stops, and counts them.
  */
+import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ObjectCache } from "../storage/object-cache.ts";
@@ -58,7 +59,7 @@ export class WatchKeeper {
     this.#watches.set(watch, { endpoint, timer });
     this.#counts.started(endpoint);
     watch.onOver(() => {
-      timer.abort();
+      timer.abort(NO_LONGER_WANTED);
       this.#watches.delete(watch);
     });
     // Not before the caller has what it needs to take the first event.

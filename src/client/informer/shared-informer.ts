@@ -5,6 +5,7 @@
  *
  * Whatever is not newer than what is known is not taken: nothing is told twice. Not here: talking to the server (reflector.ts).
  */
+import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { assert } from "../../base/assert.ts";
@@ -258,7 +259,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   }
 
   #forget(listener: Listener<T>): void {
-    listener.stop.abort();
+    listener.stop.abort(NO_LONGER_WANTED);
     this.#listeners.delete(listener);
   }
 
