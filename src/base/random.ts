@@ -18,7 +18,7 @@ export function seededRandom(seed: number): Random {
   assert(Number.isFinite(seed), "a seed is a finite number");
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, seed);
-  return new SeededRandom(absorb(NO_STATE, [bits.getUint32(0), bits.getUint32(4)]));
+  return new SeededRandom(() => absorb(NO_STATE, [bits.getUint32(0), bits.getUint32(4)]));
 }
 
 /** One of `items`, each with the same chance. There must be at least one. */
@@ -59,13 +59,22 @@ const TWO_TO_53 = 2 ** 53;
 const END_OF_NAME = 0x1_0000;
 
 class SeededRandom implements Random {
-  /** What this sequence is made from; never changes, so that `derive` does not depend on how much was drawn. */
-  readonly #origin: Readonly<State>;
-  readonly #state: State;
+  readonly #makeOrigin: () => Readonly<State>;
+  #knownOrigin: Readonly<State> | undefined;
+  #knownState: State | undefined;
 
-  constructor(origin: Readonly<State>) {
-    this.#origin = origin;
-    this.#state = { ...origin };
+  /** Called when something is first drawn or derived: most sequences that parts are given are for what seldom happens. */
+  constructor(makeOrigin: () => Readonly<State>) {
+    this.#makeOrigin = makeOrigin;
+  }
+
+  /** What this sequence is made from; never changes, so that `derive` does not depend on how much was drawn. */
+  get #origin(): Readonly<State> {
+    return (this.#knownOrigin ??= this.#makeOrigin());
+  }
+
+  get #state(): State {
+    return (this.#knownState ??= { ...this.#origin });
   }
 
   fraction(): number {
@@ -85,8 +94,10 @@ class SeededRandom implements Random {
   }
 
   derive(name: string): Random {
-    const units = Array.from({ length: name.length }, (_, index) => name.charCodeAt(index));
-    return new SeededRandom(absorb(this.#origin, [...units, END_OF_NAME]));
+    return new SeededRandom(() => {
+      const units = Array.from({ length: name.length }, (_, index) => name.charCodeAt(index));
+      return absorb(this.#origin, [...units, END_OF_NAME]);
+    });
   }
 }
 
