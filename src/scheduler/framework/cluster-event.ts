@@ -5,7 +5,16 @@
 import type { Namespace, Node, Pod } from "../../api/generated/core/v1.ts";
 
 /** What of a node changed. */
-export type NodeChange = "added" | "deleted" | "allocatable" | "labels" | "taints" | "conditions" | "annotations" | "unschedulable" | "images";
+export type NodeChange =
+  | "added"
+  | "deleted"
+  | "allocatable"
+  | "labels"
+  | "taints"
+  | "conditions"
+  | "annotations"
+  | "unschedulable"
+  | "images";
 
 /** What of a Pod changed. "scaled-down": it requests less than before. "ungated": its last scheduling gate is gone. */
 export type PodChange = "added" | "deleted" | "labels" | "scaled-down" | "tolerations" | "ungated" | "other";

@@ -3,10 +3,11 @@
  * Sums are added to and taken from; past 2^53, where that would no longer be exact, they are added up anew.
  * Not here: which Pods are on which node, and how many nodes have an image (scheduler/cache).
  */
+import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Node, Taint } from "../../api/generated/core/v1.ts";
 import { amountOf, amountsOf, resourcesOf } from "./amounts.ts";
 import type { ImageState, NodeInfo } from "./node-info.ts";
-import type { HostPort, PodInfo } from "./pod-info.ts";
+import type { PodInfo } from "./pod-info.ts";
 import { NO_RESOURCES, type Resources } from "./resources.ts";
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});

@@ -2,11 +2,11 @@
  * Makes PodInfos. The same Pod object gives the same PodInfo, so the queue, the cycle and the cache need not hand it around to share it.
  * What cannot change in the life of a Pod (its rules of affinity) is taken over from its last version: reading selectors is what costs.
  */
-import { isSidecar } from "../../api/core/v1/pod/containers.ts";
-import type { Container, Pod, PodAffinityTerm, PodSpec, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
+import { hostPortsOf } from "../../api/core/v1/pod/host-ports.ts";
+import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
 import { SelectorError } from "../../api/machinery/label-requirement.ts";
 import { labelSelectorFromObject } from "../../api/machinery/label-selector.ts";
-import type { AffinityTerm, HostPort, PodInfo, WeightedAffinityTerm } from "./pod-info.ts";
+import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from "./pod-info.ts";
 import { requestsOf } from "./pod-requests.ts";
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
@@ -45,7 +45,7 @@ function makePodInfo(pod: Pod, previous: PodInfo | undefined): PodInfo {
     requests,
     nonZeroMilliCpu,
     nonZeroMemoryBytes,
-    hostPorts: hostPortsOf(pod.spec),
+    hostPorts: hostPortsOf(pod),
     requiredAffinity: affinity.requiredAffinity,
     requiredAntiAffinity: affinity.requiredAntiAffinity,
     preferredAffinity: affinity.preferredAffinity,
@@ -102,19 +102,4 @@ function readTerm({ labelSelector, namespaces = [], namespaceSelector, topologyK
     selector: labelSelectorFromObject(labelSelector),
     topologyKey,
   };
-}
-
-const NO_PORTS: readonly HostPort[] = Object.freeze([]);
-
-/** Of what runs as long as the Pod does: sidecars and containers. */
-function hostPortsOf(spec: PodSpec | undefined): readonly HostPort[] {
-  let ports: HostPort[] | undefined;
-  const collect = (container: Container): void => {
-    for (const { hostPort = 0, hostIP = "", protocol = "TCP" } of container.ports ?? []) {
-      if (hostPort > 0) (ports ??= []).push({ ip: hostIP === "" ? "0.0.0.0" : hostIP, protocol, port: hostPort });
-    }
-  };
-  for (const container of spec?.initContainers ?? []) if (isSidecar(container)) collect(container);
-  for (const container of spec?.containers ?? []) collect(container);
-  return ports ?? NO_PORTS;
 }

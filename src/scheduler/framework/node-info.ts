@@ -2,8 +2,9 @@
  * A node with the Pods on it (those that run and those that were just decided), summed up. It is never changed: when something changes the
  * cache puts another in its place, so that whoever holds one holds a moment. Only types are here; scheduler/cache makes them.
  */
+import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Node, Taint } from "../../api/generated/core/v1.ts";
-import type { HostPort, PodInfo } from "./pod-info.ts";
+import type { PodInfo } from "./pod-info.ts";
 import type { Resources } from "./resources.ts";
 
 export interface NodeInfo {

@@ -163,7 +163,9 @@ export interface PluginContext {
 export interface PluginFactory<Arguments = unknown> {
   readonly name: string;
   /** Of `pluginConfig`, with upstream's defaults filled in; unknown values come as they were written. All mistakes at once, each as a sentence with the field's path. */
-  readArguments?(written: unknown): { readonly ok: true; readonly arguments: Arguments } | { readonly ok: false; readonly problems: readonly string[] };
+  readArguments?(
+    written: unknown,
+  ): { readonly ok: true; readonly arguments: Arguments } | { readonly ok: false; readonly problems: readonly string[] };
   // oxlint-disable-next-line typescript/no-explicit-any -- each plugin's states are its own business.
   make(context: PluginContext, args: Arguments): Plugin<any, any>;
 }

@@ -2,6 +2,7 @@
  * A Pod with what plugins ask of it over and over, read once. It is never changed: another version of the Pod is another PodInfo.
  * Only types are here; make-pod-info.ts makes them.
  */
+import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { LabelSelector } from "../../api/machinery/label-selector.ts";
 import type { Resources } from "./resources.ts";
@@ -26,14 +27,6 @@ export interface PodInfo {
   readonly requiredAntiAffinity: readonly AffinityTerm[];
   readonly preferredAffinity: readonly WeightedAffinityTerm[];
   readonly preferredAntiAffinity: readonly WeightedAffinityTerm[];
-}
-
-export interface HostPort {
-  /** "0.0.0.0" for all. */
-  readonly ip: string;
-  /** "TCP", "UDP" or "SCTP". */
-  readonly protocol: string;
-  readonly port: number;
 }
 
 /** A term of pod affinity, ready to match. `matchLabelKeys` are in the selector already, as the API server puts them there. */

@@ -1,9 +1,9 @@
 /** NodePorts: a Pod that takes ports of its node does not go where one of them is taken. */
-import { doAnyCollide } from "../../../api/core/v1/pod/host-ports.ts";
+import { doAnyCollide, type HostPort } from "../../../api/core/v1/pod/host-ports.ts";
 import { podInfoOf } from "../../framework/make-pod-info.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, PluginFactory, PreFilterAnswer, Rejection } from "../../framework/plugin.ts";
-import type { HostPort, PodInfo } from "../../framework/pod-info.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
 
 const TAKEN: Rejection = { reasons: ["node(s) didn't have free ports for the requested pod ports"], resolvable: true };
 

@@ -61,5 +61,5 @@ function tolerates({ spec: podSpec }: Pod, { spec }: Node): boolean {
 }
 
 function isAvoided({ taints }: NodeInfo): boolean {
-  return taints.length > 0 && taints.some(({ effect }) => effect === "PreferNoSchedule");
+  return taints.some(({ effect }) => effect === "PreferNoSchedule");
 }
