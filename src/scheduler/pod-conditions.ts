@@ -79,7 +79,8 @@ function patchOf(pod: Pod, { reason, message, nominatedNodeName }: Verdict, nowM
     message,
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
   };
-  const isTold = before !== undefined && Object.entries(condition).every(([key, value]) => before[key as keyof PodCondition] === value);
+  // As upstream: that the same is true of another generation is not worth a write.
+  const isTold = before?.status === "False" && before.reason === reason && before.message === message;
   const isNominated = nominatedNodeName === undefined || nominatedNodeName === (status.nominatedNodeName ?? "");
   if (isTold && isNominated) return undefined;
   const lastTransitionTime = before?.status === "False" ? before.lastTransitionTime : formatTime(nowMs);
