@@ -15,6 +15,8 @@ export interface NodeConnector {
    * before that is thrown: a StatusError is told to the client as it is, any other error as what prevented it.
    */
   connect(call: ConnectionCall): Promise<ExchangeAnswer>;
+  /** Why something cannot be had at all, whichever way a client asks for it; undefined if it can. Absent: everything can. */
+  refusal?(subresource: string, target: ConnectionTarget): string | undefined;
 }
 
 /** What goes to the connector: everything is checked. */

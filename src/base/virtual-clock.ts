@@ -118,6 +118,11 @@ export class VirtualClock implements Clock {
     return this.#timers.size;
   }
 
+  /** When the first of them ends, in `monotonic()`; absent: none is under way. */
+  get nextWakeMs(): number | undefined {
+    return this.#timers.peek()?.wakeAtMs;
+  }
+
   /** Lets everything happen that can happen without time moving. Rejects with what `soon` work throws, or at the limit of turns. */
   async settle(): Promise<void> {
     await this.#drive(() => this.#settle());

@@ -21,7 +21,7 @@ export interface AdmissionView {
   readonly pod: Pod;
   readonly node: Node;
   /** Those on this node that have not ended. */
-  readonly others: Iterable<Pod>;
+  readonly others: readonly Pod[];
 }
 
 /** Undefined: it is taken. */

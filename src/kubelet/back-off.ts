@@ -22,6 +22,11 @@ export function grownBackOff(
   return { delayMs: isFresh ? BACK_OFF_MIN_MS : Math.min(before.delayMs * 2, BACK_OFF_MAX_MS), updatedAtMs: nowMs };
 }
 
+/** The delay after so many failures in a row, of one at least. */
+export function repeatedBackOff(failures: number): number {
+  return Math.min(BACK_OFF_MIN_MS * 2 ** (failures - 1), BACK_OFF_MAX_MS);
+}
+
 /** Until when what failed at `eventMs` has to wait; undefined if it need not. */
 export function backOffUntilMs(backOff: BackOff | undefined, eventMs: number): number | undefined {
   return backOff === undefined || isExpired(backOff, eventMs) ? undefined : eventMs + backOff.delayMs;
@@ -36,4 +41,10 @@ export function formatSeconds(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000);
   const minutes = Math.floor(seconds / 60);
   return minutes === 0 ? `${seconds}s` : `${minutes}m${seconds % 60}s`;
+}
+
+/** What formatSeconds writes; undefined of anything else. */
+export function parseSeconds(text: string): number | undefined {
+  const [, minutes = "0", seconds] = /^(?:(\d+)m)?(\d+)s$/.exec(text) ?? [];
+  return seconds === undefined ? undefined : (Number(minutes) * 60 + Number(seconds)) * 1000;
 }

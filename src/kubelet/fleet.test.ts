@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { readyCondition } from "../api/core/v1/node/health.ts";
+import { driven } from "../testing/driven.ts";
 import { leaseIntervalMs } from "./fleet.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
@@ -76,6 +77,23 @@ test("a node that is stopped is found lost by its lease, and well again when it 
   const pod = await world.get("p");
   assert.deepEqual([pod?.status?.phase, pod?.status?.conditions?.find(({ type }) => type === "Ready")?.status], ["Running", "True"]);
   assert((await world.eventsOf("node-1")).includes("Normal NodeReady Node node-1 status is now: NodeReady"));
+});
+
+test("what is asked of a node last is what it is, also while it stops or starts", async () => {
+  await using world = await startWorld();
+  const fleet = await world.fleet(1);
+  const isRunning = () => fleet.members.map((member) => member.isRunning);
+
+  const stopped = fleet.stop("node-0");
+  const begun = fleet.start("node-0");
+  assert.deepEqual([fleet.get("node-0"), isRunning()], [undefined, [true]]);
+  const kubelet = await driven(world.clock, begun);
+  await stopped;
+  assert.deepEqual([fleet.get("node-0") === kubelet, isRunning()], [true, [true]]);
+
+  const again = Promise.all([fleet.stop("node-0"), fleet.start("node-0").catch(() => "given up"), fleet.stop("node-0")]);
+  assert.deepEqual((await driven(world.clock, again))[1], "given up");
+  assert.deepEqual([fleet.get("node-0"), isRunning()], [undefined, [false]]);
 });
 
 test("nodes can be added and removed", async () => {

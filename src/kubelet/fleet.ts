@@ -106,8 +106,12 @@ export function leaseIntervalMs(nodeCount: number): number {
 interface Member {
   readonly node: SimulatedNode;
   running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
+  /** What the last who asked wanted it to be. */
+  isWanted: boolean;
   /** While it starts. Who wants it started meanwhile waits for the same. */
   starting: { readonly kubelet: Promise<Kubelet>; readonly stop: AbortController } | undefined;
+  /** While it stops: it can start when it has. */
+  stopping: Promise<void> | undefined;
 }
 
 class Fleet implements SimulatedNodes {
@@ -131,11 +135,12 @@ class Fleet implements SimulatedNodes {
   }
 
   get(name: string): Kubelet | undefined {
-    return this.#members.get(name)?.running?.kubelet;
+    const { running, stopping } = this.#members.get(name) ?? {};
+    return stopping === undefined ? running?.kubelet : undefined;
   }
 
   get members(): readonly FleetMember[] {
-    return Array.from(this.#members.values(), ({ node: { name, index }, running }) => ({ name, index, isRunning: running !== undefined }));
+    return Array.from(this.#members.values(), ({ node: { name, index }, isWanted }) => ({ name, index, isRunning: isWanted }));
   }
 
   async startAll(): Promise<void> {
@@ -160,21 +165,34 @@ class Fleet implements SimulatedNodes {
 
   async start(name: string): Promise<Kubelet> {
     const member = this.#memberNamed(name);
-    if (member.running !== undefined) return member.running.kubelet;
-    if (member.starting !== undefined) return member.starting.kubelet;
+    member.isWanted = true;
+    if (member.stopping === undefined && member.running !== undefined) return member.running.kubelet;
+    if (member.starting === undefined || member.starting.stop.signal.aborted) member.starting = this.#begin(member);
+    return member.starting.kubelet;
+  }
+
+  /** After a stop that is under way. */
+  #begin(member: Member): NonNullable<Member["starting"]> {
     const stop = new AbortController();
-    member.starting = { kubelet: this.#start(member, stop.signal), stop };
-    try {
-      return await member.starting.kubelet;
-    } finally {
-      member.starting = undefined;
-    }
+    const before = member.stopping ?? Promise.resolve();
+    const kubelet = before.then(() => this.#start(member, stop.signal));
+    const starting = { kubelet, stop };
+    const settled = (): void => {
+      if (member.starting === starting) member.starting = undefined;
+    };
+    const failed = (): void => {
+      if (member.starting === starting) member.isWanted = false;
+      settled();
+    };
+    kubelet.then(settled, failed);
+    return starting;
   }
 
   async #start(member: Member, signal: AbortSignal): Promise<Kubelet> {
     const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
     const { node } = member;
     const { name } = node;
+    signal.throwIfAborted();
     await using starting = new Disposables();
     const runtime = starting.use(runtimeFor(node));
     const kubelet = await startKubelet({
@@ -198,8 +216,19 @@ class Fleet implements SimulatedNodes {
 
   async stop(name: string): Promise<void> {
     const member = this.#memberNamed(name);
-    member.starting?.stop.abort(new Error(`Node ${name} was stopped before it had started`));
-    await member.starting?.kubelet.catch(() => undefined);
+    member.isWanted = false;
+    const { starting } = member;
+    starting?.stop.abort(new Error(`Node ${name} was stopped before it had started`));
+    const stopping = Promise.all([member.stopping, starting?.kubelet.catch(() => undefined)]).then(() => this.#stop(member));
+    member.stopping = stopping;
+    try {
+      await stopping;
+    } finally {
+      if (member.stopping === stopping) member.stopping = undefined;
+    }
+  }
+
+  async #stop(member: Member): Promise<void> {
     const { running } = member;
     member.running = undefined;
     await running?.kubelet.stop();
@@ -242,7 +271,7 @@ class Fleet implements SimulatedNodes {
 
   #take(name: string, index: number): SimulatedNode {
     const node = { name, index, ip: addressOf(index) };
-    this.#members.set(name, { node, running: undefined, starting: undefined });
+    this.#members.set(name, { node, running: undefined, isWanted: false, starting: undefined, stopping: undefined });
     return node;
   }
 

@@ -8,7 +8,7 @@ import type { Pod } from "../api/generated/core/v1.ts";
 import { StatusError } from "../api/machinery/status-error.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import { kubeletIdentity } from "./kubelet.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { factsOf, startWorld, type World } from "./testing/world.ts";
 
 /** "Ready=False ContainersNotReady", in order. */
 function conditionsOf(pod: Pod | undefined): readonly string[] {
@@ -403,6 +403,33 @@ test("a node does not take what does not fit: the Pod fails with upstream's reas
   assert.deepEqual(await world.eventsOf("b"), [
     "Warning OutOfcpu Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000",
   ]);
+});
+
+test("a node does not take a Pod whose port of the node another one has, and says of which generation it speaks", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  const containers = [{ name: "c", image: "web:1", ports: [{ containerPort: 80, hostPort: 8080 }] }];
+  await world.pod("a", { containers });
+  await world.clock.settle();
+
+  await world.pod("b", { containers });
+  await world.clock.settle();
+
+  const { status, metadata } = (await world.get("b")) ?? {};
+  assert.deepEqual([status?.phase, status?.reason], ["Failed", "NodePorts"]);
+  assert(metadata?.generation !== undefined && status?.observedGeneration === metadata.generation);
+});
+
+test("a Node that the server will never take is not tried for ever: the start fails with what it says", async () => {
+  await using world = await startWorld();
+  const rows = [
+    ["cpu", "lots", /lots|quantit/],
+    ["memory", "-1", /memory/],
+  ] as const;
+  for (const [name, amount, expected] of rows) {
+    const facts = { ...factsOf("n1"), capacity: { pods: "10", [name]: amount } };
+    await assert.rejects(world.kubelet("n1", { facts }), expected);
+  }
 });
 
 test("conditions of others are kept, and readiness gates wait for theirs", async () => {

@@ -25,6 +25,9 @@ const TRIES_MAX = 5;
 /** Upstream's delays between attempts to register. */
 const REGISTER_AGAIN = { minMs: 200, maxMs: 7_000 };
 
+/** Of a server that understood what it was asked and will not do it, however often. */
+const FINAL_REASONS = ["Invalid", "BadRequest", "Forbidden"] as const;
+
 export interface NodeKeeperOptions {
   readonly nodeName: string;
   readonly facts: NodeFacts;
@@ -80,7 +83,7 @@ export class NodeKeeper {
       } catch (error) {
         signal.throwIfAborted();
         // What is wrong with it stays so: whoever said what the node is like is to be told.
-        if (isReason(error, "Invalid")) throw error;
+        if (FINAL_REASONS.some((reason) => isReason(error, reason))) throw error;
         log.warn("Cannot register the node", { node: nodeName, error });
       }
       await clock.sleep(exponentialDelayMs(REGISTER_AGAIN, failures), signal);

@@ -24,7 +24,7 @@ export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: {
   const isDeleted = isGone || pod.metadata.deletionTimestamp !== undefined;
   if (!isDeleted && !isPastDeadline && !isTerminal(pod) && !isOverByItself(view)) return false;
   const groups = stopGroups(view);
-  if (groups.length > 0) planning.add({ do: "stop-containers", groups, graceMs: stopGraceMs(pod) });
+  if (groups.length > 0) planning.add({ do: "stop-containers", groups, ...graceLeft(view) });
   if (sandbox?.state === "ready") planning.add({ do: "stop-sandbox", id: sandbox.id });
   if (isGone && sandbox !== undefined) planning.add({ do: "remove-sandbox", id: sandbox.id });
   if (groups.length === 0) planning.over();
@@ -34,6 +34,15 @@ export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: {
 export function stopGraceMs({ metadata, spec }: Pod): number {
   const seconds = metadata.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? GRACE_DEFAULT_SECONDS;
   return Math.max(GRACE_MIN_MS, seconds * SECOND_MS);
+}
+
+/** What another kubelet has begun goes on: of its grace, what is left. A deletion's moment is the end of the grace. */
+function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
+  const graceMs = stopGraceMs(pod);
+  const endMs = isResumed ? momentMs(pod.metadata.deletionTimestamp) : undefined;
+  if (endMs === undefined) return { graceMs, passedMs: 0 };
+  const leftMs = Math.min(graceMs, Math.max(0, endMs - nowMs));
+  return { graceMs: Math.max(GRACE_MIN_MS, leftMs), passedMs: graceMs - leftMs };
 }
 
 /** Looks again when the deadline comes, as long as the Pod runs. */

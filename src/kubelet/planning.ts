@@ -37,13 +37,22 @@ export class Planning {
 
   /** Starts it, unless what happened to it before has it wait. */
   start(container: Container | EphemeralContainer, role: ContainerRole): void {
-    const { sandbox } = this.#view;
+    const { sandbox, memory } = this.#view;
+    if (memory.starting.has(container.name)) return;
     const known = newestContainer(sandbox, container.name);
     const endedAtMs = known?.state.is === "exited" ? known.state.finishedAtMs : undefined;
     if (this.#mustWait(container, endedAtMs)) return;
     this.#prune(container.name);
     const attempt = this.#attemptAfter(known, container.name);
-    this.add({ do: "start-container", container, role, attempt, ...(endedAtMs === undefined ? {} : { endedAtMs }) });
+    const isMade = known?.state.is === "created" && known.image === container.image;
+    this.add({
+      do: "start-container",
+      container,
+      role,
+      attempt,
+      ...(isMade ? { madeId: known.id } : {}),
+      ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    });
   }
 
   /** Its definition changed: the one that runs makes room for another. */
@@ -53,9 +62,9 @@ export class Planning {
     this.add({ do: "start-container", container, role: "regular", attempt: known.attempt + 1 });
   }
 
-  plan({ isPastDeadline }: { readonly isPastDeadline: boolean }): PodPlan {
+  plan(verdict: { readonly isPastDeadline: boolean; readonly isEnding: boolean }): PodPlan {
     const again = this.#lookAgainAtMs === undefined ? {} : { lookAgainAtMs: this.#lookAgainAtMs };
-    return { actions: this.#actions, waiting: this.#waiting, isOver: this.#isOver, isPastDeadline, ...again };
+    return { actions: this.#actions, waiting: this.#waiting, isOver: this.#isOver, ...verdict, ...again };
   }
 
   #mustWait(container: Container | EphemeralContainer, endedAtMs: number | undefined): boolean {

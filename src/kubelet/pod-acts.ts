@@ -1,6 +1,7 @@
 /**
  * Does what a plan says, through the runtime, and tells people about it in upstream's words. What fails is remembered and told, never
- * thrown: the next plan sees to it. Only what leaves no other way (a container that does not end) rejects.
+ * thrown: the next plan sees to it. Only what leaves no other way (a container that does not end) rejects. Nobody waits for a start that
+ * takes its time, nor for an image: it goes on by itself, and can be given up.
  */
 import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v1.ts";
 import type { Clock } from "../base/clock.ts";
@@ -20,6 +21,19 @@ export interface PodActsOptions {
   readonly log: Logger;
   /** An image was pulled. */
   onImage(): void;
+  /** A start that nobody waited for has come to its end, whichever. */
+  onStart(): void;
+}
+
+/** One that is under way. */
+interface Start {
+  /** It is not wanted any more, and whatever comes of it is nobody's business. */
+  isGivenUp: boolean;
+  /** Resolves when it is given up. */
+  readonly givenUp: Promise<void>;
+  giveUp(): void;
+  /** Of the container, once it is made. */
+  id?: string;
 }
 
 type Stop = Extract<PodAction, { readonly do: "stop-containers" }>;
@@ -28,22 +42,27 @@ export class PodActs {
   readonly #options: PodActsOptions;
   /** Containers that were asked to end and have not yet. */
   readonly #stopping = new Set<string>();
+  readonly #starts = new Set<Start>();
 
   constructor(options: PodActsOptions) {
     this.#options = options;
   }
 
-  /** One after the other. `interrupted` resolves when what is being started is not wanted any more. */
-  async perform(pod: Pod, actions: readonly PodAction[], sandbox: SandboxStatus | undefined, interrupted: Promise<void>): Promise<void> {
-    const { runtime } = this.#options;
+  /** One after the other. Resolves with the starts that are still under way. */
+  async perform(pod: Pod, actions: readonly PodAction[], sandbox: SandboxStatus | undefined): Promise<readonly Promise<void>[]> {
+    const { runtime, onStart } = this.#options;
     let sandboxId = sandbox?.state === "ready" ? sandbox.id : undefined;
+    const slow: Promise<void>[] = [];
     for (const action of actions) {
       switch (action.do) {
         case "run-sandbox":
           sandboxId = await this.#runSandbox(pod, action, sandbox);
           break;
         case "start-container":
-          if (sandboxId !== undefined) await this.#start(pod, action, sandboxId, interrupted);
+          if (sandboxId !== undefined) {
+            const start = this.#begin(pod, action, sandboxId);
+            if (!(await this.#isQuick(start))) slow.push(start.then(onStart));
+          }
           break;
         case "stop-containers":
           await this.#stop(pod, action);
@@ -59,6 +78,7 @@ export class PodActs {
           break;
       }
     }
+    return slow;
   }
 
   /** Whoever waits for containers to end has less patience now. */
@@ -69,7 +89,47 @@ export class PodActs {
     }
   }
 
+  /** What is being started is not wanted any more, and what was made of it is not to run. */
+  giveUpStarts(): void {
+    const { runtime, log } = this.#options;
+    for (const { id } of this.#forgetStarts()) {
+      if (id === undefined) continue;
+      runtime.stopContainer(id, 0).catch((error: unknown) => log.warn("Cannot stop a container", { container: id, error }));
+    }
+  }
+
+  /** Nobody cares any more how they end. */
+  forgetStarts(): void {
+    this.#forgetStarts();
+  }
+
+  #forgetStarts(): readonly Start[] {
+    const starts = [...this.#starts];
+    this.#starts.clear();
+    this.#options.memory.starting.clear();
+    for (const start of starts) start.giveUp();
+    return starts;
+  }
+
   // ── starting ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** Never rejects. */
+  async #begin(pod: Pod, action: StartAction, sandboxId: string): Promise<void> {
+    const { memory } = this.#options;
+    const start = newStart();
+    this.#starts.add(start);
+    memory.starting.add(action.container.name);
+    await this.#start(pod, action, sandboxId, start);
+    if (start.isGivenUp) return;
+    this.#starts.delete(start);
+    memory.starting.delete(action.container.name);
+  }
+
+  /** Whether it is over before anything else happens. */
+  #isQuick(start: Promise<void>): Promise<boolean> {
+    const later = new Promise<boolean>((resolve) => this.#options.clock.soon(() => resolve(false)));
+    return Promise.race([start.then(() => true), later]);
+  }
 
   async #runSandbox(pod: Pod, { isAgain }: { readonly isAgain: boolean }, old: SandboxStatus | undefined): Promise<string | undefined> {
     const { runtime, memory, clock } = this.#options;
@@ -88,29 +148,37 @@ export class PodActs {
     }
   }
 
-  async #start(pod: Pod, action: StartAction, sandboxId: string, interrupted: Promise<void>): Promise<void> {
+  async #start(pod: Pod, action: StartAction, sandboxId: string, start: Start): Promise<void> {
     const { runtime, memory, clock } = this.#options;
-    const { container, attempt, role, endedAtMs } = action;
+    const { container, role, endedAtMs } = action;
     if (endedAtMs !== undefined) memory.restarts(container.name, { endedAtMs, nowMs: clock.now() });
-    const imageId = await this.#ensureImage(pod, action, interrupted);
-    if (imageId === undefined) return;
+    const imageId = action.madeId === undefined ? await this.#ensureImage(pod, action, start) : "";
+    if (imageId === undefined || start.isGivenUp) return;
     let reason = "CreateContainerError";
     try {
-      const id = await runtime.createContainer(sandboxId, { pod, container, attempt, imageId });
-      this.#tellContainer(pod, container, role, { type: "Normal", reason: "Created", message: "Container created" });
+      start.id = action.madeId ?? (await this.#create(pod, action, sandboxId, imageId));
+      if (start.isGivenUp) return;
       reason = "RunContainerError";
-      await runtime.startContainer(id);
+      await runtime.startContainer(start.id);
+      if (start.isGivenUp) return;
       this.#tellContainer(pod, container, role, { type: "Normal", reason: "Started", message: "Container started" });
       memory.started(container.name);
     } catch (error) {
+      if (start.isGivenUp) return;
       const message = messageOf(error);
       memory.couldNotStart(container.name, { reason, message }, clock.now());
       this.#tellContainer(pod, container, role, { type: "Warning", reason: "Failed", message: `Error: ${message}` });
     }
   }
 
+  async #create(pod: Pod, { container, role, attempt }: StartAction, sandboxId: string, imageId: string): Promise<string> {
+    const id = await this.#options.runtime.createContainer(sandboxId, { pod, container, attempt, imageId });
+    this.#tellContainer(pod, container, role, { type: "Normal", reason: "Created", message: "Container created" });
+    return id;
+  }
+
   /** Resolves with its id; undefined if it cannot be had now, or is not wanted any more. */
-  async #ensureImage(pod: Pod, { container, role }: StartAction, interrupted: Promise<void>): Promise<string | undefined> {
+  async #ensureImage(pod: Pod, { container, role }: StartAction, start: Start): Promise<string | undefined> {
     const { runtime, memory, clock } = this.#options;
     const { image = "", imagePullPolicy = "IfNotPresent" } = container;
     const tell = (event: RecordedEvent): void => this.#tellContainer(pod, container, role, event);
@@ -130,16 +198,16 @@ export class PodActs {
       tell({ type: "Warning", reason: "Failed", message: "Error: ErrImageNeverPull" });
       return undefined;
     }
-    return this.#pull(pod, image, tell, interrupted);
+    return this.#pull(pod, image, tell, start);
   }
 
-  async #pull(pod: Pod, image: string, tell: (event: RecordedEvent) => void, interrupted: Promise<void>): Promise<string | undefined> {
+  async #pull(pod: Pod, image: string, tell: (event: RecordedEvent) => void, start: Start): Promise<string | undefined> {
     const { runtime, memory, clock, onImage } = this.#options;
     const begunAtMs = clock.monotonic();
     tell({ type: "Normal", reason: "Pulling", message: `Pulling image "${image}"` });
     try {
-      const id = await Promise.race([runtime.pullImage(image, pod), interrupted]);
-      if (id === undefined) return undefined;
+      const id = await Promise.race([runtime.pullImage(image, pod), start.givenUp]);
+      if (id === undefined || start.isGivenUp) return undefined;
       memory.pulls.delete(image);
       onImage();
       const took = formatDuration(clock.monotonic() - begunAtMs);
@@ -148,6 +216,7 @@ export class PodActs {
       tell({ type: "Normal", reason: "Pulled", message });
       return id;
     } catch (error) {
+      if (start.isGivenUp) return undefined;
       const reason = error instanceof RuntimeError && error.reason === "InvalidImage" ? "InvalidImageName" : "ErrImagePull";
       memory.couldNotPull(image, { reason, message: messageOf(error) }, clock.now());
       tell({ type: "Warning", reason: "Failed", message: `Failed to pull image "${image}": ${messageOf(error)}` });
@@ -158,7 +227,7 @@ export class PodActs {
 
   // ── stopping ──────────────────────────────────────────────────────────────────────────────────────
 
-  async #stop(pod: Pod, { groups, graceMs, message }: Stop): Promise<void> {
+  async #stop(pod: Pod, { groups, graceMs, passedMs = 0, message }: Stop): Promise<void> {
     const { clock } = this.#options;
     const endAtMs = clock.monotonic() + graceMs;
     for (const { name } of groups.flat()) {
@@ -167,15 +236,15 @@ export class PodActs {
     }
     for (const group of groups) {
       const leftMs = () => Math.max(GRACE_MIN_MS, endAtMs - clock.monotonic());
-      await Promise.all(group.map((running) => this.#stopOne(pod, running, leftMs)));
+      await Promise.all(group.map((running) => this.#stopOne(pod, running, { leftMs, passedMs })));
     }
   }
 
-  async #stopOne(pod: Pod, running: RuntimeContainer, leftMs: () => number): Promise<void> {
+  async #stopOne(pod: Pod, running: RuntimeContainer, { leftMs, passedMs }: Patience): Promise<void> {
     const { runtime, clock, log } = this.#options;
     this.#stopping.add(running.id);
     try {
-      await runPreStop(definitionOf(pod, running.name).container, running, { runtime, clock, log, withinMs: leftMs() });
+      await runPreStop(definitionOf(pod, running.name).container, running, { runtime, clock, log, withinMs: leftMs(), passedMs });
       await runtime.stopContainer(running.id, leftMs());
     } catch (error) {
       if (error instanceof RuntimeError && error.reason === "NotFound") return;
@@ -210,6 +279,23 @@ export class PodActs {
   #tellContainer(pod: Pod, { name }: { readonly name: string }, role: ContainerRole, event: RecordedEvent): void {
     this.#tell(pod, { ...event, fieldPath: `spec.${MEMBERS[role]}{${name}}` });
   }
+}
+
+interface Patience {
+  readonly leftMs: () => number;
+  /** Before this kubelet came. */
+  readonly passedMs: number;
+}
+
+function newStart(): Start {
+  let resolve = (): void => undefined;
+  const givenUp = new Promise<void>((done) => (resolve = done));
+  const giveUp = (): void => {
+    start.isGivenUp = true;
+    resolve();
+  };
+  const start: Start = { isGivenUp: false, givenUp, giveUp };
+  return start;
 }
 
 const MEMBERS = { init: "initContainers", regular: "containers", ephemeral: "ephemeralContainers" } as const;

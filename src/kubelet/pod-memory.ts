@@ -1,6 +1,6 @@
 /**
  * What the kubelet remembers about a Pod between two looks and can be had from nowhere else: what failed, and when it may be tried again.
- * All of it may be lost (a restart): then things are tried a little sooner.
+ * When a kubelet starts anew it takes what it can from what the one before it told (recall.ts).
  */
 import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./back-off.ts";
 
@@ -26,6 +26,8 @@ export interface PodMemory {
   readonly failures: ReadonlyMap<string, StartFailure>;
   /** Images that could not be had. */
   readonly pulls: ReadonlyMap<string, PullFailure>;
+  /** Containers of which a start is under way, by name. */
+  readonly starting: ReadonlySet<string>;
   readonly sandboxRetryAtMs?: number | undefined;
 }
 
@@ -34,6 +36,7 @@ export class OwnMemory implements PodMemory {
   readonly crashes = new Map<string, BackOff>();
   readonly failures = new Map<string, StartFailure>();
   readonly pulls = new Map<string, PullFailure>();
+  readonly starting = new Set<string>();
   sandboxRetryAtMs: number | undefined;
 
   /** It ended and is started once more: the next time it has to wait longer. */

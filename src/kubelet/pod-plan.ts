@@ -23,6 +23,8 @@ export type PodAction =
       readonly do: "stop-containers";
       readonly groups: readonly (readonly RuntimeContainer[])[];
       readonly graceMs: number;
+      /** Of the time that hooks have, so much has passed before. */
+      readonly passedMs?: number;
       readonly message?: string;
     }
   | { readonly do: "remove-container"; readonly id: string }
@@ -34,6 +36,8 @@ export interface StartAction {
   readonly container: Container | EphemeralContainer;
   readonly role: ContainerRole;
   readonly attempt: number;
+  /** Of one that was made before and never ran. */
+  readonly madeId?: string;
   /** When the attempt before ended, if there was one: the next has to wait longer. */
   readonly endedAtMs?: number;
 }
@@ -49,6 +53,8 @@ export interface PodView {
   readonly isGone: boolean;
   readonly sandbox: SandboxStatus | undefined;
   readonly memory: PodMemory;
+  /** It was being deleted before this kubelet came. */
+  readonly isResumed?: boolean;
   readonly nowMs: number;
 }
 
@@ -58,6 +64,8 @@ export interface PodPlan {
   readonly waiting: ReadonlyMap<string, Waiting>;
   /** Milliseconds since the epoch; undefined: not before something happens. */
   readonly lookAgainAtMs?: number;
+  /** It is to end: nothing is to be started any more. */
+  readonly isEnding: boolean;
   /** Nothing of it runs any more, or will. */
   readonly isOver: boolean;
   /** It ran for longer than it may. */
@@ -67,8 +75,9 @@ export interface PodPlan {
 export function planPod(view: PodView): PodPlan {
   const planning = new Planning(view);
   const isPastDeadline = isExpiredAt(view.pod, view.nowMs, planning);
-  if (!planEnd(view, planning, { isPastDeadline })) planRun(view, planning);
-  return planning.plan({ isPastDeadline });
+  const isEnding = planEnd(view, planning, { isPastDeadline });
+  if (!isEnding) planRun(view, planning);
+  return planning.plan({ isPastDeadline, isEnding });
 }
 
 function planRun(view: PodView, planning: Planning): void {

@@ -54,9 +54,10 @@ export function podStatusOf(view: PodStatusView): PodStatus {
 
 /** Of a Pod that the node does not take. */
 export function refusedStatus(pod: Pod, { reason, message }: AdmissionRefusal, nowMs: number): PodStatus {
-  const { status: before = {}, spec } = pod;
+  const { status: before = {}, spec, metadata } = pod;
   return {
     ...kept(before),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     phase: "Failed",
     conditions: othersConditions(pod),
     reason,

@@ -1,7 +1,8 @@
 /**
  * Sees to one Pod: looks at what is wanted and what there is, does what the plan says, and tells the API what it saw. Whatever happens
  * (the Pod changes, a container ends, a time comes) only has it look again, so nothing is lost by a change in between, and there is at
- * most one write of a Pod's status under way. What is done quickly is told once, when it is done: most Pods run after one write.
+ * most one write of a Pod's status under way. What is done quickly is told once, when it is done: most Pods run after one write. What
+ * takes its time (an image, a start) holds up nothing else of the Pod.
  */
 import type { Pod, PodStatus } from "../api/generated/core/v1.ts";
 import { pods } from "../api/core/v1/pod.ts";
@@ -19,6 +20,7 @@ import { stopGraceMs } from "./plan-end.ts";
 import { PodActs } from "./pod-acts.ts";
 import { OwnMemory } from "./pod-memory.ts";
 import { planPod, type PodPlan } from "./pod-plan.ts";
+import { recall, toldWaiting } from "./recall.ts";
 import { podStatusOf, refusedStatus } from "./pod-status.ts";
 import type { Runtime, SandboxStatus } from "./runtime.ts";
 
@@ -62,10 +64,14 @@ export class PodWorker {
   #sent: PodStatus | undefined;
   #answered: PodStatus | undefined;
   /** Containers of which it was told that they wait, and why. */
-  #toldWaiting: ReadonlyMap<string, { readonly reason: string }> = new Map();
+  #toldWaiting: ReadonlyMap<string, { readonly reason: string }>;
   #failures = 0;
   #timer: AbortController | undefined;
-  #interrupt: (() => void) | undefined;
+  /** Ends a pause in which it is seen whether starts are quick. */
+  #goOn: (() => void) | undefined;
+  /** Whether it was being deleted before this worker came, and whether what went before is known. */
+  readonly #isResumed: boolean;
+  #isRecalled = false;
 
   /** `isGone`: the runtime has something of it, the API has not. */
   constructor(pod: Pod, { isGone }: { readonly isGone: boolean }, options: PodWorkerOptions) {
@@ -73,7 +79,9 @@ export class PodWorker {
     this.#isGone = isGone;
     this.#uid = pod.metadata.uid ?? "";
     this.#options = options;
-    this.#acts = new PodActs({ ...options, memory: this.#memory });
+    this.#isResumed = pod.metadata.deletionTimestamp !== undefined;
+    this.#toldWaiting = toldWaiting(pod);
+    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: () => this.wake() });
   }
 
   /** The newest that is known. */
@@ -81,9 +89,9 @@ export class PodWorker {
     return this.#pod;
   }
 
-  /** It takes a part of the node. */
+  /** It takes a part of the node. One that is gone from the API takes none, as upstream counts, though it may still be ending here. */
   get isActive(): boolean {
-    return this.#isAdmitted && !isTerminal(this.#pod);
+    return this.#isAdmitted && !this.#isGone && !isTerminal(this.#pod);
   }
 
   // ── what has it look ──────────────────────────────────────────────────────────────────────────────
@@ -92,6 +100,10 @@ export class PodWorker {
     const before = this.#pod;
     if (!this.#isNewer(pod)) return;
     this.#pod = pod;
+    if (pod !== before && !isDescribedAs(pod, before)) {
+      this.#options.runtime.update?.(pod);
+      this.wake();
+    }
     if (pod !== before && isSameFor(pod, before) && (this.#isOwnStatus(pod) || deepEqual(pod.status, before.status))) return;
     this.#hurry(before);
     this.wake();
@@ -102,13 +114,13 @@ export class PodWorker {
     const before = this.#pod;
     this.#pod = pod;
     this.#isGone = true;
-    this.#interrupt?.();
     this.#hurry(before);
     this.wake();
   }
 
   wake(): void {
     this.#isWanted = true;
+    this.#goOn?.();
     if (!this.#isWorking && !this.#isStopped) void this.#work();
   }
 
@@ -116,7 +128,8 @@ export class PodWorker {
   stop(): void {
     this.#isStopped = true;
     this.#timer?.abort(IN_TIME);
-    this.#interrupt?.();
+    this.#acts.forgetStarts();
+    this.#goOn?.();
   }
 
   /** The source may be behind what was answered here. */
@@ -132,7 +145,6 @@ export class PodWorker {
   /** It is to end, or to end sooner than before. */
   #hurry(before: Pod): void {
     const isDeleted = this.#pod.metadata.deletionTimestamp !== undefined;
-    if (isDeleted && before.metadata.deletionTimestamp === undefined) this.#interrupt?.();
     const graceMs = stopGraceMs(this.#pod);
     if (isDeleted && graceMs < stopGraceMs(before)) this.#acts.hasten(graceMs);
   }
@@ -170,15 +182,22 @@ export class PodWorker {
       const sandbox = await runtime.status(this.#uid);
       if (this.#isStopped) return;
       if (await this.#isRefused(sandbox)) return;
-      const { clock } = this.#options;
-      const view = { pod: this.#pod, isGone: this.#isGone, sandbox, memory: this.#memory, nowMs: clock.now() };
-      const plan = planPod(view);
+      const plan = this.#plan(sandbox);
+      if (plan.isEnding) this.#acts.giveUpStarts();
       this.#tellWaiting(plan);
       if (plan.actions.length === 0) return this.#end(plan, sandbox);
       await this.#perform(plan, sandbox);
       if (this.#isStopped) return;
     }
     throw new Error(`Cannot bring the Pod to a rest: after ${PLANS_MAX} plans there is still something to do`);
+  }
+
+  #plan(sandbox: SandboxStatus | undefined): PodPlan {
+    const nowMs = this.#options.clock.now();
+    const [pod, memory] = [this.#pod, this.#memory];
+    if (!this.#isRecalled) recall(memory, { pod, sandbox, nowMs });
+    this.#isRecalled = true;
+    return planPod({ pod, isGone: this.#isGone, sandbox, memory, isResumed: this.#isResumed, nowMs });
   }
 
   async #isRefused(sandbox: SandboxStatus | undefined): Promise<boolean> {
@@ -206,33 +225,19 @@ export class PodWorker {
     this.#options.onDone();
   }
 
-  async #perform(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
-    const interrupted = new Promise<void>((resolve) => (this.#interrupt = resolve));
-    const work = this.#acts.perform(this.#pod, plan.actions, sandbox, interrupted);
-    if (await this.#isLong(work)) {
-      // What goes wrong with telling is not the work's fault; it is told again when the work is done.
-      await this.#tellMeanwhile(plan).catch(() => undefined);
-    }
-    await work;
-    this.#interrupt = undefined;
+  async #perform({ actions }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    const slow = await this.#acts.perform(this.#pod, actions, sandbox);
+    if (slow.length > 0 && !this.#isWanted && !this.#isStopped) await this.#pause(slow);
   }
 
-  /** Most work is done before anything else happens: only what is not costs a timer. */
-  async #isLong(work: Promise<void>): Promise<boolean> {
-    const { clock } = this.#options;
-    const ended = work.then(() => false);
-    if (!(await Promise.race([ended, new Promise<boolean>((resolve) => clock.soon(() => resolve(true)))]))) return false;
-    const done = new AbortController();
-    const isOver = clock.sleep(TELL_AFTER_MS, done.signal).then(
-      () => true,
-      () => false,
-    );
-    return Promise.race([ended, isOver]).finally(() => done.abort(IN_TIME));
-  }
-
-  async #tellMeanwhile(plan: PodPlan): Promise<void> {
-    if (this.#isGone || this.#isStopped) return;
-    await this.#tell({ ...plan, isOver: false }, await this.#options.runtime.status(this.#uid));
+  /** Until what is slow is done, somebody wants it to look, or people want to know. */
+  async #pause(slow: readonly Promise<void>[]): Promise<void> {
+    const over = new AbortController();
+    const wanted = new Promise<void>((resolve) => (this.#goOn = resolve));
+    const isLong = this.#options.clock.sleep(TELL_AFTER_MS, over.signal).catch(() => undefined);
+    await Promise.race([Promise.all(slow), wanted, isLong]);
+    over.abort(IN_TIME);
+    this.#goOn = undefined;
   }
 
   /** Once for each time that one begins to wait. */
@@ -302,6 +307,10 @@ export class PodWorker {
       throw error;
     }
   }
+}
+
+function isDescribedAs({ metadata: a }: Pod, { metadata: b }: Pod): boolean {
+  return deepEqual(a.annotations, b.annotations) && deepEqual(a.labels, b.labels);
 }
 
 /** For what a kubelet does with it: its specification, and whether and how soon it is to end. */

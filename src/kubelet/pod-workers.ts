@@ -81,7 +81,8 @@ export class PodWorkers implements InformerHandler<Pod> {
     return node === undefined ? undefined : refusalOf({ pod, node, others: this.#active() });
   }
 
-  *#active(): Iterable<Pod> {
-    for (const worker of this.#workers.values()) if (worker.isActive) yield worker.pod;
+  /** They are gone through more than once. */
+  #active(): readonly Pod[] {
+    return Array.from(this.#workers.values()).flatMap(({ isActive, pod }) => (isActive ? [pod] : []));
   }
 }

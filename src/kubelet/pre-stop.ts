@@ -15,17 +15,19 @@ export interface PreStopOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly withinMs: number;
+  /** A kubelet before this one has waited for so long. */
+  readonly passedMs: number;
 }
 
 /** Resolves when it is done, or at the end of its time. Never rejects. */
 export async function runPreStop(
   { lifecycle }: Container | EphemeralContainer,
   { id, name }: RuntimeContainer,
-  { runtime, clock, log, withinMs }: PreStopOptions,
+  { runtime, clock, log, withinMs, passedMs }: PreStopOptions,
 ): Promise<void> {
   const hook = lifecycle?.preStop;
   if (hook === undefined) return;
-  if (hook.sleep !== undefined) return clock.sleep(Math.min(hook.sleep.seconds * SECOND_MS, withinMs));
+  if (hook.sleep !== undefined) return sleepUpTo(clock, Math.min(hook.sleep.seconds * SECOND_MS - passedMs, withinMs));
   const command = hook.exec?.command;
   if (command === undefined || runtime.probes !== "kubelet") return;
   const done = new AbortController();
@@ -36,4 +38,8 @@ export async function runPreStop(
   });
   await Promise.race([run, timeIsUp]);
   done.abort();
+}
+
+async function sleepUpTo(clock: Clock, durationMs: number): Promise<void> {
+  if (durationMs > 0) await clock.sleep(durationMs);
 }

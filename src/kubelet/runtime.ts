@@ -22,6 +22,9 @@ export interface Runtime extends AsyncDisposable {
    */
   recover?(pods: readonly Pod[]): void;
 
+  /** What the Pod's annotations or labels say has changed: for runtimes to which they say what containers do. */
+  update?(pod: Pod): void;
+
   /** Everything that there is on this node. */
   list(): Promise<readonly SandboxStatus[]>;
   /** Undefined if there is none for the Pod of this uid. */

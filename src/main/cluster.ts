@@ -22,6 +22,7 @@ import type { WrittenConfiguration } from "../scheduler/config/written-configura
 import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
 import { CLUSTER_CONTROLLERS, mistakesInChosen } from "./controller-flags.ts";
 import { startClusterParts, type ClusterPart, type ClusterParts, type OpenedStore } from "./cluster-parts.ts";
+import { checkClusterOptions } from "./embedded/check-options.ts";
 import { driverOf, type Driver } from "./embedded/driver.ts";
 import { EmbeddedCluster } from "./embedded/embedded-cluster.ts";
 import type { LengthOfTime } from "./embedded/length-of-time.ts";
@@ -97,8 +98,13 @@ export interface Cluster extends AsyncDisposable {
   delete(reference: string, options?: InNamespace): Promise<void>;
   /**
    * Resolves with the object ("deployment/web") or the objects ("pods") when the condition is true of it; the object is undefined while
-   * there is none. Rejects with what was last seen if it takes too long.
+   * there is none. Rejects with what was last seen if it takes too long. Any number may wait at once, each for its own moment.
    */
+  until<T extends KubeObject = KubeObject>(
+    reference: `${string}/${string}`,
+    condition: (object: T | undefined) => object is undefined,
+    options?: UntilOptions,
+  ): Promise<undefined>;
   until<T extends KubeObject = KubeObject>(
     reference: `${string}/${string}`,
     condition: (object: T | undefined) => boolean,
@@ -116,12 +122,15 @@ export interface Cluster extends AsyncDisposable {
     options?: UntilOptions,
   ): Promise<T>;
 
-  /** Lets so much virtual time pass ("6m"): everything that is due on the way happens, exactly when it is due. */
+  /**
+   * Lets so much virtual time pass ("6m"): everything that is due on the way happens, exactly when it is due. Two who call this at once
+   * let the same time pass, as it does for all who wait meanwhile.
+   */
   advance(length: LengthOfTime): Promise<void>;
   /** Lets everything happen that is due at this moment of virtual time. */
   settle(): Promise<void>;
 
-  /** The machines: `stop` silences one as if its plug was pulled, `start` puts it in again. */
+  /** The machines: `stop` silences one as if its cable was cut, `start` brings it back. */
   readonly nodes: ClusterNodes;
   /** What a container of a Pod has written so far. */
   logs(pod: string, options?: InNamespace & { readonly container?: string }): Promise<string>;
@@ -145,6 +154,7 @@ export interface ExecOutcome {
 }
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  checkClusterOptions(options);
   const { from, store: config = { driver: "memory" }, log = silentLogger } = options;
   const snapshot = from === undefined ? undefined : await openSnapshotFile(from);
   const clock = clockOf(options.clock ?? "real", snapshot?.takenAtMs);

@@ -173,7 +173,7 @@ for (const { title, call, words } of [
   {
     title: "forwarding of ports",
     call: callOf("portforward"),
-    words: /cannot do portforward on node "node-0": what is simulated has no network/,
+    words: /^Error: cannot forward ports of pod "[^"]*": it is simulated and nothing listens in it$/,
   },
   {
     title: "a proxy",

@@ -27,8 +27,12 @@ export function nodesConnector(nodes: () => NodesPart | undefined, clock: Clock)
       if (target.is === "kubelet" && subresource === "attach") return channels(call, () => Promise.reject(noAttaching(target)));
       throw new Error(noWayTo(subresource, target));
     },
+    refusal: (subresource, target) => (target.is === "kubelet" && SERVED.includes(subresource) ? undefined : noWayTo(subresource, target)),
   };
 }
+
+/** Attaching is refused in its own stream, which is where kubectl looks for words. */
+const SERVED: readonly string[] = ["log", "exec", "attach"];
 
 type KubeletTarget = Extract<ConnectionTarget, { readonly is: "kubelet" }>;
 
@@ -134,5 +138,7 @@ function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
 
 function noWayTo(subresource: string, target: ConnectionTarget): string {
   if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: what is simulated has no network`;
+  if (subresource === "portforward")
+    return `cannot forward ports of pod "${target.pod?.name ?? ""}": it is simulated and nothing listens in it`;
   return `cannot do ${subresource} on node "${target.node.name}": what is simulated has no network`;
 }

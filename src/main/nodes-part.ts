@@ -50,7 +50,7 @@ export interface ClusterNodes {
   isRunning(name: string): boolean;
   /** One more; resolves with its name when it is registered. Default of the name: the next one. */
   add(name?: string): Promise<string>;
-  /** It is silent from now on, as a machine that lost its power. */
+  /** It is silent from now on, as a machine that lost its network: what runs on it goes on, and is found so if it comes back. */
   stop(name: string): Promise<void>;
   /** A stopped one is back. */
   start(name: string): Promise<void>;

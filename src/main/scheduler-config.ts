@@ -51,7 +51,8 @@ function parsed(file: string, bytes: Uint8Array): unknown {
 
 function checked(what: string, written: unknown): SchedulerConfiguration {
   const read = readSchedulerConfiguration(written, CATALOG);
-  const problems = read.ok ? problemsOfProfiles(read.configuration) : read.problems;
+  const readable = read.ok ? read.configuration : read.readable;
+  const problems = [...(read.ok ? [] : read.problems), ...(readable === undefined ? [] : problemsOfProfiles(readable))];
   if (read.ok && problems.length === 0) return read.configuration;
   throw new Error([`Cannot use ${what}:`, ...problems.map((problem) => `  ${problem}`)].join("\n"));
 }

@@ -19,8 +19,8 @@ export interface EffectsOptions {
   readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;
   /**
-   * Sends a Pod that was decided, but waits at permit or preBind, back to the queue; false if it does not wait. Such a Pod runs nowhere yet,
-   * so to preempt it nothing has to be deleted. Default: none waits.
+   * Sends a Pod that was decided, but waits at permit, back to the queue; false if it does not wait there. Such a Pod runs nowhere yet, so to
+   * preempt it nothing has to be deleted. Default: none waits.
    */
   readonly sendBack?: (pod: Pod) => boolean;
 }

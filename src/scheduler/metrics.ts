@@ -9,6 +9,8 @@ export type AttemptResult = "scheduled" | "unschedulable" | "error";
 const BOUNDS_S: readonly number[] = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
 /** Upstream's bounds of how many attempts a Pod took. */
 const ATTEMPT_BOUNDS: readonly number[] = [1, 2, 4, 8, 16];
+/** Upstream's bounds of how many Pods leave for one. */
+const VICTIM_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 
 class Histogram {
   readonly #bounds: readonly number[];
@@ -43,8 +45,8 @@ interface OfResult {
 export class SchedulerFigures {
   readonly #results = new Map<string, OfResult>();
   readonly #attempts = new Histogram(ATTEMPT_BOUNDS);
-  /** How often others were asked to leave for a Pod. */
-  preemptions = 0;
+  readonly #victims = new Histogram(VICTIM_BOUNDS);
+  #preemptionAttempts = 0;
 
   ended(result: AttemptResult, profile: string, seconds: number, attempts: number): void {
     const key = `${result} ${profile}`;
@@ -52,6 +54,16 @@ export class SchedulerFigures {
     if (known === undefined) this.#results.set(key, (known = { result, profile, durations: new Histogram(BOUNDS_S) }));
     known.durations.observe(seconds);
     if (result === "scheduled") this.#attempts.observe(attempts);
+  }
+
+  /** It was looked whether room can be made for a Pod, whatever came out. */
+  preemptionTried(): void {
+    this.#preemptionAttempts++;
+  }
+
+  /** So many are asked to leave for one Pod. */
+  victimsChosen(count: number): void {
+    this.#victims.observe(count);
   }
 
   families(queue: SchedulingQueue, cache: SchedulerCache): readonly (Family | HistogramFamily)[] {
@@ -96,8 +108,15 @@ export class SchedulerFigures {
       {
         name: "scheduler_preemption_attempts_total",
         type: "counter",
-        help: "How often Pods of lower priority were asked to leave",
-        samples: [{ labels: {}, value: this.preemptions }],
+        help: "How often it was looked whether Pods of lower priority could make room for one, whatever came out",
+        samples: [{ labels: {}, value: this.#preemptionAttempts }],
+      },
+      {
+        name: "scheduler_preemption_victims",
+        type: "histogram",
+        help: "How many Pods were chosen to leave for one",
+        bounds: VICTIM_BOUNDS,
+        samples: [this.#victims.sample({})],
       },
     ];
   }

@@ -1,6 +1,9 @@
 /**
  * Tells in a Pod's status why it has no node (condition PodScheduled) and which node is being freed for it. Written beside the cycles; of
  * several that wait for one Pod only the newest is written. One that cannot be written is not tried again: the next attempt tells it anew.
+ *
+ * A Pod that has a node is never told that it has none: whoever is about to bind it takes back what is not written yet (`supersede`), and
+ * waits for the write under way, which would otherwise come after the binding and overwrite what the server says by it.
  */
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodCondition } from "../api/generated/core/v1.ts";
@@ -11,6 +14,7 @@ import { formatTime } from "../api/machinery/time.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Client } from "../client/client.ts";
+import type { ClusterView } from "./framework/plugin.ts";
 
 export interface Verdict {
   /** "Unschedulable": no node will do; "SchedulerError": something else went wrong. */
@@ -22,33 +26,56 @@ export interface Verdict {
 
 export interface PodConditionsOptions {
   readonly client: Client;
+  /** The newest version of a Pod. */
+  readonly cluster: Pick<ClusterView, "pod">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
+/** A write under way. */
+interface Write {
+  /** Never rejects. */
+  over: Promise<void>;
+  /** What is to be written next. */
+  next: { readonly pod: Pod; readonly verdict: Verdict } | undefined;
+}
+
 export class PodConditions {
   readonly #options: PodConditionsOptions;
-  /** By uid: what is to be written when the write under way is over; undefined if nothing is. */
-  readonly #waiting = new Map<string, { readonly pod: Pod; readonly verdict: Verdict } | undefined>();
+  /** By uid. */
+  readonly #writes = new Map<string, Write>();
 
   constructor(options: PodConditionsOptions) {
     this.#options = options;
   }
 
-  /** Never waits, never fails. */
+  /** Never waits, never fails. A Pod that is gone or has a node is told nothing. */
   tell(pod: Pod, verdict: Verdict): void {
     const uid = pod.metadata.uid ?? "";
-    if (this.#waiting.has(uid)) return void this.#waiting.set(uid, { pod, verdict });
-    const patch = patchOf(pod, verdict, this.#options.clock.now());
+    const underWay = this.#writes.get(uid);
+    if (underWay !== undefined) {
+      underWay.next = { pod, verdict };
+      return;
+    }
+    const newest = this.#withoutNode(pod);
+    const patch = newest === undefined ? undefined : patchOf(newest, verdict, this.#options.clock.now());
     if (patch === undefined) return;
-    this.#waiting.set(uid, undefined);
-    void this.#write(pod, patch).then(() => this.#written(uid));
+    const write: Write = { next: undefined, over: this.#write(pod, patch).then(() => this.#written(uid, write)) };
+    this.#writes.set(uid, write);
   }
 
-  /** Writes under way. */
-  get size(): number {
-    return this.#waiting.size;
+  /** The Pod is about to be bound: nothing more is written. Resolves when what is being written is; undefined if nothing is. */
+  supersede(uid: string): Promise<void> | undefined {
+    const write = this.#writes.get(uid);
+    if (write !== undefined) write.next = undefined;
+    return write?.over;
+  }
+
+  /** The newest version; undefined if it is gone, another one, or has a node. */
+  #withoutNode({ metadata: { namespace = "", name, uid } }: Pod): Pod | undefined {
+    const newest = this.#options.cluster.pod(namespace, name);
+    return newest?.metadata.uid === uid && (newest?.spec?.nodeName ?? "") === "" ? newest : undefined;
   }
 
   async #write({ metadata: { namespace, name } }: Pod, patch: Json): Promise<void> {
@@ -61,9 +88,8 @@ export class PodConditions {
     }
   }
 
-  #written(uid: string): void {
-    const next = this.#waiting.get(uid);
-    this.#waiting.delete(uid);
+  #written(uid: string, { next }: Write): void {
+    this.#writes.delete(uid);
     if (next !== undefined) this.tell(next.pod, next.verdict);
   }
 }

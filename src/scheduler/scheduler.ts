@@ -34,7 +34,7 @@ import type { PodInQueue } from "./queue/waiting-pod.ts";
 import { Scheduling } from "./scheduling.ts";
 
 /** Bindings and evictions at once. More would only wait in the API server; decisions wait for them instead. */
-const UNDER_WAY_MAX = 500;
+const UNDER_WAY_MAX_DEFAULT = 500;
 /** So long it decides without letting others have a turn. */
 const TURN_MS = 5;
 
@@ -46,6 +46,8 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Bindings and evictions at once; default: UNDER_WAY_MAX_DEFAULT. */
+  readonly underWayMax?: number;
   /** Gives up a start that waits for a server that does not answer. */
   readonly signal?: AbortSignal;
 }
@@ -91,7 +93,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   const cache = new SchedulerCache({ log });
   const figures = new SchedulerFigures();
   const decisions = new Decisions();
-  const conditions = new PodConditions({ client, clock, log, signal });
+  const conditions = new PodConditions({ client, cluster, clock, log, signal });
   const turns = new Turns(new RoundRobin(random.derive("equal nodes")));
   const scheduling = new Scheduling({
     ...{ profiles, recorders, cache, queue, nominator, cluster, conditions, decisions, figures, turns, clock, log, signal },
@@ -99,7 +101,8 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   late.scheduling = scheduling;
   const isOurs = ({ spec }: Pod) => profiles.has(spec?.schedulerName ?? "");
   starting.use(tellClusterEvents({ informers, cache, queue, isOurs, onAssumedGone: (pod) => void scheduling.sendBack(pod) }));
-  const deciding = decideAll(queue, scheduling, clock, signal);
+  const { underWayMax = UNDER_WAY_MAX_DEFAULT } = options;
+  const deciding = decideAll({ queue, scheduling, clock, underWayMax }, signal);
   const owned = starting.move();
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
@@ -145,14 +148,21 @@ function byPreemptor(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventR
   };
 }
 
+interface Deciding {
+  readonly queue: SchedulingQueue;
+  readonly scheduling: Scheduling;
+  readonly clock: Clock;
+  readonly underWayMax: number;
+}
+
 /** Until it is stopped. Others have their turn in between: decisions wait for nothing, and would let nobody else work. Never rejects. */
-async function decideAll(queue: SchedulingQueue, scheduling: Scheduling, clock: Clock, signal: AbortSignal): Promise<void> {
+async function decideAll({ queue, scheduling, clock, underWayMax }: Deciding, signal: AbortSignal): Promise<void> {
   let turnBeganAtMs = clock.monotonic();
   while (!signal.aborted) {
     const taken = queue.tryPop() ?? (await queue.pop(signal).catch(() => undefined));
     if (taken === undefined) return;
     scheduling.attempt(taken);
-    while (scheduling.underWay >= UNDER_WAY_MAX) await scheduling.oneIsOver();
+    while (scheduling.underWay >= underWayMax) await scheduling.oneIsOver();
     if (clock.monotonic() - turnBeganAtMs < TURN_MS) continue;
     await new Promise<void>((resolve) => clock.soon(resolve));
     turnBeganAtMs = clock.monotonic();

@@ -4,9 +4,9 @@ import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { StatusError } from "../api/machinery/status-error.ts";
-import type { Transport } from "../api/machinery/transport.ts";
+import type { Transport, TransportRequest } from "../api/machinery/transport.ts";
 import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
-import { BindingGate, bindingsThrough, type OnBinding } from "./framework/testing/bindings.ts";
+import { BindingGate, bindingsThrough, requestsThrough, type OnBinding } from "./framework/testing/bindings.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
 
 const key = (name: string) => ({ namespace: "default", name });
@@ -28,6 +28,19 @@ function failing(error: () => StatusError, times: ReadonlyMap<string, number>): 
   };
 }
 
+function isStatusPatch({ verb, subresource }: TransportRequest): boolean {
+  return verb === "patch" && subresource === "status";
+}
+
+function sampleOf({ scheduler }: ScheduledServer, wanted: string): number {
+  const family = scheduler.metrics().find(({ name }) => name === wanted);
+  const sample = family?.type === "histogram" ? family.samples[0]?.count : family?.samples[0]?.value;
+  return Number(sample);
+}
+
+const preemptionFigures = (cluster: ScheduledServer) =>
+  ["scheduler_preemption_attempts_total", "scheduler_preemption_victims"].map((name) => sampleOf(cluster, name));
+
 describe("preemption", () => {
   test("Pods of lower priority leave, the node is kept for who comes, and it is bound when they are gone", async () => {
     await using cluster = await startScheduledServer({}, aNode("n1"), aNode("n2", { unschedulable: true }));
@@ -39,6 +52,7 @@ describe("preemption", () => {
     equal(high.status?.nominatedNodeName, "n1");
     const message = "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable.";
     equal(conditionOf(high, "PodScheduled")["reason"], "Unschedulable");
+    deepEqual(preemptionFigures(cluster), [1, 1]);
     ok(String(conditionOf(high, "PodScheduled")["message"]).startsWith(message), String(conditionOf(high, "PodScheduled")["message"]));
     deepEqual([victim.metadata.deletionTimestamp !== undefined, spared.metadata.deletionTimestamp], [true, undefined]);
     deepEqual(conditionOf(victim, "DisruptionTarget"), {
@@ -67,6 +81,8 @@ describe("preemption", () => {
     deepEqual(await cluster.places(), ["high waits", "low on n1"]);
     equal((await cluster.pod("low")).metadata.deletionTimestamp, undefined);
     match((await cluster.told("high"))[0] ?? "", /preemption: not eligible due to preemptionPolicy=Never\.$/);
+    // Who looks in vain has tried, too.
+    deepEqual(preemptionFigures(cluster), [1, 0]);
   });
 
   test("a nomination ends when the node is gone, and the Pod goes elsewhere", async () => {
@@ -80,6 +96,53 @@ describe("preemption", () => {
 
     equal((await cluster.pod("high")).spec?.nodeName, "n2");
   });
+});
+
+for (const priority of [10, 5]) {
+  test(`a nomination that ends lets a Pod of priority ${priority} try that was refused for one of priority 10`, async () => {
+    await using cluster = await startScheduledServer({}, aNode("n1"), aPod("low", { cpu: "3", node: "n1" }));
+    await cluster.make(aPod("high", { cpu: "2", priority: 10 }));
+    await cluster.make(aPod("waits", { cpu: "1", priority, preemptionPolicy: "Never" }));
+    await cluster.clock.advance(20_000);
+    deepEqual(await cluster.places(), ["high waits", "low on n1", "waits waits"]);
+
+    await kill(cluster, "high");
+    await cluster.clock.settle();
+
+    deepEqual(await cluster.places(), ["low on n1", "waits on n1"]);
+  });
+}
+
+test("what helps a Pod while its victims are being told is not lost: it is tried when they have been", async () => {
+  const gate = new BindingGate();
+  const around = requestsThrough(({ verb }) => verb === "delete", gate.through);
+  await using cluster = await startScheduledServer({ around }, aNode("n1"), aPod("low", { cpu: "3", node: "n1" }));
+  await cluster.make(aPod("high", { cpu: "2", priority: 10 }));
+  await cluster.clock.advance(20_000);
+
+  await cluster.make(aNode("n2"));
+  equal(cluster.scheduler.waiting(key("high"))?.gatedBy, "DefaultPreemption");
+  gate.open();
+  await cluster.clock.settle();
+
+  deepEqual(await cluster.places(), ["high on n2", "low on n1"]);
+});
+
+test("a Pod that has a node is not told afterwards that it has none, however slow the server is to write that", async () => {
+  const gate = new BindingGate();
+  const around = requestsThrough(isStatusPatch, gate.through);
+  await using cluster = await startScheduledServer({ around }, aNode("n1", { unschedulable: true }));
+  await cluster.make(aPod("p"));
+  equal(gate.waiting, 1);
+
+  await cluster.client.patch(nodes, { name: "n1" }, { type: "merge", value: { spec: { unschedulable: null } } });
+  await cluster.clock.advance(20_000);
+  deepEqual(await cluster.places(), ["p waits"], "the binding waits for what is being written");
+  gate.open();
+  await cluster.clock.advance(20_000);
+
+  deepEqual(await cluster.places(), ["p on n1"]);
+  deepEqual(conditionOf(await cluster.pod("p"), "PodScheduled"), { status: "True", reason: undefined, message: undefined });
 });
 
 test("room that cannot be made is made later, and the server is not asked all the time", async () => {
@@ -140,6 +203,39 @@ describe("a binding that fails", () => {
       );
     });
   }
+
+  test("since the server does not know the Pod is the end of it, and nothing is told", async () => {
+    const around = bindingsThrough(failing(() => new StatusError("NotFound", 'pods "p" not found'), new Map([["p", 9]])));
+    await using cluster = await startScheduledServer({ around }, aNode("n1"));
+
+    await cluster.make(aPod("p", { cpu: "3" }), aPod("q", { cpu: "3" }));
+    await cluster.clock.advance(20_000);
+
+    deepEqual(await cluster.places(), ["p waits", "q on n1"]);
+    deepEqual([await cluster.told("p"), cluster.scheduler.waiting(key("p"))], [[], undefined]);
+  });
+
+  test("is tried again with what became of the Pod meanwhile", async () => {
+    const gate = new BindingGate();
+    const fails = failing(() => new StatusError("InternalError", "the server broke"), new Map([["p", 1]]));
+    const binding = bindingsThrough((request, send) => gate.through(request, () => fails(request, send)));
+    // What is told of the failure is another version, of which the queue would learn in any case.
+    const telling = new BindingGate();
+    const around = (transport: Transport) => requestsThrough(isStatusPatch, telling.through)(binding(transport));
+    await using cluster = await startScheduledServer({ around }, aNode("n1"));
+    await cluster.make(aPod("p"));
+
+    await cluster.client.patch(pods, key("p"), { type: "merge", value: { metadata: { labels: { is: "new" } } } });
+    await cluster.clock.settle();
+    gate.open();
+    await cluster.clock.settle();
+
+    const { place, info } = cluster.scheduler.waiting(key("p")) ?? {};
+    deepEqual([place, info?.labels], ["backoff", { is: "new" }]);
+    telling.open();
+    await cluster.clock.advance(10_000);
+    deepEqual(await cluster.places(), ["p on n1"]);
+  });
 
   test("helps who waits for the room", async () => {
     const gate = new BindingGate();
@@ -216,6 +312,7 @@ describe("a Pod that is deleted after it was decided and before it is bound", ()
 
     await kill(cluster, "p");
     await cluster.clock.settle();
+    equal(gate.waiting, 2, "who waited for the room is decided before the server has answered");
     gate.open();
     await cluster.clock.advance(10 * 60_000);
 

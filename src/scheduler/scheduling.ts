@@ -16,9 +16,18 @@ import { decide, type Diagnosis, type Placed, type Turns, type Unschedulable } f
 import { eventNote, fitErrorMessage, NO_NODES_MESSAGE } from "./cycle/fit-error.ts";
 import { askPostFilters } from "./cycle/post-filter.ts";
 import type { Profile } from "./cycle/profile.ts";
-import { diagnosisOf, permit, reserve, unreserve, waitOnPermit, type PermitWait, type Refusal } from "./cycle/reserve.ts";
+import {
+  diagnosisOf,
+  reserveAndPermit,
+  unreserve,
+  waitOnPermit,
+  type PermitResult,
+  type PermitWait,
+  type Refusal,
+} from "./cycle/reserve.ts";
 import type { Decisions } from "./decisions.ts";
 import { POD_DELETED } from "./events/pod-changes.ts";
+import { podInfoOf } from "./framework/make-pod-info.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 import type { PodInfo } from "./framework/pod-info.ts";
 import type { SchedulerFigures } from "./metrics.ts";
@@ -61,13 +70,15 @@ export class Scheduling {
   readonly #context: SchedulingContext;
   /** Pods that are decided and held back by a plugin, by uid: how each is sent back. */
   readonly #heldBack = new Map<string, AbortController>();
+  /** One for each Pod that is held back. They ask nothing of the API server, so however many there are, others go on. */
+  readonly #waits = new Set<Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(context: SchedulingContext) {
     this.#context = context;
   }
 
-  /** Bindings and evictions that are not over. */
+  /** Bindings and evictions that are not over. Pods that a plugin holds back are not among them. */
   get underWay(): number {
     return this.#underWay.size;
   }
@@ -77,8 +88,9 @@ export class Scheduling {
     if (this.#underWay.size > 0) await Promise.race(this.#underWay);
   }
 
+  /** Those held back, too. */
   async allAreOver(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#waits.size + this.#underWay.size > 0) await Promise.all([...this.#waits, ...this.#underWay]);
   }
 
   /** Sends a Pod that is held back by a plugin to the queue again; false if it is not. */
@@ -121,42 +133,52 @@ export class Scheduling {
   // ── a node was found ──────────────────────────────────────────────────────────────────────────────
 
   #place(attempt: Attempt, placed: Placed): void {
-    const { cache, nominator } = this.#context;
+    const { cache, nominator, log } = this.#context;
     const { info, profile } = attempt;
     const { nodeName } = placed;
     // The cluster has told meanwhile that it has a node.
     if (!cache.assume(info, nodeName)) return this.#context.queue.done(info.uid);
     const nominatedBefore = nominator.nodeOf(info.uid);
     nominator.delete(info.uid);
-    const refusal = reserve(profile, info, nodeName);
-    const permitted = refusal === undefined ? permit(profile, info, nodeName) : undefined;
-    const refused = refusal ?? (permitted?.is === "rejected" ? permitted.refusal : undefined);
-    if (refused !== undefined) {
-      if (refusal === undefined) unreserve(profile, info, nodeName);
-      cache.forget(info.uid);
-      if (nominatedBefore !== undefined) nominator.nominate(info, nominatedBefore);
-      return this.#turnedAway(attempt, diagnosisOf(refused, nodeName));
+    let permitted: PermitResult | undefined;
+    try {
+      permitted = reserveAndPermit(profile, info, nodeName, log);
+    } finally {
+      if (permitted === undefined || permitted.is === "rejected") {
+        cache.forget(info.uid);
+        if (nominatedBefore !== undefined) nominator.nominate(info, nominatedBefore);
+      }
     }
-    this.#track(this.#carryOut(attempt, placed, permitted?.is === "wait" ? permitted.waits : []));
+    if (permitted.is === "rejected") return this.#turnedAway(attempt, diagnosisOf(permitted.refusal, nodeName));
+    if (permitted.is === "wait") return track(this.#waits, this.#hold(attempt, placed, permitted.waits));
+    track(this.#underWay, this.#carryOut(attempt, placed));
+  }
+
+  /** Until the plugins let it go. Never rejects. */
+  async #hold(attempt: Attempt, placed: Placed, waits: readonly PermitWait[]): Promise<void> {
+    try {
+      const refusal = await this.#waited(attempt, waits);
+      if (refusal !== undefined) return this.#refusedThere(attempt, placed, refusal);
+    } catch (error) {
+      return this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
+    }
+    track(this.#underWay, this.#carryOut(attempt, placed));
   }
 
   /** Never rejects. */
-  async #carryOut(attempt: Attempt, placed: Placed, waits: readonly PermitWait[]): Promise<void> {
-    const { info } = attempt;
+  async #carryOut(attempt: Attempt, placed: Placed): Promise<void> {
     try {
-      const refusal = (await this.#waited(attempt, waits)) ?? (await this.#bound(attempt, placed.nodeName));
-      if (refusal !== undefined)
-        return this.#notBound(attempt, placed.nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, placed.nodeName)));
-      this.#placedFor(attempt, placed);
+      const refusal = await this.#bound(attempt, placed.nodeName);
+      if (refusal !== undefined) return this.#refusedThere(attempt, placed, refusal);
     } catch (error) {
       // The Pod is gone, or has a node: its informer says the rest.
-      if (isReason(error, "NotFound")) return this.#notBound(attempt, placed.nodeName, () => this.#context.queue.done(info.uid));
-      this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
+      if (isReason(error, "NotFound")) return this.#notBound(attempt, placed.nodeName, () => this.#context.queue.done(attempt.info.uid));
+      return this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
     }
+    this.#placedFor(attempt, placed);
   }
 
   async #waited({ info }: Attempt, waits: readonly PermitWait[]): Promise<Refusal | undefined> {
-    if (waits.length === 0) return undefined;
     const { clock, signal } = this.#context;
     const held = new AbortController();
     this.#heldBack.set(info.uid, held);
@@ -168,11 +190,14 @@ export class Scheduling {
   }
 
   async #bound({ info, profile }: Attempt, nodeName: string): Promise<Refusal | undefined> {
-    const { signal } = this.#context;
+    const { signal, conditions } = this.#context;
     for (const plugin of profile.preBind) {
       const rejection = await plugin.preBind?.(info, nodeName, signal);
       if (rejection !== undefined) return { plugin: plugin.name, rejection };
     }
+    // What was told of an earlier attempt must not come after the binding.
+    const telling = conditions.supersede(info.uid);
+    if (telling !== undefined) await telling;
     for (const plugin of profile.bind) {
       if ((await plugin.bind?.(info, nodeName, signal)) === true) return undefined;
     }
@@ -180,20 +205,31 @@ export class Scheduling {
   }
 
   #placedFor(attempt: Attempt, { nodeName, refused, scores }: Placed): void {
-    const { queue, recorders, figures } = this.#context;
+    const { queue, recorders, figures, log } = this.#context;
     const { info, profile } = attempt;
     queue.done(info.uid);
     const message = `Successfully assigned ${info.key} to ${nodeName}`;
     recorders.get(profile.schedulerName)?.record(info.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
     figures.ended("scheduled", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     this.#record(attempt, { outcome: "placed", nodeName, message, refused, scores });
-    for (const plugin of profile.postBind) plugin.postBind?.(info, nodeName);
+    for (const plugin of profile.postBind) {
+      try {
+        plugin.postBind?.(info, nodeName);
+      } catch (error) {
+        // Whatever it says, the Pod is bound.
+        log.error("A plugin failed after a Pod was bound", { plugin: plugin.name, pod: info.key, node: nodeName, error });
+      }
+    }
+  }
+
+  #refusedThere(attempt: Attempt, { nodeName }: Placed, refusal: Refusal): void {
+    this.#notBound(attempt, nodeName, () => this.#turnedAway(attempt, diagnosisOf(refusal, nodeName)));
   }
 
   /** What was reserved is free again, and may help others. */
   #notBound({ info, profile }: Attempt, nodeName: string, then: () => void): void {
-    const { cache, queue } = this.#context;
-    unreserve(profile, info, nodeName);
+    const { cache, queue, log } = this.#context;
+    unreserve(profile, info, nodeName, log);
     const assumed = cache.pod(info.uid)?.info.pod;
     // Otherwise the cluster has told that it is there after all.
     if (cache.forget(info.uid) && assumed !== undefined)
@@ -205,11 +241,13 @@ export class Scheduling {
 
   #refused(attempt: Attempt, { diagnosis, whatIf }: Unschedulable): void {
     const { info, profile } = attempt;
+    const { figures } = this.#context;
+    if (whatIf !== undefined && profile.postFilter.length > 0) figures.preemptionTried();
     const answer = whatIf === undefined ? undefined : askPostFilters(profile, info, whatIf);
     if (answer?.is !== "nominated") return this.#turnedAway(attempt, diagnosis, answer);
     this.#turnedAway(attempt, diagnosis, undefined, answer.nodeName);
-    this.#context.figures.preemptions++;
-    this.#track(this.#makeRoom(attempt, answer.act));
+    figures.victimsChosen(answer.victims);
+    track(this.#underWay, this.#makeRoom(attempt, answer.act));
   }
 
   /** Never rejects. */
@@ -238,15 +276,15 @@ export class Scheduling {
     nominatedNodeName?: string,
   ): void {
     const { nominator, figures } = this.#context;
-    const { info, profile } = attempt;
+    const { profile } = attempt;
     const message =
       diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
     figures.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
-    if (nominatedNodeName !== undefined) nominator.nominate(info, nominatedNodeName);
-    else if (answer?.clearsNomination === true) nominator.nominate(info, undefined);
     const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
     const by = diagnosis.nodeCount === 0 ? new Set([NO_NODES]) : diagnosis.unschedulablePlugins;
     const isBack = this.#putBack(attempt, { is: "refused", by });
+    // Afterwards: what is decided now holds, whatever the status says of earlier nominations.
+    if (isBack && nomination !== undefined) nominator.nominate(attempt.taken.info, nominatedNodeName);
     const nodeName = nominatedNodeName === undefined ? {} : { nodeName: nominatedNodeName };
     this.#record(attempt, { outcome: "unschedulable", ...nodeName, message, refused: diagnosis.refused, scores: [] });
     if (isBack) this.#tell(attempt, "Unschedulable", message, nomination);
@@ -264,15 +302,21 @@ export class Scheduling {
     if (isBack) this.#tell(attempt, "SchedulerError", message, undefined);
   }
 
-  /** False if the Pod is gone, another one, or has a node by now: then there is nobody to try again and nothing to tell. */
+  /**
+   * As the cluster knows it now: of a Pod that is being bound the queue is told nothing. False if the Pod is gone, another one, or has a node
+   * by now: then there is nobody to try again and nothing to tell.
+   */
   #putBack({ info }: Attempt, failure: Parameters<SchedulingQueue["putBack"]>[1]): boolean {
     const { cluster, queue } = this.#context;
     const { namespace = "", name } = info.pod.metadata;
     const seen = cluster.pod(namespace, name);
-    const isThere = seen?.metadata.uid === info.uid && (seen.spec?.nodeName ?? "") === "";
-    if (isThere) queue.putBack(info.uid, failure);
-    else queue.done(info.uid);
-    return isThere;
+    if (seen?.metadata.uid !== info.uid || (seen.spec?.nodeName ?? "") !== "") {
+      queue.done(info.uid);
+      return false;
+    }
+    queue.update(podInfoOf(seen, info));
+    queue.putBack(info.uid, failure);
+    return true;
   }
 
   #tell({ info, profile }: Attempt, reason: "Unschedulable" | "SchedulerError", message: string, nomination: string | undefined): void {
@@ -296,9 +340,10 @@ export class Scheduling {
   #secondsSince({ beganAtMs }: Attempt): number {
     return (this.#context.clock.monotonic() - beganAtMs) / 1_000;
   }
+}
 
-  #track(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.then(() => this.#underWay.delete(work));
-  }
+/** `work` never rejects. */
+function track(among: Set<Promise<void>>, work: Promise<void>): void {
+  among.add(work);
+  void work.then(() => among.delete(work));
 }

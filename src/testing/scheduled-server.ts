@@ -17,7 +17,9 @@ import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
 import { CATALOG, schedulerConfig } from "../main/scheduler-config.ts";
 import { SCHEDULER_AGENT } from "../main/scheduler-part.ts";
-import { startScheduler, type RunningScheduler } from "../scheduler/scheduler.ts";
+import { defaultSchedulerConfiguration } from "../scheduler/config/read-configuration.ts";
+import type { Plugin, PluginFactory } from "../scheduler/framework/plugin.ts";
+import { startScheduler, type RunningScheduler, type SchedulerOptions } from "../scheduler/scheduler.ts";
 import { driven } from "./driven.ts";
 import { makeObject } from "./given.ts";
 
@@ -26,6 +28,9 @@ export type WrittenSchedulerConfiguration = NonNullable<Parameters<typeof schedu
 export interface SchedulerStart {
   /** Default: upstream's one profile. */
   readonly configuration?: WrittenSchedulerConfiguration | undefined;
+  /** One more plugin in the default profile, which is then the only one. */
+  readonly plugin?: Plugin | undefined;
+  readonly underWayMax?: number | undefined;
   readonly seed?: number | undefined;
   /** What comes between the scheduler and the server. */
   readonly around?: ((transport: Transport) => Transport) | undefined;
@@ -97,17 +102,23 @@ export async function makeFor(client: Client, object: object): Promise<void> {
 /** Resolves when it works, for which the clock must be driven. Whoever calls it stops it. */
 export function beginScheduler(
   server: StartedServer,
-  { configuration, seed = 1, around, signal }: SchedulerStart = {},
+  { configuration, plugin, underWayMax, seed = 1, around, signal }: SchedulerStart = {},
 ): Promise<RunningScheduler> {
   const { clock } = server;
   const transport = server.server.transport({ user: KUBE_SCHEDULER, userAgent: SCHEDULER_AGENT });
   return startScheduler({
     transport: around?.(transport) ?? transport,
-    configuration: schedulerConfig(configuration),
-    catalog: CATALOG,
+    ...(plugin === undefined ? { configuration: schedulerConfig(configuration), catalog: CATALOG } : havingToo(plugin)),
+    ...(underWayMax === undefined ? {} : { underWayMax }),
     ...{ clock, random: seededRandom(seed), log: silentLogger },
     ...(signal === undefined ? {} : { signal }),
   });
+}
+
+function havingToo(plugin: Plugin): Pick<SchedulerOptions, "configuration" | "catalog"> {
+  const factory: PluginFactory = { name: plugin.name, make: () => plugin };
+  const catalog = { defaults: [...CATALOG.defaults, { factory }] };
+  return { configuration: defaultSchedulerConfiguration(catalog), catalog };
 }
 
 export async function placesOf(client: Client): Promise<readonly string[]> {

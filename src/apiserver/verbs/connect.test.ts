@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiServerConfig } from "../api-server-config.ts";
 import type { ConnectionCall, NodeConnector } from "../connection.ts";
@@ -388,6 +388,21 @@ test("an upgrade to something else than a WebSocket is refused in words", async 
   const { code, body } = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", { connection: "Upgrade", upgrade: "SPDY/3.1" });
 
   deepEqual([code, body.message], [400, 'unable to upgrade to "SPDY/3.1": only WebSockets are spoken here']);
+});
+
+test("what cannot be had at all is refused in the connector's words, whatever a client wants to upgrade to", async () => {
+  const { connector, calls } = recording(echo);
+  await using server = await withPods({
+    ...connector,
+    refusal: (subresource) => (subresource === "portforward" ? "nothing listens" : undefined),
+  });
+  const upgrade = { connection: "Upgrade", upgrade: "SPDY/3.1" };
+
+  const { body } = await server.call("POST", `${NAMESPACE}/pods/running/portforward`, "", upgrade);
+  match(body.message, /nothing listens/);
+  const exec = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", upgrade);
+  match(exec.body.message, /only WebSockets are spoken here/);
+  deepEqual(calls, []);
 });
 
 test("a WebSocket that nobody asked for is a failure, and not sent", async () => {

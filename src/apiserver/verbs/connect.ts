@@ -90,6 +90,9 @@ async function forwarded(server: ServerContext, call: ConnectCall, resolved: Res
 function talk(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
   const { exchange, offer } = resolved.connection;
   if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
+  // Clients turn to another protocol when the first is refused, and show the last words.
+  const refusal = server.connector?.refusal?.(call.request.subresource, resolved.target);
+  if (refusal !== undefined) throw unreachable(call, new Error(refusal));
   if (server.connector !== undefined && offer === undefined)
     throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: only WebSockets are spoken here`);
   return called(server, call, resolved);

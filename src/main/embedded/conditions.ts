@@ -56,7 +56,7 @@ export function isUnschedulable(object: KubeObject | undefined): boolean {
   return conditions.some(({ type, status, reason }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable");
 }
 
-export function isGone(object: KubeObject | undefined): boolean {
+export function isGone(object: KubeObject | undefined): object is undefined {
   return object === undefined;
 }
 

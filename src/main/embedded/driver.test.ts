@@ -59,11 +59,71 @@ test("a failure is that of the operation", async () => {
   await rejects(driver.through(turns(2).then(() => Promise.reject(new Error("mine")))), /^Error: mine$/);
 });
 
-test("drivers take turns: time moves by the sum", async () => {
+test("time passes for all who wait at once together, and each is done at its own moment", async () => {
   const { clock, driver } = given();
-  const isTwelve = () => clock.monotonic() >= 12;
-  await Promise.all([driver.advance(5), driver.settle(), driver.advance(7), driver.advanceUntil(isTwelve, 100)]);
-  equal(clock.monotonic(), 12);
+  const at = async (waiting: Promise<unknown>) => waiting.then(() => clock.monotonic());
+  const isFive = () => clock.monotonic() >= 5;
+  const all = [driver.advance(7), driver.settle(), driver.advance(5), driver.advanceUntil(isFive, 100), driver.advance(7)];
+  deepEqual(await Promise.all(all.map(at)), [7, 0, 5, 5, 7]);
+  equal(clock.monotonic(), 7);
+});
+
+test("a condition that is true only for a while is seen, whoever moves the clock, also one that comes later with a nearer end", async () => {
+  const { clock, driver } = given();
+  let isOpen = false;
+  const blink = async () => {
+    await clock.sleep(10);
+    isOpen = true;
+    await clock.sleep(10);
+    isOpen = false;
+  };
+  const first = driver.advanceUntil(() => clock.monotonic() >= 60, 60);
+  const later = clock.sleep(5).then(() => Promise.all([driver.advanceUntil(() => isOpen, 100), driver.advanceUntil(() => false, 3)]));
+  void blink();
+  const seenAt = later.then((seen) => [...seen, clock.monotonic()]);
+  const hour = driver.advance(3_600_000);
+  deepEqual(await seenAt, [true, false, 10]);
+  equal(await first, true);
+  await hour;
+  equal(clock.monotonic(), 3_600_000);
+});
+
+test("what is due at the very end of the time counts, all of it", async () => {
+  const { clock, driver } = given();
+  let done = 0;
+  for (let index = 0; index < 3; index++) void clock.sleep(10).then(() => done++);
+  equal(await driver.advanceUntil(() => done === 3, 10), true);
+  equal(clock.monotonic(), 10);
+});
+
+test("one condition that throws is no matter of the others", async () => {
+  const { clock, driver } = given();
+  const failing = driver.advanceUntil(() => {
+    throw new Error("mine");
+  }, 5);
+  const other = driver.advance(10);
+  await rejects(failing, /^Error: mine$/);
+  await other;
+  equal(clock.monotonic(), 10);
+});
+
+test("an operation is not given up while others move time, nor when they do so again and again", async () => {
+  const { clock, driver, turns } = given();
+  const late = driver.through(clock.sleep(5_000).then(() => "late"));
+  await driver.settle();
+  await driver.through(turns(3));
+  for (let second = 0; second < 5; second++) await driver.advance(1_000);
+  equal(await late, "late");
+});
+
+test("work that throws fails who moves time, and the next can go on", async () => {
+  const { clock, driver } = given();
+  clock.soon(() => {
+    throw new Error("mine");
+  });
+  await rejects(driver.advance(5), /^Error: mine$/);
+  await driver.advance(5);
+  equal(clock.monotonic(), 5);
 });
 
 test("a condition is looked at until its time is over, which is exact", async () => {

@@ -1,7 +1,8 @@
 /**
  * Who moves the time of a cluster under virtual time. Nothing happens there unless somebody lets it; so whoever asks such a cluster for
  * something (a request, a stop) is let through at the present moment, and only `advance` and `until` let time pass. Any number may ask at
- * once: they take turns at the clock, which has one driver at a time.
+ * once: one loop has the clock, goes only as far as the nearest of them needs, and looks after every step at what each of them waits for.
+ * So time passes for all of them together, as real time does, and none misses a moment that another has moved the clock over.
  * Under the real time all of this is nothing: things happen by themselves.
  */
 import type { Clock } from "../../base/clock.ts";
@@ -19,6 +20,7 @@ export interface Driver {
   toTheEnd<T>(operation: Promise<T>, withinMs: number): Promise<T>;
   /** All that is due now. */
   settle(): Promise<void>;
+  /** From now on: two who do so at once let the same time pass. */
   advance(durationMs: number): Promise<void>;
   /** Lets time pass until `isMet`, at most so long; whether it was. */
   advanceUntil(isMet: () => boolean, withinMs: number): Promise<boolean>;
@@ -40,14 +42,26 @@ interface Waiter {
   giveUp?(reason: Error): void;
 }
 
+/** Somebody for whom time passes. */
+interface Need {
+  readonly endMs: number;
+  isMet(): boolean;
+  /** Whether it was met before the end. */
+  over(isMet: boolean): void;
+  fail(reason: unknown): void;
+}
+
 class VirtualDriver implements Driver {
   readonly #clock: VirtualClock;
-  /** The last of those who have, or wait for, the clock. */
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #needs = new Set<Need>();
+  /** Whether somebody has come whose end may be nearer than where the clock is on its way to. */
+  #hasNewNeed = false;
   readonly #waiting = new Set<Waiter>();
-  /** Rounds in a row that ended without one of them coming through. */
+  /** Rounds in a row in which nobody moved time, and none of those who wait came through. */
   #idleRounds = 0;
-  #running: Promise<void> | undefined;
+  /** The present one. */
+  #idleRound: Promise<void> | undefined;
+  #isRunning = false;
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
@@ -59,8 +73,8 @@ class VirtualDriver implements Driver {
     try {
       return await Promise.race([this.#letThrough(operation, waiter), inVain]);
     } finally {
-      // Who gets an answer finds nobody at the clock.
-      await this.#running;
+      // Who gets an answer finds nobody at the clock, unless somebody moves it.
+      await this.#idleRound?.catch(() => undefined);
     }
   }
 
@@ -76,7 +90,7 @@ class VirtualDriver implements Driver {
       this.#idleRounds = 0;
     };
     void operation.finally(done).catch(() => undefined);
-    this.#running ??= this.#run();
+    void this.#run();
     return operation;
   }
 
@@ -89,45 +103,92 @@ class VirtualDriver implements Driver {
   }
 
   settle(): Promise<void> {
-    // Also what sleeps for no time at all, to let others go first.
-    return this.#inTurn(() => this.#clock.advance(0));
+    return this.advance(0);
   }
 
-  advance(durationMs: number): Promise<void> {
-    return this.#inTurn(() => this.#clock.advance(durationMs));
+  async advance(durationMs: number): Promise<void> {
+    await this.advanceUntil(() => false, durationMs);
   }
 
-  async advanceUntil(isMet: () => boolean, withinMs: number): Promise<boolean> {
-    const endMs = this.#clock.monotonic() + withinMs;
-    // Time itself is a reason for a condition to be looked at, so the end is looked at, too.
-    await this.#inTurn(() => this.#clock.advanceUntil(() => isMet() || this.#clock.monotonic() >= endMs, { withinMs }));
-    return isMet();
+  advanceUntil(isMet: () => boolean, withinMs: number): Promise<boolean> {
+    return new Promise((over, fail) => {
+      this.#needs.add({ endMs: this.#clock.monotonic() + withinMs, isMet, over, fail });
+      this.#hasNewNeed = true;
+      void this.#run();
+    });
   }
 
-  /** Never rejects. */
+  /** One at a time. Never rejects. */
   async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     // Who has just asked may be there already by the next promise: then nothing is to be driven.
     await Promise.resolve();
     let reason = new Error("This waits for time to pass, which it does only by advance and until: call one of them meanwhile");
-    while (this.#waiting.size > 0 && this.#idleRounds < ROUNDS_MAX) {
-      this.#idleRounds++;
-      try {
-        await this.settle();
-      } catch (error) {
-        // An endless loop at one moment: nobody will come through.
-        reason = error as Error;
-        break;
+    try {
+      while (this.#needs.size > 0 || (this.#waiting.size > 0 && this.#idleRounds < ROUNDS_MAX)) {
+        if (this.#needs.size > 0) await this.#moveTime();
+        else await this.#idle();
       }
+    } catch (error) {
+      // An endless loop at one moment, or work that throws: nobody will come through.
+      reason = error as Error;
     }
-    this.#running = undefined;
+    this.#isRunning = false;
+    for (const need of this.#needs) need.fail(reason);
+    this.#needs.clear();
     // Those who can wait come through when somebody else moves the clock.
     for (const waiter of this.#waiting) waiter.giveUp?.(reason);
     this.#waiting.clear();
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const mine = this.#turn.then(work, work);
-    this.#turn = mine.catch(() => undefined);
-    return mine;
+  async #idle(): Promise<void> {
+    this.#idleRounds++;
+    // Also what sleeps for no time at all, to let others go first.
+    this.#idleRound = this.#clock.advance(0);
+    try {
+      await this.#idleRound;
+    } finally {
+      this.#idleRound = undefined;
+    }
+  }
+
+  /** Until somebody has what they need, or somebody new has come. */
+  async #moveTime(): Promise<void> {
+    // Who waits for an operation is not given up while others move time, nor at once when they are done: they may go on.
+    this.#idleRounds = 0;
+    this.#hasNewNeed = false;
+    const nearestMs = Math.min(...Array.from(this.#needs, ({ endMs }) => endMs));
+    // Somebody at least is done at the nearest end, so it is never said that waiting was in vain.
+    const withinMs = Math.max(0, nearestMs - this.#clock.monotonic());
+    await this.#clock.advanceUntil(() => this.#dismissThoseDone() || this.#hasNewNeed, { withinMs });
+  }
+
+  /** Whether there were any. */
+  #dismissThoseDone(): boolean {
+    const before = this.#needs.size;
+    for (const need of this.#needs) {
+      const outcome = this.#outcomeOf(need);
+      if (outcome === undefined) continue;
+      this.#needs.delete(need);
+      outcome();
+    }
+    return this.#needs.size < before;
+  }
+
+  /** Undefined: it is open. */
+  #outcomeOf(need: Need): (() => void) | undefined {
+    try {
+      if (need.isMet()) return () => need.over(true);
+    } catch (error) {
+      return () => need.fail(error);
+    }
+    return this.#isPast(need.endMs) ? () => need.over(false) : undefined;
+  }
+
+  /** A moment is over when all that was due at it has happened. */
+  #isPast(momentMs: number): boolean {
+    const nowMs = this.#clock.monotonic();
+    return nowMs > momentMs || (nowMs === momentMs && (this.#clock.nextWakeMs ?? Infinity) > nowMs);
   }
 }

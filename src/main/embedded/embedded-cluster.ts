@@ -1,12 +1,12 @@
 /** A cluster in this process as a test holds it: what the contract in main/cluster.ts says, over the parts that run. */
 import { ADMINISTRATOR, type IdentityName } from "../../api/identities.ts";
 import { pods } from "../../api/core/v1/pod.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { Client } from "../../client/client.ts";
+import type { Client, ResourceKind } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
 import type { Decision } from "../../scheduler/decisions.ts";
 import type { Cluster, ExecOutcome, ForkOptions, InNamespace } from "../cluster.ts";
@@ -15,6 +15,7 @@ import type { ClusterNodes } from "../nodes-part.ts";
 import { drivenTransport, untilClosed } from "./own-transports.ts";
 import type { Driver } from "./driver.ts";
 import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
+import { checkForkOptions, checkUntilOptions } from "./check-options.ts";
 import { objectsOf, type Manifests } from "./manifests.ts";
 import { kindOfObject, resolveReference } from "./object-reference.ts";
 import { execIn, readLogs } from "./pod-access.ts";
@@ -96,9 +97,16 @@ export class EmbeddedCluster implements Cluster {
     for (const object of objectsOf(manifests)) {
       const kind = await kindOfObject(object, this.client);
       const placed = kind.scope === "Namespaced" ? { ...object, metadata: { namespace, ...object.metadata } } : object;
-      applied.push(await this.client.apply(kind, placed, { fieldManager: FIELD_MANAGER, force: true }));
+      applied.push(await this.#applyOne(kind, placed));
     }
     return applied;
+  }
+
+  /** What has no name but what one is to begin with can only be made anew each time. */
+  #applyOne(kind: ResourceKind, object: KubeObject): Promise<KubeObject> {
+    const { name = "", generateName = "" } = object.metadata as Partial<ObjectMeta>;
+    if (name === "" && generateName !== "") return this.client.create(kind, object, { fieldManager: FIELD_MANAGER });
+    return this.client.apply(kind, object, { fieldManager: FIELD_MANAGER, force: true });
   }
 
   async get<T extends KubeObject = KubeObject>(reference: string, options: InNamespace = {}): Promise<T> {
@@ -119,6 +127,7 @@ export class EmbeddedCluster implements Cluster {
 
   /** Its types are the contract's. */
   async until(reference: string, condition: (seen: never) => boolean, options: UntilOptions = {}): Promise<never> {
+    checkUntilOptions(options);
     const { driver, clock, random, log } = this.#options;
     const resolved = await resolveReference(reference, this.client);
     const context = { transport: this.transport({ userAgent: "k8ts" }), driver, clock, random, log, signal: this.#closed.signal };
@@ -160,6 +169,7 @@ export class EmbeddedCluster implements Cluster {
 
   async fork(options: ForkOptions = {}): Promise<Cluster> {
     this.#closed.signal.throwIfAborted();
+    checkForkOptions(options);
     // What is due now happens here, before there are two.
     await this.#options.driver?.settle();
     return this.#options.fork(options);

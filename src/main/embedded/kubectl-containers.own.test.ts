@@ -155,6 +155,10 @@ test("exec into what does not run, and attach, are refused in words", needs("kub
     "error: unable to upgrade connection: pod nowhere does not have a host assigned\n",
   );
   match(
+    await kubectl.fails("port-forward talking 0:80"),
+    /cannot forward ports of pod "talking": it is simulated and nothing listens in it/,
+  );
+  match(
     await kubectl.fails("attach talking"),
     /^error: cannot attach to container "main" in pod "talking": it is simulated and has no process; use kubectl logs --follow or kubectl exec$/m,
   );

@@ -17,6 +17,14 @@ const READ: readonly (readonly [string, Manifests, readonly string[]])[] = [
   ],
   ["a separator inside of a text", `${MAP_A}data:\n  key: |\n    a\n    ---\n    b\n`, ["a"]],
   ["lines that end as on Windows", `${MAP_A}---\n${MAP_A}`.replaceAll("\n", "\r\n"), ["a", "a"]],
+  [
+    "documents that begin on the line of the dashes",
+    `--- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n--- ${JSON.stringify(aMap("b"))}\n`,
+    ["a", "b"],
+  ],
+  ["documents with directives and ends", `%YAML 1.2\n---\n${MAP_A}...\n---\n${MAP_A}...\n%YAML 1.1\n--- # more\n${MAP_A}`, ["a", "a", "a"]],
+  ["JSON that is indented with tabs, behind YAML", `${MAP_A}---\n${JSON.stringify(aMap("b"), undefined, "\t")}\n`, ["a", "b"]],
+  ["a text with the mark of its byte order", `\uFEFF${MAP_A}---\n${MAP_A}`, ["a", "a"]],
   ["a List", { apiVersion: "v1", kind: "List", items: [aMap("a"), aMap("b")] }, ["a", "b"]],
   ["a List of a kind", { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items: [aMap("a")] }, ["a"]],
   ["nothing", "", []],
@@ -32,7 +40,13 @@ for (const [what, manifests, names] of READ) {
 }
 
 const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
-  ["YAML that is none", `${MAP_A}---\na: [1,`, /^Error: Cannot read document 2: yaml: line 2/],
+  ["YAML that is none", `${MAP_A}---\na: [1,`, /^Error: Cannot read document 2: yaml: line 5/],
+  [
+    "a second object without a separator",
+    `${JSON.stringify(aMap("a"))}\n${JSON.stringify(aMap("b"))}`,
+    /^Error: Cannot read document 1: yaml: line 2/,
+  ],
+  ["directives without a document", `%YAML 1.2\n${MAP_A}`, /^Error: Cannot read document 1: yaml: line 2: Missing directives-end/],
   ["a text", "just words", /^Error: Cannot apply document 1: it is no object$/],
   ["a list", "- 1", /^Error: Cannot apply document 1: it is no object$/],
   [

@@ -1,6 +1,6 @@
 /** Objects as people write them down: YAML or JSON text with any number of documents, one object, several, or a List of them. */
 import { YamlError } from "../../api/machinery/codec/yaml-scalar.ts";
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import { parseYamlDocuments } from "../../api/machinery/codec/yaml.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 
 export type Manifests = string | object | readonly object[];
@@ -11,20 +11,16 @@ export function objectsOf(manifests: Manifests): readonly KubeObject[] {
   return documents.flatMap((document, index) => objectsOfDocument(document as Json, index + 1));
 }
 
-/** A line of three dashes begins the next one; a comment may stand behind them. Empty ones do not count. */
-const SEPARATOR = /^---(?:[ \t].*)?\r?$/m;
-
+/** Empty ones do not count. */
 function parseDocuments(text: string): readonly Json[] {
-  const documents = text.split(SEPARATOR).filter((document) => document.trim() !== "");
-  return documents.flatMap((document, index) => {
-    try {
-      const { value } = parseYaml(new TextEncoder().encode(document));
-      return value === null ? [] : [value];
-    } catch (error) {
-      if (!(error instanceof YamlError)) throw error;
-      throw new Error(`Cannot read document ${index + 1}: ${error.message}`, { cause: error });
-    }
-  });
+  const values: Json[] = [];
+  try {
+    for (const { value } of parseYamlDocuments(new TextEncoder().encode(text))) if (value !== null) values.push(value);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new Error(`Cannot read document ${values.length + 1}: ${error.message}`, { cause: error });
+  }
+  return values;
 }
 
 function objectsOfDocument(document: Json, position: number): readonly KubeObject[] {

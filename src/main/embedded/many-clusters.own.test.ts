@@ -43,7 +43,7 @@ test("clusters that were given one clock share its time, and end one after the o
   const clock = virtualClock();
   const [a, b] = await Promise.all([startCluster({ clock }), startCluster({ clock, seed: 2 })]);
   await Promise.all([a.advance("10s"), b.advance("20s"), a.apply(aConfigMap("a")), b.apply(aConfigMap("b"))]);
-  equal(clock.monotonic(), 30_000);
+  equal(clock.monotonic(), 20_000);
   await a.close();
   await b.apply(aConfigMap("c"));
   await b.close();

@@ -97,3 +97,25 @@ test("without a scheduler nothing is decided, and Pods that name their node run 
   equal(isScheduled(await cluster.get("pod/p")), false);
   deepEqual(cluster.decisions("p"), []);
 });
+
+test("a Pod that waited for the room of one that is deleted at once gets it, and is not turned away by the node", async () => {
+  await using cluster = await startCluster({ nodes: { count: 1, capacity: { cpu: "2" } }, clock: "virtual" });
+  const filling = (name: string) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: "c", image: "x", resources: { requests: { cpu: "2" } } }],
+    },
+  });
+  await cluster.apply(filling("first"));
+  await cluster.until("pod/first", isRunning);
+  await cluster.apply(filling("second"));
+  await cluster.until("pod/second", isUnschedulable);
+
+  await cluster.delete("pod/first");
+
+  const { status } = await cluster.until<Pod>("pod/second", (pod) => pod?.status?.phase !== "Pending");
+  equal(status?.phase, "Running", status?.message);
+});

@@ -59,15 +59,27 @@ export async function untilSeen(
   const synced = informer.synced(signal);
   await (driver === undefined ? synced : driver.through(synced));
   const look = () => seenBy(informer, reference.name, options.namespace);
+  let met: { readonly seen: Seen } | undefined;
   const isMetNow = () => {
     signal.throwIfAborted();
-    return condition(look());
+    const seen = look();
+    if (met === undefined && isTrue(condition(seen), reference.text)) met = { seen };
+    return met !== undefined;
   };
-  const isMet =
-    driver === undefined ? await metInTime(informer, isMetNow, { clock, withinMs, signal }) : await driver.advanceUntil(isMetNow, withinMs);
-  if (isMet) return look();
+  if (driver === undefined) await metInTime(informer, isMetNow, { clock, withinMs, signal });
+  else await driver.advanceUntil(isMetNow, withinMs);
+  if (met !== undefined) return met.seen;
   throw new Error(
     `${reference.text} was not as expected within ${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time; last seen: ${shown(look())}`,
+  );
+}
+
+/** A promise would count as true, whatever comes of it. */
+function isTrue(answer: unknown, reference: string): boolean {
+  if (typeof (answer as { readonly then?: unknown } | undefined | null)?.then !== "function") return Boolean(answer);
+  (answer as Promise<unknown>).then(undefined, () => undefined);
+  throw new Error(
+    `Cannot wait for "${reference}": its condition returned a promise; it must say at once whether what it was given is as wanted`,
   );
 }
 

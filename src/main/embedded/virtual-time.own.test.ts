@@ -6,7 +6,7 @@ import type { Deployment } from "../../api/generated/apps/v1.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { aConfigMap, aDeployment, aPod } from "../../testing/clients/manifests.ts";
 import { startCluster } from "../cluster.ts";
-import { isAvailable, isReady, isRolledOut, isSucceeded } from "./conditions.ts";
+import { isAvailable, isGone, isReady, isRolledOut, isSucceeded } from "./conditions.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -75,11 +75,40 @@ test("until lets pass as much time as it needs and no more, and none if the cond
   equal(cluster.clock.now() - START_MS, 300_000);
 });
 
-test("two who wait at once take turns, and both see what they wait for", async () => {
+test("time passes for all who wait at once together, and each sees its moment", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
-  await cluster.apply([annotated("a", { "ready-after": "1m" }), annotated("b", { "ready-after": "2m" })]);
-  await Promise.all([cluster.until("pod/b", isReady), cluster.until("pod/a", isReady), cluster.advance("10s")]);
-  ok(cluster.clock.now() - START_MS >= 120_000);
+  await cluster.apply([annotated("slow", { "ready-after": "1m" }), annotated("blip", { "ready-after": "10s", unready: "20s-" })]);
+  const secondsOf = (waiting: Promise<unknown>) => waiting.then(() => (cluster.clock.now() - START_MS) / 1_000);
+  const waiting = [
+    cluster.until("pod/slow", isReady),
+    cluster.until("pod/blip", isReady, { within: "2m" }),
+    cluster.advance("15s"),
+    cluster.advance("30s"),
+    cluster.until("pod/none", isReady, { within: "40s" }).catch(() => undefined),
+  ];
+  deepEqual(await Promise.all(waiting.map(secondsOf)), [60, 10, 15, 30, 40]);
+});
+
+test("a moment is not missed by who waits for it during advance, however late they began", async () => {
+  await using cluster = await startCluster({ clock: "virtual" });
+  await cluster.apply(annotated("blip", { "ready-after": "10s", unready: "20s-" }));
+  const [, pod] = await Promise.all([cluster.advance("1m"), cluster.until<Pod>("pod/blip", isReady)]);
+  ok(isReady(pod), "what was seen then is what is given");
+  equal(cluster.clock.now() - START_MS, 60_000);
+});
+
+test("a command that takes time comes to its end while the test lets time pass", async () => {
+  await using cluster = await startCluster({ clock: "virtual" });
+  await cluster.apply(annotated("ex", { exec: '{"slow": {"stdout": "hi", "takes": "5s"}}' }));
+  await cluster.until("pod/ex", isReady);
+  const [{ stdout }] = await Promise.all([cluster.exec("ex", ["slow"]), cluster.advance("6s")]);
+  equal(stdout, "hi");
+  const later = cluster.exec("ex", ["slow"]);
+  await cluster.settle();
+  await cluster.get("pod/ex");
+  for (let second = 0; second < 5; second++) await cluster.advance("1s");
+  equal((await later).stdout, "hi");
+  await rejects(cluster.exec("ex", ["slow"]), /^Error: This waits for time to pass/);
 });
 
 test("a watch of the client is told of changes when they happen, in order", async () => {
@@ -136,6 +165,38 @@ for (const clock of ["virtual", "real"] as const) {
     await cluster.apply(aPod("q"));
   });
 }
+
+for (const clock of ["virtual", "real"] as const) {
+  test(`under ${clock} time a condition that returns a promise is refused`, async () => {
+    await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock });
+    const later = (() => Promise.reject(new Error("nobody sees this"))) as unknown as () => boolean;
+    await rejects(cluster.until("pods", later), /^Error: Cannot wait for "pods": its condition returned a promise; it must say at once/);
+  });
+}
+
+test("what is gone is undefined, in types and in truth", async () => {
+  await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
+  const gone: undefined = await cluster.until("configmap/a", isGone);
+  const alsoGone: undefined = await cluster.until<Pod>("pod/a", (pod) => pod === undefined);
+  deepEqual([gone, alsoGone], [undefined, undefined]);
+});
+
+test("what has only the beginning of a name is made anew each time it is applied", async () => {
+  await using cluster = await startCluster({ nodes: 0, controllers: [], scheduler: false, clock: "virtual" });
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "c-" } };
+  const [first, second] = await cluster.apply([object, object]);
+  match(first?.metadata.name ?? "", /^c-[a-z0-9]{5}$/);
+  ok(first?.metadata.name !== second?.metadata.name);
+});
+
+test("options that are wrong are refused before anything is started", async () => {
+  await rejects(startCluster({ nodse: 3 } as never), /^TypeError: Cannot take option "nodse" of startCluster: .*did you mean "nodes"\?$/);
+  const rules = [{ match: { labels: "app=web" }, settings: { readyAfter: "5s" } }];
+  await rejects(
+    startCluster({ nodes: { simulation: { rules } } } as never),
+    /^RangeError: Cannot simulate: rules\[0\]\.match\.labels is not known: it may have namespace, selector, ownerKind, image, container$/,
+  );
+});
 
 const REFUSED: readonly (readonly [string, (cluster: Awaited<ReturnType<typeof startCluster>>) => Promise<unknown>, RegExp])[] = [
   ["a kind that nobody knows", (cluster) => cluster.get("gizmo/a"), /^Error: The server has no kind called "gizmo"$/],

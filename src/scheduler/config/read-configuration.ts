@@ -31,7 +31,11 @@ import {
 
 export type ReadConfiguration =
   | { readonly ok: true; readonly configuration: SchedulerConfiguration }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  /**
+   * `readable` is what could be read all the same, with defaults for what could not: not to be worked with, but whoever makes profiles of it
+   * finds what else is wrong. Absent if nothing could be read.
+   */
+  | { readonly ok: false; readonly problems: readonly string[]; readonly readable?: SchedulerConfiguration };
 
 const NO_EXTENDERS = "there are no extenders here: make it a plugin, or run the scheduler that has them under a schedulerName of its own";
 
@@ -56,7 +60,7 @@ export function readSchedulerConfiguration(written: unknown, catalog: PluginCata
   const reader = new ConfigurationReader(catalog);
   const configuration = reader.read(decoded.configuration);
   const problems = [...decoded.problems, ...reader.problems];
-  return problems.length === 0 ? { ok: true, configuration } : { ok: false, problems };
+  return problems.length === 0 ? { ok: true, configuration } : { ok: false, problems, readable: configuration };
 }
 
 /** What runs when nothing is written. */

@@ -15,7 +15,7 @@ function ask(...answers: readonly PostFilterAnswer[]): PostFilterAnswer {
 
 const nothing: PostFilterAnswer = { is: "none", message: "no new claims to deallocate", clearsNomination: false };
 const clears: PostFilterAnswer = { is: "none", message: "preemption: none", clearsNomination: true };
-const nominated: PostFilterAnswer = { is: "nominated", nodeName: "n0", act: () => Promise.resolve() };
+const nominated: PostFilterAnswer = { is: "nominated", nodeName: "n0", victims: 1, act: () => Promise.resolve() };
 
 test("the first that nominates a node ends the question", () => {
   equal(ask(nothing, nominated, clears), nominated);

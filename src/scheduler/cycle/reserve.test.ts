@@ -1,8 +1,9 @@
 import { test } from "node:test";
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, rejects, throws } from "node:assert/strict";
+import { silentLogger } from "../../base/logger.ts";
 import type { PermitAnswer, Plugin, Rejection } from "../framework/plugin.ts";
 import { fitErrorMessage } from "./fit-error.ts";
-import { type PermitWait, diagnosisOf, permit, reserve, unreserve, waitOnPermit } from "./reserve.ts";
+import { type PermitWait, diagnosisOf, permit, reserve, reserveAndPermit, unreserve, waitOnPermit } from "./reserve.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { fakePod, fakeProfile, rejection } from "./testing/fakes.ts";
 
@@ -22,7 +23,7 @@ test("who refuses to reserve makes all that were asked take it back, the last fi
   const no = rejection("no");
   const profile = fakeProfile([reserving(log, "A"), reserving(log, "B", no), reserving(log, "C")]);
 
-  deepEqual(reserve(profile, fakePod("p"), "n1"), { plugin: "B", rejection: no });
+  deepEqual(reserve(profile, fakePod("p"), "n1", silentLogger), { plugin: "B", rejection: no });
 
   deepEqual(log, ["reserve A n1", "reserve B n1", "unreserve B n1", "unreserve A n1"]);
 });
@@ -31,11 +32,43 @@ test("when all have reserved, unreserve tells all of them, the last first", () =
   const log: string[] = [];
   const profile = fakeProfile([reserving(log, "A"), reserving(log, "B")]);
 
-  equal(reserve(profile, fakePod("p"), "n1"), undefined);
-  unreserve(profile, fakePod("p"), "n1");
+  equal(reserve(profile, fakePod("p"), "n1", silentLogger), undefined);
+  unreserve(profile, fakePod("p"), "n1", silentLogger);
 
   deepEqual(log.slice(2), ["unreserve B n1", "unreserve A n1"]);
 });
+
+test("when all have reserved and permit refuses or throws, all take it back; if it does not, nobody does", () => {
+  const rows: readonly (readonly [() => PermitAnswer, number])[] = [
+    [() => ({ is: "allowed" }), 0],
+    [() => ({ is: "wait", timeoutMs: 1, decision: forever }), 0],
+    [() => ({ is: "rejected", rejection: rejection("no") }), 2],
+    [fail, 2],
+  ];
+  for (const [answer, takenBack] of rows) {
+    const log: string[] = [];
+    const profile = fakeProfile([reserving(log, "A"), reserving(log, "B"), { name: "C", permit: answer }]);
+    const ask = () => reserveAndPermit(profile, fakePod("p"), "n1", silentLogger);
+
+    if (answer === fail) throws(ask, /boom/);
+    else equal(ask().is, answer().is);
+
+    deepEqual(log.slice(2), ["unreserve B n1", "unreserve A n1"].slice(0, takenBack));
+  }
+});
+
+test("who throws at reserve makes all that were asked take it back, also when one of them throws again", () => {
+  const log: string[] = [];
+  const profile = fakeProfile([reserving(log, "A"), { name: "B", reserve: fail, unreserve: fail }, reserving(log, "C")]);
+
+  throws(() => reserve(profile, fakePod("p"), "n1", silentLogger), /boom/);
+
+  deepEqual(log, ["reserve A n1", "unreserve A n1"]);
+});
+
+function fail(): never {
+  throw new Error("boom");
+}
 
 test("a refusal at reserve or permit is told as that of the only node", () => {
   const diagnosis = diagnosisOf({ plugin: "A", rejection: rejection("not now") }, "n1");

@@ -3,6 +3,7 @@
  * here is a "no" to this one node, and is shown as if it were the only one, as upstream does.
  */
 import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
 import { durationOfMs, formatDuration } from "../../api/machinery/duration.ts";
 import type { PermitAnswer, Plugin, Rejection } from "../framework/plugin.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
@@ -15,26 +16,50 @@ export interface Refusal {
   readonly rejection: Rejection;
 }
 
-/** Undefined: all plugins have reserved. Otherwise those that were asked have taken it back. */
-export function reserve(profile: Profile, pod: PodInfo, nodeName: string): Refusal | undefined {
-  const asked: Plugin[] = [];
-  for (const plugin of profile.reserve) {
-    asked.push(plugin);
-    const rejection = plugin.reserve?.(pod, nodeName);
-    if (rejection === undefined) continue;
-    takeBack(asked, pod, nodeName);
-    return { plugin: plugin.name, rejection };
+/** Both questions. If the answer is no, or one of the plugins throws, nothing stays reserved. */
+export function reserveAndPermit(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): PermitResult {
+  const refusal = reserve(profile, pod, nodeName, log);
+  if (refusal !== undefined) return { is: "rejected", refusal };
+  let answer: PermitResult | undefined;
+  try {
+    answer = permit(profile, pod, nodeName);
+    return answer;
+  } finally {
+    if (answer === undefined || answer.is === "rejected") unreserve(profile, pod, nodeName, log);
   }
-  return undefined;
 }
 
-/** After a `reserve` that succeeded: the Pod does not go there after all. */
-export function unreserve(profile: Profile, pod: PodInfo, nodeName: string): void {
-  takeBack(profile.reserve, pod, nodeName);
+/** Undefined: all plugins have reserved. Otherwise, or if one throws, those that were asked have taken it back. */
+export function reserve(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): Refusal | undefined {
+  const asked: Plugin[] = [];
+  let isReserved = false;
+  try {
+    for (const plugin of profile.reserve) {
+      asked.push(plugin);
+      const rejection = plugin.reserve?.(pod, nodeName);
+      if (rejection !== undefined) return { plugin: plugin.name, rejection };
+    }
+    isReserved = true;
+    return undefined;
+  } finally {
+    if (!isReserved) takeBack(asked, pod, nodeName, log);
+  }
 }
 
-function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string): void {
-  for (const plugin of asked.toReversed()) plugin.unreserve?.(pod, nodeName);
+/** After a `reserve` that succeeded: the Pod does not go there after all. Never throws. */
+export function unreserve(profile: Profile, pod: PodInfo, nodeName: string, log: Logger): void {
+  takeBack(profile.reserve, pod, nodeName, log);
+}
+
+/** One that throws breaks its promise; the others are told, and the Pod goes on, all the same. */
+function takeBack(asked: readonly Plugin[], pod: PodInfo, nodeName: string, log: Logger): void {
+  for (const plugin of asked.toReversed()) {
+    try {
+      plugin.unreserve?.(pod, nodeName);
+    } catch (error) {
+      log.error("A plugin failed to take back what it reserved", { plugin: plugin.name, pod: pod.key, node: nodeName, error });
+    }
+  }
 }
 
 /** Plugins that hold the Pod back. */

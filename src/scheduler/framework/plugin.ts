@@ -43,7 +43,7 @@ export type PreScoreAnswer<State> =
 /** A Pod in the queue. */
 export interface QueuedPod {
   readonly info: PodInfo;
-  /** When it came into the queue of those to be tried, this time. */
+  /** When it was added to the queue, or last put back, in milliseconds of the monotonic clock. */
   readonly queuedAtMs: number;
 }
 
@@ -67,7 +67,7 @@ export interface WhatIf {
   filter(states: FilterStates, node: NodeInfo): Rejection | undefined;
 }
 
-/** The states of all filters of one cycle; `without` and `with` tell the plugins that a Pod was taken off a node, or put back. */
+/** The states of all filters of one cycle; `podRemoved` and `podAdded` tell the plugins that a Pod was taken off a node, or put on it. */
 export interface FilterStates {
   copy(): FilterStates;
   podRemoved(removed: PodInfo, node: NodeInfo): void;
@@ -75,8 +75,11 @@ export interface FilterStates {
 }
 
 export type PostFilterAnswer =
-  /** A node will be free when `act` has done its work. It runs beside the next cycles; the Pod is not tried again before it is over. */
-  | { readonly is: "nominated"; readonly nodeName: string; act(signal: AbortSignal): Promise<void> }
+  /**
+   * A node will be free when `act` has done its work: so many Pods leave it. It runs beside the next cycles; the Pod is not tried again
+   * before it is over.
+   */
+  | { readonly is: "nominated"; readonly nodeName: string; readonly victims: number; act(signal: AbortSignal): Promise<void> }
   /** `message` ends the sentence of the Pod's event: "preemption: 0/3 nodes are available: …". `clearsNomination`: what was nominated before is no use. */
   | { readonly is: "none"; readonly message: string; readonly clearsNomination: boolean };
 

@@ -6,13 +6,17 @@ import { argumentsOf, checkedArguments, decodeArguments, INT32, listOf, structOf
 const SCHEMA = argumentsOf("ThingArgs", { names: listOf(TEXT), part: structOf("Part", { size: INT32 }) });
 
 const CASES: readonly (readonly [what: string, written: unknown, expected: unknown])[] = [
-  ["nothing", undefined, { ok: true, arguments: {} }],
+  ["nothing", undefined, { ok: true, arguments: {}, unknown: [] }],
   [
     "all there is",
     { kind: "ThingArgs", names: ["a"], part: { size: 0 } },
-    { ok: true, arguments: { kind: "ThingArgs", names: ["a"], part: { size: 0 } } },
+    { ok: true, arguments: { kind: "ThingArgs", names: ["a"], part: { size: 0 } }, unknown: [] },
   ],
-  ["unknown fields", { name: "a", part: { sise: 1 } }, { ok: false, problems: ['unknown field "name"', 'unknown field "part.sise"'] }],
+  [
+    "unknown fields",
+    { name: "a", names: ["b"], part: { sise: 1 } },
+    { ok: true, arguments: { names: ["b"], part: {} }, unknown: ['unknown field "name"', 'unknown field "part.sise"'] },
+  ],
   [
     "a number that is a text",
     { part: { size: "1" } },
@@ -26,9 +30,9 @@ for (const [what, written, expected] of CASES) {
 }
 
 test("arguments with mistakes are refused with all of them", () => {
-  deepEqual(checkedArguments({ size: 1 }, []), { ok: true, arguments: { size: 1 } });
-  deepEqual(checkedArguments({ size: 1 }, [invalid("size", 1, "too small"), invalid("size", 1, "too odd")]), {
+  deepEqual(checkedArguments({ size: 1 }, [], []), { ok: true, arguments: { size: 1 } });
+  deepEqual(checkedArguments({ size: 1 }, [invalid("size", 1, "too small"), invalid("size", 1, "too odd")], ['unknown field "a"']), {
     ok: false,
-    problems: ["size: Invalid value: 1: too small", "size: Invalid value: 1: too odd"],
+    problems: ['unknown field "a"', "size: Invalid value: 1: too small", "size: Invalid value: 1: too odd"],
   });
 });

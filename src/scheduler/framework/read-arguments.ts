@@ -33,20 +33,29 @@ export function argumentsOf(name: string, fields: Readonly<Record<string, Schema
   return structOf(name, { apiVersion: TEXT, kind: TEXT, ...fields });
 }
 
+/** Arguments of the right types. `unknown` complains of fields that there are not: what the others say is worth checking all the same. */
+export type DecodedArguments<Written> =
+  | { readonly ok: true; readonly arguments: Written; readonly unknown: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
 /** `Written` is the schema's type, with every field optional. Nothing written is read as an empty object. */
-export function decodeArguments<Written>(written: unknown, schema: ObjectSchema): ReadArguments<Written> {
+export function decodeArguments<Written>(written: unknown, schema: ObjectSchema): DecodedArguments<Written> {
   try {
     const { object, unknownFields } = decodeBySchema((written ?? {}) as Json, schema);
-    if (unknownFields.length === 0) return { ok: true, arguments: object as Written };
-    return { ok: false, problems: unknownFields.map((path) => describeMistake({ what: "unknown", path })) };
+    const unknown = unknownFields.map((path) => describeMistake({ what: "unknown", path }));
+    return { ok: true, arguments: object as Written, unknown };
   } catch (error) {
     if (error instanceof DecodeError) return { ok: false, problems: [error.message] };
     throw error;
   }
 }
 
-/** The arguments, unless there is something wrong with them. */
-export function checkedArguments<Arguments>(args: Arguments, errors: Iterable<FieldError>): ReadArguments<Arguments> {
-  const problems = Array.from(errors, describeFieldError);
+/** The arguments, unless there is something wrong with them; `unknown` is that of decodeArguments. */
+export function checkedArguments<Arguments>(
+  args: Arguments,
+  errors: Iterable<FieldError>,
+  unknown: readonly string[],
+): ReadArguments<Arguments> {
+  const problems = [...unknown, ...Array.from(errors, describeFieldError)];
   return problems.length === 0 ? { ok: true, arguments: args } : { ok: false, problems };
 }

@@ -5,7 +5,7 @@ import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { Json } from "../object.ts";
 import { writeJson } from "./json.ts";
 import { writeYaml } from "./write-yaml.ts";
-import { parseYaml } from "./yaml.ts";
+import { parseYaml, parseYamlDocuments } from "./yaml.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
 
@@ -124,6 +124,40 @@ test("what is written can be read again", () => {
     }),
     settings,
   );
+});
+
+const documentsOf = (text: string) => Array.from(parseYamlDocuments(bytes(text)), ({ value }) => value);
+
+test("all documents of a text are read, each as it would be alone", () => {
+  assert.deepEqual(documentsOf("%YAML 1.2\n--- {a: yes}\n--- # b\nb: &x 0777\n...\n---\n# nothing\n--- [1, c]\n"), [
+    { a: true },
+    { b: 511 },
+    null,
+    [1, "c"],
+  ]);
+  const value = fc.dictionary(fc.string({ unit: "grapheme", maxLength: 5 }), fc.oneof(fc.string(), fc.integer(), fc.boolean()));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(value, fc.boolean()), { minLength: 1 }), (values) => {
+      const texts = values.map(([object, isJson]) => (isJson ? JSON.stringify(object, undefined, "\t") : writeYaml(object)));
+      assert.deepEqual(
+        documentsOf(texts.map((text) => `---\n${text}\n`).join("")),
+        texts.map((text) => parse(text).value),
+      );
+    }),
+    settings,
+  );
+});
+
+test("of many documents keys that repeat and mistakes have their lines in the whole text", () => {
+  const [, second] = parseYamlDocuments(bytes("a: 1\n---\nb: 1\nb: 2\n"));
+  assert.deepEqual(second, { value: { b: 2 }, duplicates: ['line 4: key "b" already set in map'] });
+  assert.throws(() => documentsOf("a: 1\n---\nb: [1\n---\nc: 1\n"), /^YamlError: yaml: line 4/);
+});
+
+test("how large a document may be does not depend on those before it", () => {
+  const large = `- ${"a, ".repeat(20)}\n`.replace("- ", "- [").replace(/, \n$/, "]\n").repeat(1_500);
+  assert.equal(documentsOf(`---\n${large}`.repeat(3)).length, 3);
+  assert.throws(() => documentsOf(large.repeat(3)), /^YamlError: yaml: exceeded max of 200000 words/);
 });
 
 test("YAML is written in upstream's form", () => {

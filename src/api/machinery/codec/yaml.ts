@@ -1,5 +1,5 @@
 /**
- * YAML to JSON values, as upstream's sigs.k8s.io/yaml reads it: the first document counts, merge keys are merged, keys become text,
+ * YAML to JSON values, as upstream's sigs.k8s.io/yaml reads it: the first document counts (or each, if they are asked for), merge keys are merged, keys become text,
  * and keys that repeat are reported with their line and the last one wins. A body that is JSON, which is what kubectl sends as YAML,
  * takes JSON's way. The npm package `yaml` takes the text apart; what words mean is decided here and in yaml-scalar.ts.
  * Not here: writing (write-yaml.ts).
@@ -26,6 +26,21 @@ export function parseYaml(bytes: Uint8Array): ParsedYaml {
   return parseAsJson(bytes) ?? parseText(decodeText(bytes));
 }
 
+/** Every document of a text, in order; of one that has nothing in it the value is null. Throws a YamlError at the first that is wrong. */
+export function* parseYamlDocuments(bytes: Uint8Array): Generator<ParsedYaml, void> {
+  const json = parseAsJson(bytes);
+  if (json !== undefined) return yield json;
+  const text = decodeText(bytes);
+  const lines = new LineCounter();
+  for (const document of compose(text, lines)) yield jsonIn(document, text) ?? convert(document, lines);
+}
+
+/** One that is written as JSON takes JSON's way here, too. */
+function jsonIn({ contents, errors }: Composed, text: string): ParsedYaml | undefined {
+  if (!isMap(contents) || !contents.range || errors.length > 0) return undefined;
+  return parseAsJson(new TextEncoder().encode(text.slice(contents.range[0], contents.range[1])));
+}
+
 /** Undefined if it is not JSON, or if a key repeats: then its line must be told. */
 function parseAsJson(bytes: Uint8Array): ParsedYaml | undefined {
   if (bytes[0] !== OPEN_BRACE) return undefined;
@@ -40,8 +55,11 @@ function parseAsJson(bytes: Uint8Array): ParsedYaml | undefined {
 
 function parseText(text: string): ParsedYaml {
   const lines = new LineCounter();
-  const [document] = composeFirst(text, lines);
-  if (document === undefined) return { value: null, duplicates: [] };
+  for (const document of compose(text, lines)) return convert(document, lines);
+  return { value: null, duplicates: [] };
+}
+
+function convert(document: Composed, lines: LineCounter): ParsedYaml {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line } = lines.linePos(error.pos[0]);
@@ -52,17 +70,16 @@ function parseText(text: string): ParsedYaml {
   return { value, duplicates: converter.duplicates };
 }
 
-function composeFirst(text: string, lines: LineCounter): readonly Composed[] {
+function* compose(text: string, lines: LineCounter): Generator<Composed, void> {
   // Without a schema of types every scalar is text: what it means is decided here.
   const composer = new Composer({ schema: "failsafe", version: "1.1", uniqueKeys: false, prettyErrors: false, logLevel: "error" });
   try {
-    for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return [document];
+    yield* composer.compose(tokensOf(text, lines), true, text.length);
   } catch (error) {
     // The package composes recursively, and deep documents that pass the check below might still be too much for it.
     if (error instanceof RangeError) throw new YamlError(TOO_DEEP, { cause: error });
     throw error;
   }
-  return [];
 }
 
 type Composed = ReturnType<Composer["compose"]> extends Generator<infer Document> ? Document : never;
@@ -84,7 +101,7 @@ const ALIASES_MAX = 1_000;
 const PROPERTIES_IN_A_ROW_MAX = 8;
 const TOO_MANY_ALIASES = "yaml: document contains excessive aliasing";
 
-/** Looks at what was read after every word, so that what is hostile is refused before much has been done for it. */
+/** Looks at what was read after every word, so that what is hostile is refused before much has been done for it. Limits are of a document. */
 function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
@@ -92,7 +109,10 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
   let aliases = 0;
   let properties = 0;
   for (const word of new Lexer().lex(text)) {
-    yield* parser.next(word);
+    for (const token of parser.next(word)) {
+      yield token;
+      if (token.type === "document") words = aliases = 0;
+    }
     if (parser.stack.length > YAML_DEPTH_MAX + STACK_EXTRA) throw new YamlError(TOO_DEEP);
     if (++words > WORDS_MAX) throw new YamlError(`yaml: exceeded max of ${WORDS_MAX} words`);
     if (word.startsWith("*") && ++aliases > ALIASES_MAX) throw new YamlError(TOO_MANY_ALIASES);

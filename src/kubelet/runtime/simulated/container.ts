@@ -1,5 +1,6 @@
 /**
- * One container of a simulated Pod. It remembers its script and what was done to it, and works out the rest from the time it is. It sets
+ * One container of a simulated Pod. It remembers its script and what was done to it, and works out the rest from the time it is. If its
+ * script is rewritten on the way it is as if it had always been so, but for what has ended: a driver that starts anew knows no more. It sets
  * an alarm only if its script has something to come, and tells its owner when that has come.
  */
 import { onAbort } from "../../../base/abort.ts";
@@ -8,7 +9,7 @@ import { RuntimeError, type ExecStreams, type LogLine, type LogOptions, type Run
 import type { Alarms, AlarmSeat } from "./alarms.ts";
 import { KILLED_EXIT_CODE, reasonOf, type ContainerScript } from "./script.ts";
 import type { ExecScript } from "./settings.ts";
-import { logLine, stateAt, type Life, type Observation } from "./state.ts";
+import { endOf, logLine, stateAt, type Life, type Observation } from "./state.ts";
 
 /** What never changes about it. */
 export interface ContainerFacts {
@@ -33,10 +34,12 @@ const NOT_FOUND_EXIT_CODE = 127;
 
 export class SimulatedContainer {
   readonly facts: ContainerFacts;
-  readonly #script: ContainerScript;
+  #script: ContainerScript;
   readonly #owner: ContainerOwner;
   /** Undefined: it was not started. */
   #life: Life | undefined;
+  /** When somebody wanted it started. */
+  #startAskedAtMs: number | undefined;
   #starting: Promise<void> | undefined;
   #alarm: AlarmSeat | undefined;
   /** Who looks again when anything happened. Most containers never have one. */
@@ -44,11 +47,13 @@ export class SimulatedContainer {
   /** Why there is nothing to wait for any more: it was removed, or the runtime ended. */
   #gone: RuntimeError | undefined;
 
-  constructor(facts: ContainerFacts, script: ContainerScript, owner: ContainerOwner, life?: Life) {
+  /** `past`: of one that there was before this driver. Without a life, its start was under way. */
+  constructor(facts: ContainerFacts, script: ContainerScript, owner: ContainerOwner, past?: { readonly life: Life | undefined }) {
     this.facts = facts;
     this.#script = script;
     this.#owner = owner;
-    this.#life = life;
+    this.#life = past?.life;
+    this.#startAskedAtMs = past === undefined ? undefined : facts.createdAtMs;
     this.#setAlarm();
   }
 
@@ -56,6 +61,14 @@ export class SimulatedContainer {
     const { podUid: _, ...facts } = this.facts;
     const { state, started, ready } = this.#observe() ?? { state: { is: "created" as const }, started: false, ready: false };
     return { ...facts, state, started, ready };
+  }
+
+  follow(script: ContainerScript): void {
+    const ended = this.#life && this.hasEnded ? endOf(this.#script, this.#life) : undefined;
+    if (this.#life !== undefined && ended !== undefined) this.#life = { ...this.#life, ended };
+    this.#script = script;
+    this.#setAlarm();
+    this.#tellWaiting();
   }
 
   get hasEnded(): boolean {
@@ -69,12 +82,15 @@ export class SimulatedContainer {
   }
 
   async #startLater(): Promise<void> {
-    const startAtMs = this.#now() + this.#script.startAfterMs;
-    while (this.#now() < startAtMs) {
-      await this.#happening(startAtMs);
+    this.#startAskedAtMs ??= this.#now();
+    const askedAtMs = this.#startAskedAtMs;
+    const startAt = (): number => askedAtMs + this.#script.startAfterMs;
+    while (this.#now() < startAt()) {
+      await this.#happening(startAt());
       if (this.#gone !== undefined) throw this.#gone;
       if (this.#life !== undefined) throw new RuntimeError("CannotRun", `Cannot start container ${this.facts.name}: it was stopped before`);
     }
+    const startAtMs = startAt();
     this.#life = { startedAtMs: startAtMs, attempt: this.facts.attempt };
     // One that ends at once was running all the same, and whoever started it may not look again by himself.
     if (this.hasEnded) this.#alarm = this.#owner.alarms.at(startAtMs, () => this.#rang());

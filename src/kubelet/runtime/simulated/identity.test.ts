@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { containerId, hashOf, millisecondOf, sandboxId, withoutScheme } from "./identity.ts";
+import { containerId, createdAtOf, hashOf, sandboxId, withoutScheme } from "./identity.ts";
 
 test("ids are 64 hexadecimal digits that follow from what they name, and differ in every half", () => {
   const halves = new Set<string>();
@@ -13,16 +13,16 @@ test("ids are 64 hexadecimal digits that follow from what they name, and differ 
   equal(sandboxId("a"), sandboxId("a"));
 });
 
-test("a container's id tells the millisecond at which it was made, and differs by Pod, name and attempt", () => {
+test("a container's id tells when it was made, and differs by Pod, name and attempt", () => {
   const identity = { podUid: "a", name: "main", attempt: 0, createdAtMs: 1_700_000_000_987 };
   const id = containerId(identity);
-  equal(millisecondOf(id), 987);
-  equal(containerId({ ...identity, createdAtMs: 987 }), id);
+  equal(createdAtOf(id), 1_700_000_000_987);
+  equal(containerId({ ...identity }), id);
   const others = [{ podUid: "b" }, { name: "other" }, { attempt: 1 }].map((other) => containerId({ ...identity, ...other }));
   equal(new Set([id, ...others]).size, 4);
 });
 
-test("an id of another runtime tells no millisecond", () => {
-  deepEqual(["abc", "f".repeat(64), ""].map(millisecondOf), [0, 0, 0]);
+test("an id of another runtime tells no moment", () => {
+  deepEqual(["abc", "f".repeat(64), ""].map(createdAtOf), [undefined, undefined, undefined]);
   deepEqual(["simulated://abc", "abc"].map(withoutScheme), ["abc", "abc"]);
 });

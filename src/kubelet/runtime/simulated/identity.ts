@@ -1,11 +1,13 @@
 /**
  * Ids that follow from what they name, so that no chance is needed and a driver that starts anew gives the same. The id of a container
- * also says at which millisecond of a second it was made: a Pod's status has whole seconds only, and what a script says would otherwise
- * happen up to a second too early after every start of the driver.
+ * also says when it was made: a Pod's status has whole seconds only, so that what a script says would otherwise happen up to a second too
+ * early after every start of the driver, and of a container that is still being started it says no moment at all.
  */
 
-/** The last digits of a container's id, which count milliseconds. */
-const MILLISECOND_DIGITS = 3;
+/** The last digits of a container's id: the milliseconds since the epoch at which it was made. */
+const MOMENT_DIGITS = 12;
+/** Later ones are of no cluster: the id is another runtime's. It is in the year 6429. */
+const MOMENT_END_MS = 2 ** 47;
 
 const HASH_WORDS = 8;
 
@@ -39,14 +41,15 @@ export interface ContainerIdentity {
 }
 
 export function containerId({ podUid, name, attempt, createdAtMs }: ContainerIdentity): string {
-  const millisecond = (createdAtMs % 1000).toString(16).padStart(MILLISECOND_DIGITS, "0");
-  return hashOf(`${podUid}/${name}/${attempt}`).slice(0, -MILLISECOND_DIGITS) + millisecond;
+  const moment = createdAtMs.toString(16).padStart(MOMENT_DIGITS, "0");
+  return hashOf(`${podUid}/${name}/${attempt}`).slice(0, -MOMENT_DIGITS) + moment;
 }
 
-/** 0 to 999; 0 also if the id is not one of ours. */
-export function millisecondOf(id: string): number {
-  const millisecond = /^[0-9a-f]{64}$/.test(id) ? Number.parseInt(id.slice(-MILLISECOND_DIGITS), 16) : 0;
-  return millisecond < 1000 ? millisecond : 0;
+/** When the container of this id was made; undefined if the id is not one of ours. */
+export function createdAtOf(id: string): number | undefined {
+  if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
+  const createdAtMs = Number.parseInt(id.slice(-MOMENT_DIGITS), 16);
+  return createdAtMs < MOMENT_END_MS ? createdAtMs : undefined;
 }
 
 /** "0a1b…" of "simulated://0a1b…", as the status of a Pod has it. */

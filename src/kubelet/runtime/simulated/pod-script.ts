@@ -50,11 +50,17 @@ export interface NamedContainer {
   readonly image?: string;
 }
 
+const MATCH_NAMES = ["namespace", "selector", "ownerKind", "image", "container"] as const satisfies readonly (keyof RuleMatch)[];
+
 /** Throws a RangeError with everything that is wrong. */
 export function readRules(rules: readonly SimulationRule[]): readonly ReadRule[] {
   const mistakes: string[] = [];
   const read = rules.map(({ match = {}, settings }, index): ReadRule => {
     const at = `rules[${index}]`;
+    // What is misspelt would otherwise match everything.
+    for (const name of Object.keys(match))
+      if (!(MATCH_NAMES as readonly string[]).includes(name))
+        mistakes.push(`${at}.match.${name} is not known: it may have ${MATCH_NAMES.join(", ")}`);
     return {
       match,
       selector: readSelector(match.selector ?? "", `${at}.match.selector`, mistakes),

@@ -6,6 +6,7 @@ import { driven } from "../../../testing/driven.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { Runtime, SandboxStatus } from "../../runtime.ts";
+import { containerId } from "./identity.ts";
 import { recoverPod } from "./recovery.ts";
 import { simulatedRuntime } from "./simulated-runtime.ts";
 import { Simulation } from "./simulation.ts";
@@ -98,12 +99,14 @@ async function act(runtime: Runtime, pod: Pod, action: Action, time: Time): Prom
 }
 
 test("a container that waits for its restart is the one that ended, with the attempts that are counted", () => {
+  const startedAtMs = Date.UTC(2026, 0, 1, 0, 0, 1) + 123;
+  const id = containerId({ podUid: "a", name: "main", attempt: 4, createdAtMs: startedAtMs });
   const terminated = {
     exitCode: 1,
     reason: "Error",
     startedAt: "2026-01-01T00:00:01Z",
     finishedAt: "2026-01-01T00:00:03Z",
-    containerID: `simulated://${"a".repeat(61)}07b`,
+    containerID: `simulated://${id}`,
   };
   const pod = {
     ...simulatedPod("web"),
@@ -125,13 +128,12 @@ test("a container that waits for its restart is the one that ended, with the att
 
   const found = recoverPod(pod, []);
 
-  const startedAtMs = Date.UTC(2026, 0, 1, 0, 0, 1) + 0x7b;
   deepEqual(found?.ips, ["10.128.0.2"]);
   deepEqual(
     found?.containers.map(({ facts, life }) => [facts.id, facts.attempt, life]),
     [
       [
-        `${"a".repeat(61)}07b`,
+        id,
         4,
         { startedAtMs, attempt: 4, ended: { atMs: Date.UTC(2026, 0, 1, 0, 0, 3), exitCode: 1, reason: "Error", message: undefined } },
       ],

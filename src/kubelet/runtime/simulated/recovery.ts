@@ -1,17 +1,18 @@
 /**
  * What ran of a Pod, read from its status: the memory of a driver that has none. With the script, which follows from the Pod, it gives
  * the state that a driver would have that had never ended: same ids, same addresses, same moments, nothing restarted.
- * What a status cannot say is lost: a container that was just being asked to end is asked again, an image that was being pulled is
- * pulled anew. Nothing fails here: what cannot be read is left out, and the kubelet starts it as if it had not been.
+ * Containers of a Pod that is being deleted were asked to end when it was, to the second. What a status cannot say is lost: an image that
+ * was being pulled is pulled anew. Nothing fails here: what cannot be read is left out, and the kubelet starts it as if it had not been.
  */
 import type { ContainerStateTerminated, ContainerStatus, Pod } from "../../../api/generated/core/v1.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
+import { GRACE_MIN_MS } from "../../plan-end.ts";
 import { RuntimeError } from "../../runtime.ts";
 import type { ContainerFacts } from "./container.ts";
-import { containerId, millisecondOf, withoutScheme } from "./identity.ts";
-import { scriptFor, type ReadRule } from "./pod-script.ts";
+import { containerId, createdAtOf, withoutScheme } from "./identity.ts";
+import { scriptFor, type NamedContainer, type ReadRule } from "./pod-script.ts";
 import { DEFAULT_SCRIPT, reasonOf, type ContainerScript } from "./script.ts";
-import { endOf, type Life } from "./state.ts";
+import { endOf, type Life, type Stop } from "./state.ts";
 
 export interface RecoveredPod {
   readonly createdAtMs: number;
@@ -25,7 +26,8 @@ export interface RecoveredPod {
 export interface RecoveredContainer {
   readonly facts: ContainerFacts;
   readonly script: ContainerScript;
-  readonly life: Life;
+  /** Undefined: it was made, and its start has not come to its end. */
+  readonly life: Life | undefined;
 }
 
 /** Undefined if nothing of it ever ran. */
@@ -56,17 +58,29 @@ function recoverContainer(pod: Pod, status: ContainerStatus, rules: readonly Rea
   const script = scriptOfPast(pod, status, rules);
   const recover = (started: Started, attempt: number, ended?: ContainerStateTerminated): RecoveredContainer[] =>
     recovered({ pod, status, script, attempt }, started, ended);
+  const isWaiting = state.running === undefined && state.terminated === undefined;
+  const made = isWaiting ? recoverMade({ pod, status, script, attempt: restartCount }) : undefined;
   // One that waits for its restart is still the one that ended: it is counted when it starts again.
-  if (state.running === undefined && state.terminated === undefined) {
+  if (isWaiting && made === undefined) {
     return lastState.terminated === undefined ? [] : recover(lastState.terminated, restartCount, lastState.terminated);
   }
   const previous = lastState.terminated === undefined ? [] : recover(lastState.terminated, restartCount - 1, lastState.terminated);
+  if (made !== undefined) return [...previous, made];
   const current = { containerID: status.containerID, ...(state.running ?? state.terminated) };
   return [...previous, ...recover(current, restartCount, state.terminated)];
 }
 
-/** What annotations say that were spoilt since cannot count; it runs on. */
-function scriptOfPast(pod: Pod, container: ContainerStatus, rules: readonly ReadRule[]): ContainerScript {
+/** One that is being started has an id, which is not that of the one before it, and no moments. */
+function recoverMade({ pod, status, script, attempt }: Past): RecoveredContainer | undefined {
+  const { name, image, imageID: imageId, containerID = "", lastState } = status;
+  const id = withoutScheme(containerID);
+  const createdAtMs = createdAtOf(id);
+  if (createdAtMs === undefined || containerID === lastState?.terminated?.containerID) return undefined;
+  return { facts: { id, podUid: pod.metadata.uid ?? "", name, attempt, image, imageId, createdAtMs }, script, life: undefined };
+}
+
+/** Of a container that there is already. What annotations say that were spoilt since cannot count; it runs on. */
+export function scriptOfPast(pod: Pod, container: NamedContainer, rules: readonly ReadRule[]): ContainerScript {
   try {
     return scriptFor(pod, container, rules);
   } catch (error) {
@@ -93,11 +107,23 @@ function recovered({ pod, status, script, attempt }: Past, started: Started, end
   const startedSecondMs = parseTime(started.startedAt ?? "");
   if (startedSecondMs === undefined || attempt < 0) return [];
   const known = started.containerID === undefined || started.containerID === "" ? undefined : withoutScheme(started.containerID);
-  const startedAtMs = startedSecondMs + (((known === undefined ? 0 : millisecondOf(known)) + script.startAfterMs) % 1000);
-  const createdAtMs = startedAtMs - script.startAfterMs;
+  const madeAtMs = known === undefined ? undefined : createdAtOf(known);
+  const startedAtMs = startedSecondMs + (((madeAtMs ?? 0) + script.startAfterMs) % 1000);
+  const createdAtMs = madeAtMs ?? startedAtMs - script.startAfterMs;
   const id = known ?? containerId({ podUid, name, attempt, createdAtMs });
   const facts = { id, podUid, name, attempt, image, imageId, createdAtMs };
-  return [{ facts, script, life: lifeOf(script, { startedAtMs, attempt }, ended) }];
+  return [{ facts, script, life: lifeOf(script, { startedAtMs, attempt, ...stopOf(pod, name) }, ended) }];
+}
+
+/** When a container of a Pod that is being deleted was asked to end. Sidecars are asked when the others have ended: nobody knows when. */
+function stopOf({ metadata, spec }: Pod, name: string): { readonly stop?: Stop } {
+  const endMs = parseTime(metadata.deletionTimestamp ?? "");
+  const container = spec?.containers?.find((candidate) => candidate.name === name);
+  if (endMs === undefined || container === undefined) return {};
+  const graceMs = (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  const hookMs = (container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
+  const askedAtMs = endMs - graceMs + Math.min(hookMs, graceMs);
+  return { stop: { askedAtMs, killAtMs: Math.max(endMs, askedAtMs + GRACE_MIN_MS) } };
 }
 
 /** An end that the script tells to the millisecond needs no telling; any other was somebody's doing. */

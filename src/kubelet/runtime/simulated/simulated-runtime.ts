@@ -23,7 +23,7 @@ import type { Alarms } from "./alarms.ts";
 import { SimulatedContainer, type ContainerOwner } from "./container.ts";
 import { containerId, sandboxId } from "./identity.ts";
 import { checkScripts, containersOf, scriptFor } from "./pod-script.ts";
-import { recoverPod } from "./recovery.ts";
+import { recoverPod, scriptOfPast } from "./recovery.ts";
 import type { ImagePull } from "./settings.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -95,11 +95,16 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
         sandbox.ips = found.ips;
         sandbox.state = "ready";
       }
-      sandbox.containers = found.containers.map(({ facts, script, life }) => new SimulatedContainer(facts, script, this, life));
+      sandbox.containers = found.containers.map(({ facts, script, life }) => new SimulatedContainer(facts, script, this, { life }));
       for (const { facts } of sandbox.containers) this.#keepImage(facts.image);
       for (const container of sandbox.containers) this.#containers.set(container.facts.id, container);
       this.#add(sandbox);
     }
+  }
+
+  update(pod: Pod): void {
+    const { containers = [] } = this.#sandboxOfPod.get(pod.metadata.uid ?? "") ?? {};
+    for (const container of containers) container.follow(scriptOfPast(pod, container.facts, this.#simulation.rules));
   }
 
   // ── sandboxes ─────────────────────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-/** What may happen to a binding on its way to the server. */
+/** What may happen to a binding, or another request, on its way to the server. */
 import type { Transport, TransportRequest } from "../../../api/machinery/transport.ts";
 
 export function isBinding({ plural, subresource }: TransportRequest): boolean {
@@ -10,14 +10,19 @@ export type OnBinding = (request: TransportRequest, send: () => ReturnType<Trans
 
 /** A transport on which every binding goes through `on`. */
 export function bindingsThrough(on: OnBinding): (transport: Transport) => Transport {
+  return requestsThrough(isBinding, on);
+}
+
+/** A transport on which every request of a kind goes through `on`. */
+export function requestsThrough(isOne: (request: TransportRequest) => boolean, on: OnBinding): (transport: Transport) => Transport {
   return (transport) => ({
     watch: (request, listener) => transport.watch(request, listener),
     document: (path, options) => transport.document(path, options),
-    request: (request) => (isBinding(request) ? on(request, () => transport.request(request)) : transport.request(request)),
+    request: (request) => (isOne(request) ? on(request, () => transport.request(request)) : transport.request(request)),
   });
 }
 
-/** A gate at which bindings wait until it is opened. */
+/** A gate at which bindings, or other requests, wait until it is opened. */
 export class BindingGate {
   #isOpen = false;
   readonly #waiting: (() => void)[] = [];

@@ -26,7 +26,7 @@ export function readDefaultPreemptionArguments(written: unknown): ReadArguments<
     minCandidateNodesAbsolute = DEFAULT_ARGUMENTS.minCandidateNodesAbsolute,
   } = decoded.arguments;
   const args = { minCandidateNodesPercentage, minCandidateNodesAbsolute };
-  return checkedArguments(args, errorsOf(args));
+  return checkedArguments(args, errorsOf(args), decoded.unknown);
 }
 
 function* errorsOf(args: DefaultPreemptionArguments): Iterable<FieldError> {

@@ -211,15 +211,20 @@ for (const { why, pod = high(), nodes, known = pod, message, clearsNomination } 
   });
 }
 
-function leaving(name: string, reason = "PreemptionByScheduler"): Pod {
+function leaving(name: string, reason = "PreemptionByScheduler", priority = 0): Pod {
   const conditions = [{ type: "DisruptionTarget", status: "True" as const, reason, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-  return low(name, { cpu: "4", deletedAt: "2026-01-01T00:00:00Z", status: { phase: "Running", conditions } });
+  return low(name, { cpu: "4", priority, deletedAt: "2026-01-01T00:00:00Z", status: { phase: "Running", conditions } });
 }
 
 for (const { why, nodes, nominates } of [
   { why: "is refused for good by now", nodes: [node("n", [leaving("a")], { unschedulable: true })], nominates: "m" },
   { why: "is gone", nodes: [], nominates: "m" },
   { why: "has only Pods that leave for another reason", nodes: [node("n", [leaving("a", "EvictionByEvictionAPI")])], nominates: "n" },
+  {
+    why: "has only Pods that leave and are as important as it is",
+    nodes: [node("n", [leaving("a", "PreemptionByScheduler", 100)])],
+    nominates: "m",
+  },
   { why: "has only Pods as important as it is", nodes: [node("n", [low("a", { cpu: "4", priority: 100 })])], nominates: "m" },
 ]) {
   test(`A Pod makes room again if the node to which it was nominated ${why}`, async () => {

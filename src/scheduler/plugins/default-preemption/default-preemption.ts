@@ -16,6 +16,7 @@ import { Evictions } from "./evictions.ts";
 import { findCandidate } from "./find-candidate.ts";
 import { Rankings } from "./importance.ts";
 import { contradictionMessage, refusalMessage } from "./refusal.ts";
+import type { Candidate } from "./victims.ts";
 
 const NAME = "DefaultPreemption";
 
@@ -67,7 +68,7 @@ class DefaultPreemption implements Plugin {
     const found = findCandidate(search, { args: this.#args, random: this.#random });
     switch (found.is) {
       case "candidate":
-        return { is: "nominated", nodeName: found.candidate.nodeName, act: this.#evictions.begin(pod, found.candidate) };
+        return nominated(found.candidate, this.#evictions.begin(pod, found.candidate));
       case "contradiction":
         return refused(contradictionMessage(found.nodeNames));
       case "none":
@@ -75,6 +76,10 @@ class DefaultPreemption implements Plugin {
         return { ...refused(refusalMessage(found, whatIf.snapshot.nodes.length)), clearsNomination: true };
     }
   }
+}
+
+function nominated({ nodeName, victims }: Candidate, act: (signal: AbortSignal) => Promise<void>): PostFilterAnswer {
+  return { is: "nominated", nodeName, victims: victims.length, act };
 }
 
 function refused(message: string): Extract<PostFilterAnswer, { readonly is: "none" }> {

@@ -21,7 +21,7 @@ export function readInterPodAffinityArguments(written: unknown): ReadArguments<I
   const decoded = decodeArguments<Partial<InterPodAffinityArguments>>(written, SCHEMA);
   if (!decoded.ok) return decoded;
   const args = { ...DEFAULT_ARGUMENTS, ...decoded.arguments };
-  return checkedArguments(args, errorsOf(args));
+  return checkedArguments(args, errorsOf(args), decoded.unknown);
 }
 
 function* errorsOf({ hardPodAffinityWeight: weight }: InterPodAffinityArguments): Iterable<FieldError> {

@@ -16,7 +16,7 @@ export function readNodeAffinityArguments(written: unknown): ReadArguments<NodeA
     written,
     argumentsOf("NodeAffinityArgs", { addedAffinity: schemaOf(NODE_AFFINITY) }),
   );
-  return decoded.ok ? checkedArguments(decoded.arguments, errorsOf(decoded.arguments)) : decoded;
+  return decoded.ok ? checkedArguments(decoded.arguments, errorsOf(decoded.arguments), decoded.unknown) : decoded;
 }
 
 function* errorsOf({ addedAffinity = {} }: NodeAffinityArguments): Iterable<FieldError> {

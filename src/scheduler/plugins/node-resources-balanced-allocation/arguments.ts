@@ -18,7 +18,7 @@ export function readBalancedAllocationArguments(written: unknown): ReadArguments
   const decoded = decodeArguments<WrittenArguments>(written, SCHEMA);
   if (!decoded.ok) return decoded;
   const resources = scoredResources(decoded.arguments.resources);
-  return checkedArguments({ resources }, errorsOf(resources));
+  return checkedArguments({ resources }, errorsOf(resources), decoded.unknown);
 }
 
 function* errorsOf(resources: readonly ScoredResource[]): Iterable<FieldError> {

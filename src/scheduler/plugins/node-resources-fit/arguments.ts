@@ -62,7 +62,7 @@ export function readFitArguments(written: unknown): ReadArguments<FitArguments> 
     shape: (scoringStrategy.requestedToCapacityRatio?.shape ?? []).map(({ utilization = 0, score = 0 }) => ({ utilization, score })),
   };
   const args: FitArguments = { ignoredResources, ignoredResourceGroups, scoringStrategy: strategy };
-  return checkedArguments(args, errorsOf(args, scoringStrategy.requestedToCapacityRatio !== undefined));
+  return checkedArguments(args, errorsOf(args, scoringStrategy.requestedToCapacityRatio !== undefined), decoded.unknown);
 }
 
 function* errorsOf({ ignoredResources, ignoredResourceGroups, scoringStrategy }: FitArguments, hasCurve: boolean): Iterable<FieldError> {

@@ -30,7 +30,7 @@ export function readPodTopologySpreadArguments(written: unknown): ReadArguments<
   const { defaultConstraints = DEFAULT_ARGUMENTS.defaultConstraints, defaultingType } = decoded.arguments;
   // "" is as good as nothing there, as everywhere in Go.
   const args = { defaultConstraints, defaultingType: defaultingType || DEFAULT_ARGUMENTS.defaultingType };
-  return checkedArguments(args, errorsOf(args));
+  return checkedArguments(args, errorsOf(args), decoded.unknown);
 }
 
 function schema(): ObjectSchema {

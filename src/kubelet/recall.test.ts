@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OwnMemory } from "./pod-memory.ts";
+import { recall } from "./recall.ts";
+import type { RuntimeContainer } from "./runtime.ts";
+
+/** The newest began at 5,000 s. */
+const BEGUN_MS = 5_000_000;
+
+interface Row {
+  readonly restarts: number;
+  /** How long the newest attempt had to wait for its start. */
+  readonly waitedMs?: number;
+  /** What the status says of a container that waits now. */
+  readonly told?: string;
+  readonly delayMs: number | undefined;
+}
+
+const rows: readonly Row[] = [
+  { restarts: 0, delayMs: undefined },
+  { restarts: 1, waitedMs: 0, delayMs: 10_000 },
+  { restarts: 2, waitedMs: 10_000, delayMs: 20_000 },
+  { restarts: 3, waitedMs: 19_300, delayMs: 40_000 },
+  { restarts: 9, waitedMs: 300_000, delayMs: 300_000 },
+  // It waited for less than it would have had to: it had been well for long.
+  { restarts: 9, waitedMs: 0, delayMs: 10_000 },
+  { restarts: 9, waitedMs: 20_000, delayMs: 40_000 },
+  // It waited for longer, since nobody was there to start it.
+  { restarts: 2, waitedMs: 900_000, delayMs: 20_000 },
+  { restarts: 4, delayMs: 80_000 },
+  { restarts: 50, delayMs: 300_000 },
+  { restarts: 7, told: "back-off 2m40s restarting failed container=c pod=p_default(u)", delayMs: 160_000 },
+  { restarts: 7, told: "back-off 10s restarting failed container=c pod=p_default(u)", delayMs: 10_000 },
+  { restarts: 2, told: "back-off for some time", delayMs: 20_000 },
+];
+
+for (const { restarts, waitedMs, told, delayMs } of rows) {
+  test(`after ${restarts} restarts, a wait of ${waitedMs} ms and "${told}" the next restart waits for ${delayMs} ms`, () => {
+    const memory = new OwnMemory();
+    const facts = { name: "c", image: "web:1", imageId: "i" };
+    const newest: RuntimeContainer = {
+      ...facts,
+      id: "2",
+      attempt: restarts,
+      createdAtMs: BEGUN_MS,
+      state: { is: "running", startedAtMs: BEGUN_MS },
+    };
+    const ended = { is: "exited", startedAtMs: 0, finishedAtMs: BEGUN_MS - (waitedMs ?? 0), exitCode: 1, reason: "Error" } as const;
+    const earlier = { ...facts, id: "1", attempt: restarts - 1, createdAtMs: 0, state: ended };
+    const state = told === undefined ? {} : { waiting: { reason: "CrashLoopBackOff", message: told } };
+    const status = { name: "c", image: "web:1", imageID: "i", ready: false, restartCount: restarts, state };
+    const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: "ready", createdAtMs: 0, ips: [] } as const;
+
+    recall(memory, {
+      pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
+      sandbox: { ...sandbox, containers: waitedMs === undefined ? [newest] : [newest, earlier] },
+      nowMs: BEGUN_MS,
+    });
+
+    assert.deepEqual(memory.crashes.get("c"), delayMs === undefined ? undefined : { delayMs, updatedAtMs: BEGUN_MS });
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * What a kubelet that has just started can know of what one before it remembered (pod-memory.ts), from what that one told the API and
+ * what the runtime still has: how long containers that keep ending and images that cannot be had still have to wait. So a kubelet that
+ * starts again, and a cluster that was forked, tries nothing sooner than one that never stopped.
+ *
+ * A status has whole seconds and does not say when a pull failed last: pulls are counted from when they could begin, as if each had
+ * failed at once. Not here: failures to make or start a container, which are tried again after ten seconds anyway.
+ */
+import type { ContainerStatus, Pod } from "../api/generated/core/v1.ts";
+import { momentMs } from "../api/core/v1/pod/readiness.ts";
+import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./back-off.ts";
+import type { OwnMemory } from "./pod-memory.ts";
+import type { Waiting } from "./pod-plan.ts";
+import type { SandboxStatus } from "./runtime.ts";
+import { newestContainer, previousContainer } from "./runtime-containers.ts";
+
+/** Moments of a status may be so much too early. */
+const SECOND_MS = 1000;
+const PULL_FAILURES = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"];
+
+export interface Recalled {
+  readonly pod: Pod;
+  readonly sandbox: SandboxStatus | undefined;
+  readonly nowMs: number;
+}
+
+export function recall(memory: OwnMemory, { pod, sandbox, nowMs }: Recalled): void {
+  for (const status of statusesOf(pod)) {
+    const crash = crashOf(status, sandbox);
+    if (crash !== undefined) memory.crashes.set(status.name, crash);
+    recallPull(memory, status, pod, nowMs);
+  }
+}
+
+/** Containers of which people were told that they wait: they need not be told again. */
+export function toldWaiting(pod: Pod): ReadonlyMap<string, Waiting> {
+  const told = new Map<string, Waiting>();
+  for (const { name, state } of statusesOf(pod)) {
+    const { reason, message = "" } = state?.waiting ?? {};
+    if (reason !== undefined) told.set(name, { reason, message });
+  }
+  return told;
+}
+
+function statusesOf({ status }: Pod): readonly ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+}
+
+// ── crashes ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** It grew last when the newest attempt began. */
+function crashOf(status: ContainerStatus, sandbox: SandboxStatus | undefined): BackOff | undefined {
+  const { name, restartCount, state, lastState } = status;
+  if (restartCount === 0) return undefined;
+  const told = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? "")?.[1];
+  const begun = state?.running?.startedAt ?? state?.terminated?.startedAt ?? lastState?.terminated?.startedAt;
+  const updatedAtMs = newestContainer(sandbox, name)?.createdAtMs ?? momentMs(begun) ?? 0;
+  const toldMs = told === undefined ? undefined : parseSeconds(told);
+  if (toldMs !== undefined) return { delayMs: toldMs, updatedAtMs };
+  return { delayMs: delayBefore(status, sandbox), updatedAtMs };
+}
+
+/** As often as it was restarted, unless it waited for less than that: then all had been well for long enough to begin anew. */
+function delayBefore({ name, restartCount }: ContainerStatus, sandbox: SandboxStatus | undefined): number {
+  const [newest, earlier] = [newestContainer(sandbox, name), previousContainer(sandbox, name)];
+  const byCount = repeatedBackOff(restartCount);
+  if (newest === undefined || earlier?.state.is !== "exited") return byCount;
+  const waitedMs = newest.createdAtMs - earlier.state.finishedAtMs + SECOND_MS;
+  let restarts = 1;
+  while (restarts < restartCount && repeatedBackOff(restarts) <= waitedMs && repeatedBackOff(restarts) < byCount) restarts++;
+  return repeatedBackOff(restarts);
+}
+
+// ── images ──────────────────────────────────────────────────────────────────────────────────────────
+
+function recallPull(memory: OwnMemory, { name, image, state, lastState }: ContainerStatus, pod: Pod, nowMs: number): void {
+  const { reason = "", message: told = "" } = state?.waiting ?? {};
+  if (!PULL_FAILURES.includes(reason)) return;
+  const error = reason === "ImagePullBackOff" ? told.replace(/^Back-off pulling image ".*?": /, "") : `${reason}: ${told}`;
+  const message = error.slice(error.indexOf(":") + 2);
+  const isInit = pod.spec?.initContainers?.some((container) => container.name === name) === true;
+  const initialized = pod.status?.conditions?.find(({ type, status }) => type === "Initialized" && status === "True");
+  const begun = [pod.status?.startTime, isInit ? undefined : initialized?.lastTransitionTime, lastState?.terminated?.finishedAt];
+  const begunAtMs = Math.max(...begun.map((time) => momentMs(time) ?? 0));
+  memory.pulls.set(image, { backOff: pullBackOff(begunAtMs, nowMs), error, message });
+}
+
+/** Of a pull that failed at `begunAtMs` and each time that it was tried again. */
+function pullBackOff(begunAtMs: number, nowMs: number): BackOff {
+  let backOff: BackOff = { delayMs: BACK_OFF_MIN_MS, updatedAtMs: begunAtMs };
+  for (let triedAtMs = begunAtMs + backOff.delayMs; triedAtMs <= nowMs; triedAtMs += backOff.delayMs) {
+    backOff = grownBackOff(backOff, { eventMs: triedAtMs, nowMs: triedAtMs });
+  }
+  return backOff;
+}
