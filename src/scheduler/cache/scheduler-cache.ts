@@ -146,11 +146,12 @@ export class SchedulerCache {
 
   #place(pod: CachedPod): void {
     const { uid } = pod.info;
+    const isThere = this.#pods.get(uid)?.nodeName === pod.nodeName;
     this.#pods.set(uid, pod);
     if (pod.isAssumed) this.#assumed.add(uid);
     else this.#assumed.delete(uid);
     const cached = this.#nodeFor(pod.nodeName);
-    this.#replace(cached, cached.info.withPodVersion(pod.info));
+    this.#replace(cached, isThere ? cached.info.withPodVersion(pod.info) : cached.info.withPod(pod.info));
   }
 
   #takeOff({ info, nodeName }: CachedPod): void {

@@ -100,7 +100,8 @@ export class NodeInfoValue implements NodeInfo {
   }
 
   withPod(pod: PodInfo): NodeInfoValue {
-    return this.#changed([...this.pods, pod], undefined, pod);
+    // Copied as a block, here and below: one by one it would show on nodes with thousands of Pods.
+    return this.#changed(this.pods.concat([pod]), undefined, pod);
   }
 
   withoutPod(uid: string): NodeInfoValue {
@@ -117,7 +118,10 @@ export class NodeInfoValue implements NodeInfo {
   /** With this version of a Pod in the place of another, which keeps its turn; as a new one if there was none. */
   withPodVersion(pod: PodInfo): NodeInfoValue {
     const index = this.#indexOf(pod.uid);
-    return index < 0 ? this.withPod(pod) : this.#changed(this.pods.with(index, pod), this.pods[index], pod);
+    if (index < 0) return this.withPod(pod);
+    const pods = this.pods.slice();
+    pods[index] = pod;
+    return this.#changed(pods, this.pods[index], pod);
   }
 
   /** The same Pods on another version of the node. */
@@ -141,7 +145,9 @@ export class NodeInfoValue implements NodeInfo {
   }
 
   #indexOf(uid: string): number {
-    return this.pods.findIndex((pod) => pod.uid === uid);
+    // Those that came last change most often.
+    for (let index = this.pods.length - 1; index >= 0; index--) if (this.pods[index]?.uid === uid) return index;
+    return -1;
   }
 
   #changed(pods: readonly PodInfo[], removed: PodInfo | undefined, added: PodInfo | undefined): NodeInfoValue {
