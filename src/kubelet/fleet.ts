@@ -80,7 +80,7 @@ export interface SimulatedNodes extends AsyncDisposable {
   get(name: string): Kubelet | undefined;
   /** One more. Default of its name: the next one of the prefix that is free. Throws if there is one of this name. */
   add(name?: string): Promise<Kubelet>;
-  /** It is lost: from now on it is silent, as a machine without power. */
+  /** It is lost: from now on it is silent, as a machine without a network. */
   stop(name: string): Promise<void>;
   /** A lost one is back. */
   start(name: string): Promise<Kubelet>;

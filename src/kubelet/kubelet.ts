@@ -1,6 +1,6 @@
 /**
  * The node agent: registers its Node, keeps it alive with a lease, and has the Pods that are bound to it run in whatever runtime it is
- * given. An idle one has one timer. Stopping it is silence, as of a machine that lost its power: the Node, its lease and its Pods stay in
+ * given. An idle one has one timer. Stopping it is silence, as of a machine that lost its network: the Node, its lease and its Pods stay in
  * the API as they are, and what runs goes on running; one that is started again over the same finds its way from what there is.
  */
 import { nodeIdentity } from "../api/identities.ts";

@@ -43,7 +43,7 @@ export function nodesConfig(wanted: number | NodesOptions = {}, before?: NodesCo
 
 const DEFAULT_COUNT = 1;
 
-/** The machines of a cluster, as who pulls plugs sees them. */
+/** The machines of a cluster, as who pulls their cables sees them. */
 export interface ClusterNodes {
   /** Of all, also of those that are stopped. */
   names(): readonly string[];
