@@ -12,6 +12,7 @@ import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
 import { storeLarge } from "./store/large.ts";
 import { storeWatchers } from "./store/watchers.ts";
+import { upContainerd, upSimulated } from "./up/up.ts";
 
 export const all: readonly Benchmark[] = [
   storeCommits,
@@ -27,4 +28,6 @@ export const all: readonly Benchmark[] = [
   ...schedulerBenchmarks,
   clusterStarts,
   clusterLarge,
+  upSimulated,
+  upContainerd,
 ];

@@ -14,6 +14,8 @@ export interface ApiServerConfig {
   readonly serviceClusterIpRange: string;
   /** From which Services get their node ports, both ends included (--service-node-port-range). */
   readonly serviceNodePortRange: { readonly first: number; readonly last: number };
+  /** Which of a node's addresses its kubelet is reached at, best first (--kubelet-preferred-address-types). */
+  readonly kubeletPreferredAddressTypes: readonly string[];
   /** Whether what is read is frozen: finds whoever changes a shared object, and costs 10 to 20 µs per write. */
   readonly freezeObjects: boolean;
   /** Who decides what one may do, in the order of asking (--authorization-mode). */
@@ -28,6 +30,7 @@ export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   maxMutatingRequestsInFlight: 200,
   serviceClusterIpRange: "10.96.0.0/12",
   serviceNodePortRange: { first: 30_000, last: 32_767 },
+  kubeletPreferredAddressTypes: ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"],
   freezeObjects: false,
   authorizationModes: ["Node", "RBAC"],
   admission: DEFAULT_ADMISSION_CONFIG,

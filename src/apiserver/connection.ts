@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../api/machinery/object.ts";
 import type { Endpoint } from "./endpoints.ts";
-import type { ExchangeAnswer, ExchangeRequest, UpgradeOffer } from "./exchange.ts";
+import type { ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer } from "./exchange.ts";
 import type { ApiRequest } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 
@@ -36,6 +36,8 @@ export interface ConnectionCall {
   body(): Promise<Uint8Array>;
   /** There if the client asks for a WebSocket; only then the answer may be one. */
   readonly offer?: UpgradeOffer;
+  /** There if the client asks for another protocol, a WebSocket among others; only then the answer may be a tunnel. */
+  readonly switching?: SwitchOffer;
   /** Aborted when the client has gone before it was answered. */
   readonly signal: AbortSignal;
 }
@@ -78,6 +80,7 @@ export interface ConnectionRequest {
   /** The path behind the subresource, decoded, beginning with a slash; "" if there is not even that. */
   readonly path: string;
   readonly offer?: UpgradeOffer;
+  readonly switching?: SwitchOffer;
 }
 
 /** A request whose options are decoded and valid, for those who know where it leads. */

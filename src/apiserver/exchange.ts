@@ -3,6 +3,7 @@
  * plain values. The core decides everything that a client can see; the HTTP room moves bytes, keeps the limits of connections and
  * bodies, compresses, and says when a client has gone.
  */
+import type { ByteStream } from "../base/byte-stream.ts";
 
 export interface ExchangeRequest {
   /** Upper case. */
@@ -39,13 +40,24 @@ export interface PeerCertificate {
   readonly authorities: readonly string[];
 }
 
+/**
+ * A client that asks for another protocol on its connection, a WebSocket among others, which can be handed on as it is. Any answer but a
+ * TunnelledAnswer refuses it, or, of a WebSocket, an UpgradedAnswer or a stream.
+ */
+export interface SwitchOffer {
+  /** As the header Upgrade has it: "websocket", "SPDY/3.1". */
+  readonly protocol: string;
+  /** What the client says about it, to be handed on with it. Lower case names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A client that asks for a WebSocket. Any answer but an UpgradedAnswer refuses it; a stream becomes one of messages to the client. */
 export interface UpgradeOffer {
   /** The subprotocols that the client speaks, best first. */
   readonly protocols: readonly string[];
 }
 
-export type ExchangeAnswer = WholeAnswer | StreamedAnswer | UpgradedAnswer;
+export type ExchangeAnswer = WholeAnswer | StreamedAnswer | UpgradedAnswer | TunnelledAnswer;
 
 /** Header names are lower case. Content-Length, Date, compression and the connection's own headers are the HTTP room's. */
 export interface WholeAnswer {
@@ -69,6 +81,16 @@ export interface UpgradedAnswer {
   readonly protocol?: string;
   /** Called once, when the connection is there. */
   run(socket: MessageSocket): void;
+}
+
+/** The connection is handed on: from here on its bytes are of the protocol that the client asked for. Only for a request that offered it. */
+export interface TunnelledAnswer {
+  /** Those of the answer 101, connection and upgrade among them. */
+  readonly switching: Readonly<Record<string, string>>;
+  /** Called once, when the head has been sent. */
+  tunnel(client: ByteStream): void;
+  /** Called instead if the client has gone. */
+  abort(): void;
 }
 
 /** Messages both ways. */
@@ -115,4 +137,4 @@ export interface Sink {
 }
 
 /** Never rejects: what went wrong is an answer, too. */
-export type Exchange = (request: ExchangeRequest, offer?: UpgradeOffer) => Promise<ExchangeAnswer>;
+export type Exchange = (request: ExchangeRequest, offer?: UpgradeOffer, switching?: SwitchOffer) => Promise<ExchangeAnswer>;

@@ -43,7 +43,14 @@ for (const { it, value, gives } of [
     value: new AggregateError([new Error("a", { cause: "b" }), "c"], "Two failed"),
     gives: "Two failed [a: b; c]",
   },
-  { it: "an error that causes itself, some times", value: ownCause, gives: `${"again: ".repeat(8)}[more causes]` },
+  {
+    it: "a cause that is quoted already only once",
+    value: new Error("Internal error: Cannot write: disk full", {
+      cause: new Error("Cannot write: disk full", { cause: new Error("EIO") }),
+    }),
+    gives: "Internal error: Cannot write: disk full: EIO",
+  },
+  { it: "an error that causes itself", value: ownCause, gives: "again: [more causes]" },
 ]) {
   test(`printable shows ${it}`, () => deepEqual(JSON.parse(JSON.stringify(printable(value))), gives));
 }

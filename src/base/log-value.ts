@@ -100,12 +100,13 @@ class Printer {
     }
   }
 
-  /** "Cannot open the store: permission denied": the message, then the causes after colons. */
+  /** "Cannot open the store: permission denied": the message, then the causes after colons, but none that was quoted before it. */
   #errorText(error: Error, inside: readonly object[]): string {
     const parts: string[] = [];
     let current: unknown = error;
-    while (current instanceof Error && parts.length < CAUSES_MAX) {
-      parts.push(this.#ownText(current, inside));
+    for (let depth = 0; current instanceof Error && depth < CAUSES_MAX; depth++) {
+      const text = this.#ownText(current, inside);
+      if (!parts.some((part) => part.includes(text))) parts.push(text);
       current = current.cause;
     }
     if (current instanceof Error) parts.push("[more causes]");

@@ -8,6 +8,8 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
+  /** When it was so, if that is not now. */
+  readonly atMs?: number;
 }
 
 export interface Family {
@@ -46,7 +48,7 @@ export function prometheusText(families: readonly (Family | HistogramFamily)[]):
 
 function linesOf(family: Family | HistogramFamily): readonly string[] {
   if (family.type === "histogram") return family.samples.flatMap((sample) => histogramLines(family, sample));
-  return family.samples.map(({ labels, value }) => line(family.name, labels, value));
+  return family.samples.map(({ labels, value, atMs }) => `${line(family.name, labels, value)}${atMs === undefined ? "" : ` ${atMs}`}`);
 }
 
 function histogramLines({ name, bounds }: HistogramFamily, { labels, counts, sum, count }: HistogramSample): readonly string[] {

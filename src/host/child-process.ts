@@ -5,6 +5,8 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { SUPERVISED_VARIABLE } from "./supervision.ts";
+import { killWithUs } from "./children.ts";
 
 /** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
 const OUTPUT_LINES_MAX = 200;
@@ -17,6 +19,8 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** It reads and writes what this process does, so its output is not kept. */
   readonly inheritsStreams?: true;
+  /** It is one that obeys (supervision.ts): it can be spoken to, and ends with this process after whatever end. Ctrl-C is not for it. */
+  readonly isSupervised?: true;
   /** Called for every line of stdout and stderr, as they come. */
   readonly onLine?: (line: string) => void;
 }
@@ -34,27 +38,30 @@ export interface Program extends AsyncDisposable {
   readonly output: readonly string[];
   /** Does nothing once the program is gone, so that no stranger who got its pid is hit. */
   signal(signal: NodeJS.Signals): void;
+  /** One line to a supervised program; nothing happens if it is gone. */
+  say(line: string): void;
 }
 
 /** Resolves when the program runs, rejects if it cannot be started. Disposing of it ends it with SIGKILL and waits. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.arguments, {
-    stdio: options.inheritsStreams === true ? "inherit" : ["ignore", "pipe", "pipe"],
+    stdio: options.inheritsStreams === true ? "inherit" : [options.isSupervised === true ? "pipe" : "ignore", "pipe", "pipe"],
+    detached: options.isSupervised === true,
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
-    env: { ...process.env, ...options.environment },
+    env: { ...process.env, ...options.environment, ...(options.isSupervised === true ? { [SUPERVISED_VARIABLE]: "1" } : {}) },
   });
+  child.stdin?.on("error", () => {}); // It is gone, which is told elsewhere.
   const output: string[] = [];
   keepLines(child, output, options.onLine);
   const exited = exitOf(child);
   await spawned(child, options.command);
-  const killWithUs = () => child.kill("SIGKILL");
-  process.once("exit", killWithUs);
-  void exited.then(() => process.removeListener("exit", killWithUs));
+  killWithUs(child);
   return {
     pid: child.pid as number,
     exited,
     output,
     signal: (signal) => void child.kill(signal),
+    say: (line) => void child.stdin?.write(`${line}\n`),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await exited;

@@ -106,6 +106,27 @@ test("whatever became of the file that names the holder, the lock is let go", as
   await rm(directory, { recursive: true });
 });
 
+test("who has just taken the lock is named, though the note of it comes later", { skip: process.platform !== "linux" }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  const file = join(directory, "holder");
+  const held = await lockDirectory(directory);
+  ok("lock" in held);
+  const note = await readFile(file, "utf8");
+
+  for (const before of ["", JSON.stringify({ pid: 2 ** 30, command: "dead", started: "1" })]) {
+    await writeFile(file, before);
+    const attempt = lockDirectory(directory);
+    await setImmediate();
+    await writeFile(file, note);
+    const { heldBy } = (await attempt) as { readonly heldBy: string };
+    ok(heldBy.startsWith(`process ${process.pid} (`), heldBy);
+  }
+  await unlink(file);
+  equal(((await lockDirectory(directory)) as { readonly heldBy: string }).heldBy, "another process");
+  await held.lock.release();
+  await rm(directory, { recursive: true });
+});
+
 test("two directories have two locks", async () => {
   const directories = await Promise.all([1, 2].map(() => mkdtemp(join(tmpdir(), "k8ts-lock-"))));
   const attempts = await Promise.all(directories.map(lockDirectory));

@@ -12,10 +12,15 @@ import { randomInt } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { PRIVATE_FILE_MODE, syncDirectory } from "./files.ts";
+import { setTimeout } from "node:timers/promises";
+import { isDiskFull, PRIVATE_FILE_MODE, syncDirectory } from "./files.ts";
 import { isAlive, ourProcess, type ProcessMark } from "./process-life.ts";
 
 const HOLDER_FILE = "holder";
+
+/** How often, and for how long in all, a note is waited for: as long as a busy machine takes to write a line. */
+const NOTE_LOOK_AGAIN_MS = 10;
+const NOTE_LOOKS_MAX = 10;
 
 /** The largest range that randomInt allows. */
 const OWNERS = 2 ** 48 - 1;
@@ -38,15 +43,16 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   const holderFile = join(directory, HOLDER_FILE);
   const holder = readHolder(holderFile);
   const server = process.platform === "linux" ? await listen(abstractName(directory)) : undefined;
-  if (server === "taken" || (holder !== undefined && isAlive(holder) && holder.pid !== process.pid)) {
-    if (server !== "taken" && server !== undefined) await close(server);
-    return { heldBy: holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})` };
+  if (server === "taken") return { heldBy: named(await settledHolder(holderFile)) };
+  if (holder !== undefined && isAlive(holder) && holder.pid !== process.pid) {
+    if (server !== undefined) await close(server);
+    return { heldBy: named(holder) };
   }
   if (holder?.pid === process.pid && server === undefined) return { heldBy: `this process (${process.pid})` };
   const letGo = async () => void (server !== undefined && (await close(server)));
   const wasAbandoned = existsSync(holderFile);
   try {
-    writeFileSync(holderFile, JSON.stringify(ourselves()), { mode: PRIVATE_FILE_MODE });
+    writeHolder(holderFile, { isOnlyNote: server !== undefined });
     await syncDirectory(directory); // After a power failure the next holder must see that there was one.
   } catch (error) {
     await letGo();
@@ -75,12 +81,44 @@ export async function lockDirectory(directory: string): Promise<LockAttempt> {
   };
 }
 
+/** Whoever has just taken the lock says a moment later who it is; until then the note is missing, or of somebody who is dead. No event tells. */
+async function settledHolder(file: string): Promise<Holder | undefined> {
+  for (let looks = 1; ; looks++) {
+    const holder = readHolder(file);
+    if (holder !== undefined && isAlive(holder)) return holder;
+    if (looks === NOTE_LOOKS_MAX) return undefined;
+    await setTimeout(NOTE_LOOK_AGAIN_MS);
+  }
+}
+
+function named(holder: Holder | undefined): string {
+  return holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})`;
+}
+
+/** Whether a process that lives says that it holds the directory; for who only looks, and does not want it. */
+export function hasHolder(directory: string): boolean {
+  const holder = readHolder(join(directory, HOLDER_FILE));
+  return holder !== undefined && isAlive(holder);
+}
+
 interface Holder extends ProcessMark {
   readonly command: string;
 }
 
 function ourselves(): Holder {
   return { ...ourProcess(), command: process.argv.slice(0, 3).join(" ") };
+}
+
+/**
+ * Where the socket is the lock, the file only has to be there: on a full disk it may stay empty, so that a cluster can be stopped and its
+ * files be removed there, too.
+ */
+function writeHolder(file: string, { isOnlyNote }: { readonly isOnlyNote: boolean }): void {
+  try {
+    writeFileSync(file, JSON.stringify(ourselves()), { mode: PRIVATE_FILE_MODE });
+  } catch (error) {
+    if (!isDiskFull(error) || !isOnlyNote || !existsSync(file)) throw error;
+  }
 }
 
 function readHolder(file: string): Holder | undefined {

@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Clock } from "../base/clock.ts";
+import { killWithUs } from "./children.ts";
 
 /** More than any program that is asked for a small document has to say. */
 const OUTPUT_BYTES_MAX = 1024 * 1024;
@@ -33,8 +34,7 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
     stdio: [isInteractive ? "inherit" : "ignore", "pipe", "inherit"],
     env: { ...process.env, ...environment },
   });
-  const killWithUs = () => child.kill("SIGKILL");
-  process.once("exit", killWithUs);
+  killWithUs(child);
   const timer = new AbortController();
   let isLate = false;
   void clock.sleep(timeoutMs, timer.signal).then(
@@ -46,7 +46,6 @@ export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
   );
   const outcome = await outcomeOf(child);
   timer.abort();
-  process.removeListener("exit", killWithUs);
   return isLate ? { is: "failed", why: `it did not end within ${timeoutMs / 1_000} s` } : outcome;
 }
 

@@ -1,5 +1,5 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
-import { createReadStream } from "node:fs";
+import { createReadStream, statfsSync } from "node:fs";
 import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -96,6 +96,16 @@ export async function freeBytes(path: string): Promise<number> {
   return bavail * bsize;
 }
 
+/** What this process can still write to the file system of `path`, asked in two microseconds. Infinity: nobody can say. */
+export function writableBytesNow(path: string): number {
+  try {
+    const { bavail, bfree, bsize } = statfsSync(path);
+    return (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
+  } catch {
+    return Infinity;
+  }
+}
+
 /** Moves a file into the place of another, durably: after a crash one of the two is there, whole. */
 export async function replaceFile(from: string, to: string): Promise<void> {
   await rename(from, to);
@@ -145,12 +155,29 @@ export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uin
   } catch (error) {
     await file.close().catch(() => undefined);
     await unlink(partial).catch(() => undefined);
-    throw error;
+    throw named(error, path);
   }
+}
+
+/** The system does not say to which file it could not write. */
+function named(error: unknown, path: string): unknown {
+  return isDiskFull(error) ? Object.assign(error as NodeJS.ErrnoException, { path }) : error;
+}
+
+/** Of the disk, or of what this user may have of it. */
+export function isDiskFull(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
 export function readFilePieces(path: string): AsyncIterable<Uint8Array> {
   return createReadStream(path, { highWaterMark: 1 << 20 });
+}
+
+export async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 }
 
 /** Whether something is there that is neither a file nor a directory. */

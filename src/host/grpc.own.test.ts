@@ -1,6 +1,7 @@
 import { test, type TestContext } from "node:test";
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { Server, ServerCredentials, type ServerDuplexStream, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { GrpcError, openGrpcChannel, type GrpcChannel } from "./grpc.ts";
@@ -24,7 +25,11 @@ const method = (path: string, streams: boolean) => ({
   responseDeserialize: same,
 });
 
-async function startServer(context: TestContext, methods: { unary?: Unary; bidi?: Bidi }, wantedPort = 0): Promise<{ port: number }> {
+async function startServer(
+  context: TestContext,
+  methods: { unary?: Unary; bidi?: Bidi },
+  wanted: number | string = 0,
+): Promise<{ port: number }> {
   const server = new Server({ "grpc.max_receive_message_length": -1 });
   const unused = () => undefined;
   server.addService(
@@ -32,7 +37,7 @@ async function startServer(context: TestContext, methods: { unary?: Unary; bidi?
     { unary: methods.unary ?? unused, bidi: methods.bidi ?? unused },
   );
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${wantedPort}`, ServerCredentials.createInsecure(), (error, bound) =>
+    server.bindAsync(typeof wanted === "string" ? wanted : `127.0.0.1:${wanted}`, ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),
     );
   });
@@ -104,9 +109,9 @@ test("a call to nobody fails as not sent, and works once somebody is there", asy
   await new Promise((resolve) => probe.close(resolve));
   const channel = await openChannel(context, port);
 
-  const { code, details, sent } = await failureOf(call(channel));
-  deepEqual({ code, sent }, { code: "UNAVAILABLE", sent: false });
-  match(details, /ECONNREFUSED/);
+  const { code, details, sent, cause } = await failureOf(call(channel));
+  deepEqual({ code, sent, cause }, { code: "UNAVAILABLE", sent: false, cause: undefined });
+  match(details, /ECONNREFUSED 127\.0\.0\.1:\d+$/);
 
   await startServer(context, { unary: echo }, port);
   equal(textOf(await callUntilAnswered(channel)), "hello");
@@ -265,4 +270,34 @@ test("closing twice is closing once, and a closed channel takes no call", async 
   channel.close();
   const { code, sent } = await failureOf(call(channel));
   deepEqual([code, sent], ["CANCELLED", false]);
+});
+
+test("a server at a Unix socket answers a request after which nothing more is sent", async (context) => {
+  const directory = mkdtempSync("/tmp/k8ts-grpc-");
+  context.after(() => rmSync(directory, { recursive: true }));
+  const path = `${directory}/server.sock`;
+  const received: string[] = [];
+  await startServer(
+    context,
+    {
+      bidi: (stream) => {
+        stream.on("data", (message: Buffer) => received.push(message.toString()));
+        stream.on("end", () => {
+          stream.write(Buffer.from("answer"));
+          stream.end();
+        });
+      },
+    },
+    `unix:${path}`,
+  );
+  const channel = await openGrpcChannel({ host: path, port: 0, clock: realClock });
+  context.after(() => channel.close());
+
+  await new Promise<void>((resolve) => {
+    const stream = channel.stream("/test.Test/Bidi", {}, { message: (message) => received.push(textOf(message)), ended: () => resolve() });
+    stream.send(bytes("request"));
+    stream.end();
+  });
+
+  deepEqual(received, ["request", "answer"]);
 });

@@ -56,6 +56,7 @@ export interface GrpcTls {
 }
 
 export interface GrpcChannelOptions {
+  /** A name, an address, or the absolute path of a Unix socket (which has no port, so that is 0). */
   readonly host: string;
   readonly port: number;
   /** Without: plaintext. */
@@ -80,6 +81,8 @@ export interface GrpcStreamHandlers {
 export interface GrpcStream {
   /** Queued if the connection is not there yet. */
   send(message: Uint8Array): void;
+  /** Nothing more is sent; the server may go on. Methods that take one message wait for this. */
+  end(): void;
   /** No message is handed over until `resume`; the server is held up after a bounded number of bytes. Other streams are not. */
   pause(): void;
   resume(): void;
@@ -164,6 +167,7 @@ class NodeGrpcChannel implements GrpcChannel {
     stream.on("end", () => end(undefined));
     return {
       send: (message) => void (over || stream.write(message)),
+      end: () => void stream.end(),
       pause: () => void stream.pause(),
       resume: () => void stream.resume(),
       cancel: () => {
@@ -200,14 +204,19 @@ class NodeGrpcChannel implements GrpcChannel {
     const code = this.#grpc.status[error.code] as GrpcCode;
     // A call has its server's address as peer only from when it was given to a connection; before that it is the channel's target.
     const sent = peer !== this.#channel.getTarget() && error.details !== REFUSED;
-    return new GrpcError(code, error.details, { sent, cause: error });
+    // The library's own error says the same once more, so it is not kept as a cause.
+    return new GrpcError(code, error.details.replace(NO_NOTE, ""), { sent });
   }
 }
+
+/** The library adds what it learned when it looked a name up, also if that is nothing. */
+const NO_NOTE = /\.? *Resolution note: *$/;
 
 /** The library's words for a stream that the server refused before it looked at it (it is stopping, or has too many). */
 const REFUSED = "Stream refused by server";
 
 function targetOf({ host, port }: GrpcChannelOptions): string {
+  if (host.startsWith("/")) return `unix:${host}`;
   if (isIPv4(host)) return `ipv4:${host}:${port}`;
   if (isIPv6(host)) return `ipv6:[${host}]:${port}`;
   return `dns:${host}:${port}`;

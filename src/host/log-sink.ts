@@ -1,6 +1,6 @@
 /**
  * Where log lines of a real process go: standard error, one line each, so that standard output stays for results.
- * A log that can no longer be written (its reader is gone) must not end the program: there is nobody left to tell.
+ * A log that can no longer be written (its reader is gone, the disk is full) must not end the program: there is nobody left to tell.
  */
 import type { LogLine, LogSink } from "../base/logger.ts";
 
@@ -16,7 +16,7 @@ export function stderrLogSink(format: (line: LogLine) => string): LogSink {
 }
 
 export function streamLogSink(stream: LogStream, format: (line: LogLine) => string): LogSink {
-  // Without a listener a broken pipe would be an uncaught exception.
+  // Without a listener a broken pipe or a full disk would be an uncaught exception.
   stream.on("error", () => {});
   return (line) => void stream.write(`${format(line)}\n`);
 }

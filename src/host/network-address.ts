@@ -1,4 +1,5 @@
-/** The addresses of this machine. */
+/** The addresses of this machine, and of others by their names. */
+import { lookup } from "node:dns/promises";
 import { networkInterfaces } from "node:os";
 
 /** One at which others may reach it: of a network, not loopback, IPv4 before IPv6. Undefined if it is on no network. */
@@ -6,6 +7,12 @@ export function reachableAddress(): string | undefined {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
   const outside = addresses.filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address));
   return (outside.find(({ family }) => family === "IPv4") ?? outside[0])?.address;
+}
+
+/** The address that a name leads to; an address leads to itself. Rejects if it leads nowhere. */
+export async function resolveName(host: string): Promise<string> {
+  const { address } = await lookup(host);
+  return address;
 }
 
 /** Only of use on one link, and with its name. */

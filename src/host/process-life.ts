@@ -8,7 +8,12 @@ export interface ProcessMark {
 }
 
 export function ourProcess(): ProcessMark {
-  return { pid: process.pid, started: startOf(process.pid) };
+  return processMark(process.pid);
+}
+
+/** Of a process that runs now; of one that is gone, its start is not known. */
+export function processMark(pid: number): ProcessMark {
+  return { pid, started: startOf(pid) };
 }
 
 export function isAlive({ pid, started }: ProcessMark): boolean {

@@ -131,3 +131,18 @@ test("with the last byte that was asked for the log is over, though another line
 
   equal(await textOf(logBytes(waiting(), { limitBytes: 4 })), "one\n");
 });
+
+test("a line that was written in parts is one line, with the moment of its first part, to nine digits", async () => {
+  async function* parts(): AsyncGenerator<LogLine> {
+    yield { atMs: 0, time: "2026-01-01T00:00:00.12Z", stream: "stdout", text: "one ", isPartial: true };
+    yield { atMs: 0, time: "2026-01-01T00:00:00.13Z", stream: "stdout", text: "line" };
+    yield { atMs: 0, time: "2026-01-01T00:00:01+02:00", stream: "stderr", text: "" };
+    yield { atMs: 0, time: "2026-01-01T00:00:02.123456789Z", stream: "stdout", text: "end" };
+  }
+
+  equal(
+    await textOf(logBytes(parts(), { timestamps: true })),
+    "2026-01-01T00:00:00.120000000Z one line\n2026-01-01T00:00:01.000000000+02:00 \n2026-01-01T00:00:02.123456789Z end\n",
+  );
+  equal(await textOf(logBytes(parts(), {})), "one line\n\nend\n");
+});

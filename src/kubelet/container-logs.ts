@@ -50,15 +50,21 @@ export function runtimeLogOptions({ follow = false, sinceSeconds, sinceTime, tai
 
 export type LogSelection = Pick<PodLogOptions, "follow" | "sinceSeconds" | "sinceTime" | "tailLines">;
 
-/** The bytes of the log, a piece for each line. The last is cut where there are as many as were asked for. */
+/**
+ * The bytes of the log, a piece for each line. A line that the runtime wrote in parts is one line, with the moment of its first part. The
+ * last is cut where there are as many bytes as were asked for.
+ */
 export async function* logBytes(
   lines: AsyncIterable<LogLine>,
   { timestamps = false, limitBytes = Infinity }: Pick<PodLogOptions, "timestamps" | "limitBytes">,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let leftBytes = Number(limitBytes);
-  for await (const { atMs, text } of lines) {
-    const bytes = encoder.encode(timestamps ? `${lineTime(atMs)} ${text}\n` : `${text}\n`);
+  let isNewLine = true;
+  for await (const line of lines) {
+    const start = timestamps && isNewLine ? `${lineTime(line)} ` : "";
+    isNewLine = line.isPartial !== true;
+    const bytes = encoder.encode(`${start}${line.text}${isNewLine ? "\n" : ""}`);
     yield bytes.length > leftBytes ? bytes.subarray(0, leftBytes) : bytes;
     leftBytes -= bytes.length;
     // Not with the next line, which may never come.
@@ -66,7 +72,8 @@ export async function* logBytes(
   }
 }
 
-/** With all nine digits, as upstream's logs have them. */
-function lineTime(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace("Z", "000000Z");
+/** With all nine digits, as upstream's logs have them. Runtimes leave away zeros at the end. */
+function lineTime({ atMs, time = new Date(atMs).toISOString() }: LogLine): string {
+  const [, upToSeconds = time, fraction = "", zone = ""] = /^([^.Z+]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(time) ?? [];
+  return zone === "" ? time : `${upToSeconds}.${fraction.padEnd(9, "0")}${zone}`;
 }

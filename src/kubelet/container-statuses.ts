@@ -9,11 +9,13 @@ import type {
   ContainerStateTerminated,
   ContainerStatus,
   EphemeralContainer,
+  ResourceRequirements,
   Pod,
   VolumeMountStatus,
 } from "../api/generated/core/v1.ts";
 import { isSidecar } from "../api/core/v1/pod/containers.ts";
 import { formatTime } from "../api/machinery/time.ts";
+import { LOST_EXIT_CODE } from "./plan-end.ts";
 import { hasBegun } from "./plan-init.ts";
 import type { ContainerRole, Waiting } from "./pod-plan.ts";
 import { shouldRestart } from "./restart-policy.ts";
@@ -21,8 +23,6 @@ import type { RuntimeContainer, SandboxStatus } from "./runtime.ts";
 import { isStarted, newestContainer, previousContainer } from "./runtime-containers.ts";
 
 const LOST = "ContainerStatusUnknown";
-/** As if it had been killed. */
-const LOST_EXIT_CODE = 137;
 
 export interface ContainersView {
   readonly pod: Pod;
@@ -31,6 +31,8 @@ export interface ContainersView {
   readonly waiting: ReadonlyMap<string, Waiting>;
   /** "containerd": ids of containers begin with it. */
   readonly runtimeName: string;
+  /** What containers were given to use, by id; absent: what they are to have. */
+  readonly granted?: ReadonlyMap<string, ResourceRequirements>;
 }
 
 /** In the order of the spec for init containers, of their names for the others, as upstream's. */
@@ -78,9 +80,11 @@ function unseenStatus(
   view: ContainersView,
 ): ContainerStatus {
   if (before?.state?.terminated !== undefined) return before;
+  if (role === "ephemeral" && before?.state?.running !== undefined)
+    return { ...before, state: { terminated: lostWhenTerminated }, ready: false };
   const { pod } = view;
   const hasInit = (pod.spec?.initContainers?.length ?? 0) > 0;
-  const wasRunning = before?.state?.running !== undefined && before.lastState?.terminated === undefined;
+  const wasRunning = before?.state?.running !== undefined;
   const isOnceMore = wasRunning && pod.metadata.deletionTimestamp === undefined;
   const isDoneInit = role === "init" && !isSidecar(container) && hasBegun(view);
   const lastState = wasRunning ? { terminated: lostWhenDeleted } : (before?.lastState ?? {});
@@ -119,14 +123,14 @@ function seenStatus(
   container: Container | EphemeralContainer,
   known: RuntimeContainer,
   before: ContainerStatus | undefined,
-  { sandbox, runtimeName }: ContainersView,
+  { sandbox, runtimeName, granted }: ContainersView,
 ): ContainerStatus {
   const containerID = `${runtimeName}://${known.id}`;
   const earlier = known.attempt === 0 ? undefined : previousContainer(sandbox, known.name);
   const { resources } = container;
   return {
     name: known.name,
-    state: stateOf(known, containerID),
+    state: withLastWords(stateOf(known, containerID), before),
     lastState: earlier === undefined ? lastStateBy(before, containerID) : stateOf(earlier, `${runtimeName}://${earlier.id}`),
     ready: false,
     restartCount: Math.max(known.attempt, before?.restartCount ?? 0),
@@ -134,7 +138,7 @@ function seenStatus(
     imageID: known.imageId,
     containerID,
     ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),
-    resources: resources ?? {},
+    resources: granted?.get(known.id) ?? resources ?? {},
     ...mountsOf(container),
   };
 }
@@ -151,6 +155,13 @@ function stateOf({ state }: RuntimeContainer, containerID: string): ContainerSta
       return { terminated: { exitCode, ...words, startedAt: formatTime(startedAtMs), finishedAt: formatTime(finishedAtMs), containerID } };
     }
   }
+}
+
+/** What a container left as its last words may be gone from the machine when its Pod is over; what was told of them stays. */
+function withLastWords(state: ContainerState, before: ContainerStatus | undefined): ContainerState {
+  const [{ terminated }, told] = [state, before?.state?.terminated];
+  if (terminated === undefined || terminated.message !== undefined || told?.message === undefined) return state;
+  return told.containerID === terminated.containerID ? { terminated: { ...terminated, message: told.message } } : state;
 }
 
 /** The runtime has forgotten the one before; the API may not have. */

@@ -1,64 +1,17 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import { badRequest } from "../api/machinery/status-error.ts";
-import { chooseProtocol, serveExec, type ChannelSocket, type ExecRun } from "./exec-channels.ts";
+import { BASE64, BINARY } from "./channels.ts";
+import { chooseProtocol, serveExec, type ExecProtocol, type ExecRun } from "./exec-channels.ts";
+import type { TerminalSize } from "./runtime.ts";
+import { ChannelClient } from "./testing/channel-client.ts";
 
 const encoder = new TextEncoder();
-
-/** A client at the other end: what it got, and what it does. */
-class Client implements ChannelSocket {
-  readonly got: [channel: number, text: string][] = [];
-  isPaused = false;
-  end: number | "aborted" | undefined;
-  /** As if it had not read so much. */
-  unreadBytes = 0;
-  #hear: (message: Uint8Array) => void = () => undefined;
-  #closed: () => void = () => undefined;
-
-  /** What a client does. */
-  says(channel: number, payload: string | readonly number[]): void {
-    this.#hear(new Uint8Array([channel, ...(typeof payload === "string" ? encoder.encode(payload) : payload)]));
-  }
-
-  goes(): void {
-    this.#closed();
-  }
-
-  send(message: Uint8Array): number {
-    this.got.push([message[0] ?? -1, new TextDecoder().decode(message.subarray(1))]);
-    return this.unreadBytes;
-  }
-
-  onMessage(listener: (message: Uint8Array) => void): void {
-    this.#hear = listener;
-  }
-
-  onClosed(listener: () => void): void {
-    this.#closed = listener;
-  }
-
-  pause(): void {
-    this.isPaused = true;
-  }
-
-  resume(): void {
-    this.isPaused = false;
-  }
-
-  close(code?: number): void {
-    this.end = code;
-  }
-
-  abort(): void {
-    this.end = "aborted";
-    this.#closed();
-  }
-}
 
 const ALL = { stdin: true, stdout: true, stderr: true };
 
 const echo: ExecRun = async ({ input, output }) => {
-  for await (const chunk of input ?? []) output(chunk);
+  for await (const chunk of input ?? []) await output(chunk);
   return 0;
 };
 
@@ -66,17 +19,22 @@ const SUCCESS = [3, '{"metadata":{},"status":"Success"}'];
 
 for (const { offered, chosen } of [
   { offered: ["v5.channel.k8s.io", "v4.channel.k8s.io"], chosen: "v5.channel.k8s.io" },
-  { offered: ["channel.k8s.io", "v4.channel.k8s.io"], chosen: "v4.channel.k8s.io" },
+  // Whoever speaks the newest is not held to its order.
+  { offered: ["v4.channel.k8s.io", "v5.channel.k8s.io"], chosen: "v5.channel.k8s.io" },
+  { offered: ["base64.channel.k8s.io", "v4.channel.k8s.io"], chosen: "base64.channel.k8s.io" },
+  { offered: ["v3.channel.k8s.io", "channel.k8s.io"], chosen: "channel.k8s.io" },
+  { offered: ["v4.base64.channel.k8s.io"], chosen: "v4.base64.channel.k8s.io" },
   { offered: ["v3.channel.k8s.io"], chosen: undefined },
-  { offered: [], chosen: undefined },
+  { offered: ["__proto__"], chosen: undefined },
+  { offered: [], chosen: "" },
 ]) {
-  test(`of the protocols [${offered.join(", ")}] ${chosen ?? "none"} is chosen`, () => {
+  test(`of the protocols [${offered.join(", ")}] ${chosen === undefined ? "none" : `"${chosen}"`} is chosen`, () => {
     equal(chooseProtocol(offered), chosen);
   });
 }
 
 test("input goes to the command until the client ends it, output back, and then comes the outcome", async () => {
-  const client = new Client();
+  const client = new ChannelClient();
   const over = serveExec(client, ALL, echo);
   client.says(0, "one");
   client.says(0, "");
@@ -90,7 +48,7 @@ test("input goes to the command until the client ends it, output back, and then 
 });
 
 test("the end of another channel is not the end of the input", async () => {
-  const client = new Client();
+  const client = new ChannelClient();
   const over = serveExec(client, ALL, echo);
   client.says(255, [4]);
   client.says(0, "still here");
@@ -101,8 +59,8 @@ test("the end of another channel is not the end of the input", async () => {
 });
 
 const speak: ExecRun = async ({ input, output, error }) => {
-  output(encoder.encode(input === undefined ? "no input" : "input"));
-  error(encoder.encode("error"));
+  await output(encoder.encode(input === undefined ? "no input" : "input"));
+  await error(encoder.encode("error"));
   return 0;
 };
 
@@ -114,7 +72,7 @@ for (const { channels, expected } of [
   { channels: { stdin: true, stdout: true, tty: true }, expected: [[1, "input"], [1, "error"], SUCCESS] },
 ]) {
   test(`a client that wants ${Object.keys(channels).join(", ")} gets ${JSON.stringify(expected.slice(0, -1))}`, async () => {
-    const client = new Client();
+    const client = new ChannelClient();
     await serveExec(client, channels, speak);
 
     deepEqual(client.got, expected);
@@ -150,7 +108,7 @@ for (const { title, run, expected } of [
   },
 ]) {
   test(`${title} is told as the outcome, and the socket is closed as it should be`, async () => {
-    const client = new Client();
+    const client = new ChannelClient();
     await serveExec(client, ALL, run);
 
     deepEqual(
@@ -162,7 +120,7 @@ for (const { title, run, expected } of [
 }
 
 test("a command whose client has gone is told, and its input ends", async () => {
-  const client = new Client();
+  const client = new ChannelClient();
   const seen: string[] = [];
   const over = serveExec(client, ALL, async ({ input }, signal) => {
     for await (const chunk of input ?? []) seen.push(new TextDecoder().decode(chunk));
@@ -177,7 +135,7 @@ test("a command whose client has gone is told, and its input ends", async () => 
 });
 
 test("a client that sends what nobody reads is held up, and let go when it is read or all is over", async () => {
-  const client = new Client();
+  const client = new ChannelClient();
   let finish: (exitCode: number) => void = () => undefined;
   const over = serveExec(client, ALL, () => new Promise((resolve) => (finish = resolve)));
   const megabyte = "x".repeat(1 << 20);
@@ -192,15 +150,130 @@ test("a client that sends what nobody reads is held up, and let go when it is re
   deepEqual([client.isPaused, client.got], [false, [SUCCESS]]);
 });
 
-test("a client that reads nothing is left behind before its output fills the memory", async () => {
-  const client = new Client();
-  client.unreadBytes = 100 << 20;
-  let wasAborted = false;
-  await serveExec(client, ALL, async ({ output }, signal) => {
-    output(encoder.encode("more"));
-    wasAborted = signal.aborted;
+test("a client that was held up is let go when its input is read", async () => {
+  const client = new ChannelClient();
+  let read = (): void => undefined;
+  const over = serveExec(client, ALL, async ({ input }) => {
+    await new Promise<void>((resolve) => (read = resolve));
+    for await (const _ of input ?? []) return client.isPaused ? 1 : 0;
+    return 2;
+  });
+  client.says(0, "x".repeat(1 << 20));
+  equal(client.isPaused, true);
+  read();
+  await over;
+
+  deepEqual(client.got, [SUCCESS]);
+});
+
+test("a command waits for a client that does not read, and is let go when it has read, or has gone", async () => {
+  for (const goOn of ["reads", "goes"] as const) {
+    const client = new ChannelClient();
+    const steps: string[] = [];
+    const over = serveExec(client, ALL, async ({ output }) => {
+      await output(encoder.encode("a little"));
+      client.unreadBytes = 2 << 20;
+      await output(encoder.encode("a lot"));
+      steps.push("let go");
+      return 0;
+    });
+    await Promise.resolve();
+    await Promise.resolve();
+    steps.push(goOn);
+    client[goOn]();
+    await over;
+
+    deepEqual(steps, [goOn, "let go"]);
+  }
+});
+
+test("input that nobody wants is dropped and holds up nobody", async () => {
+  const client = new ChannelClient();
+  const over = serveExec(client, { stdout: true }, async () => {
+    client.says(0, "x".repeat(2 << 20));
     return 0;
   });
+  equal(client.isPaused, false);
+  await over;
+});
 
-  deepEqual([wasAborted, client.got[0]], [true, [1, "more"]]);
+for (const { channels, first } of [
+  { channels: ALL, first: 1 },
+  { channels: { stderr: true }, first: 2 },
+  { channels: { stdin: true }, first: 3 },
+]) {
+  test(`a client that wants ${Object.keys(channels).join(", ")} is told of the beginning on channel ${first}`, async () => {
+    const client = new ChannelClient();
+    await serveExec(client, channels, () => Promise.resolve(0));
+
+    deepEqual(client.channels, [first, 3]);
+  });
+}
+
+test("of the sizes of a terminal a command gets the newest, and what is none is not heeded", async () => {
+  const client = new ChannelClient();
+  const seen: TerminalSize[] = [];
+  const over = serveExec(client, { ...ALL, tty: true }, async ({ sizes, tty }) => {
+    equal(tty, true);
+    for await (const size of sizes ?? []) {
+      seen.push(size);
+      if (seen.length === 1) client.says(4, '{"Width":3,"Height":4}');
+      else return 0;
+    }
+    return 1;
+  });
+  for (const size of [
+    '{"Width":1,"Height":1}',
+    '{"Width":1,"Height":2}',
+    "{",
+    "null",
+    '{"Width":-1,"Height":1}',
+    '{"Width":70000,"Height":1}',
+  ])
+    client.says(4, size);
+  await over;
+
+  deepEqual(seen, [
+    { width: 1, height: 2 },
+    { width: 3, height: 4 },
+  ]);
+});
+
+const FAILS: ExecRun = () => Promise.resolve(7);
+const FAILED = "command terminated with non-zero exit code: command terminated with exit code 7";
+
+for (const { protocol, framing, failure } of [
+  { protocol: "v4.channel.k8s.io", framing: BINARY, failure: /"reason":"NonZeroExitCode"/ },
+  { protocol: "v4.base64.channel.k8s.io", framing: BASE64, failure: /"reason":"NonZeroExitCode"/ },
+  { protocol: "channel.k8s.io", framing: BINARY, failure: new RegExp(`^${FAILED}$`) },
+  { protocol: "base64.channel.k8s.io", framing: BASE64, failure: new RegExp(`^${FAILED}$`) },
+  { protocol: "", framing: BINARY, failure: new RegExp(`^${FAILED}$`) },
+] as const satisfies { readonly protocol: ExecProtocol; readonly framing: unknown; readonly failure: RegExp }[]) {
+  test(`over "${protocol}" input and output are moved, and a failure is told in its way; a channel cannot be ended`, async () => {
+    const client = new ChannelClient(framing);
+    const over = serveExec(client, ALL, echo, protocol);
+    client.says(0, "héllo");
+    client.says(255, [0]);
+    client.says(0, "still here");
+    client.goes();
+    await over;
+    const failing = new ChannelClient(framing);
+    await serveExec(failing, ALL, FAILS, protocol);
+
+    deepEqual(client.got.slice(0, 2), [
+      [1, "héllo"],
+      [1, "still here"],
+    ]);
+    match(failing.got[0]?.[1] ?? "", failure);
+  });
+}
+
+test("what is no message in base64 is not heeded", async () => {
+  const client = new ChannelClient(BASE64);
+  const over = serveExec(client, ALL, echo, "base64.channel.k8s.io");
+  for (const message of ["", "0", "0%%%%", "0aGVsbG8="]) client.saysRaw(encoder.encode(message));
+  client.goes();
+  await over;
+
+  deepEqual(client.got, [[1, "hello"]]);
 });

@@ -1,49 +1,51 @@
 /**
- * The protocol of exec over a WebSocket (v5.channel.k8s.io, v4.channel.k8s.io): every message begins with the number of its channel.
- * Input comes on 0; output, errors and at the end the outcome, a Status, go out on 1, 2 and 3. The sizes of the client's terminal come on
- * 4, and nobody needs them. Since v5 a client can end a channel: [255, channel].
+ * The protocol of exec and attach over a WebSocket. Input comes on channel 0; output, errors and at the end the outcome, a Status, go out
+ * on 1, 2 and 3. The sizes of the client's terminal come on 4. Since v5 a client can end a channel: [255, channel]. Clients before v4 are
+ * told as outcome only what went wrong, as a text.
  * What goes wrong is an outcome, too: a client that is refused the WebSocket itself would try older protocols and not tell why.
- * Not here: how a command runs (the runtime).
+ * Not here: how a command runs (the runtime), and how channels share a socket (channels.ts).
  */
 import type { PodExecOptions } from "../api/generated/core/v1.ts";
 import { internalError, isStatusError, type Status } from "../api/machinery/status-error.ts";
+import { BASE64, BINARY, ChannelInput, ChannelOutlet, NORMAL_CLOSURE, type ChannelSocket, type Framing } from "./channels.ts";
 import type { ExecStreams } from "./runtime.ts";
+import { TerminalSizes } from "./terminal-sizes.ts";
 
 const STDIN = 0;
 const STDOUT = 1;
 const STDERR = 2;
 const OUTCOME = 3;
+const SIZES = 4;
 const CLOSE = 255;
 
-export const EXEC_PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"] as const;
-export type ExecProtocol = (typeof EXEC_PROTOCOLS)[number];
-
-/** Input that waits for a command which does not read: from here on the client is held up. */
-const INPUT_WAITING_BYTES_MAX = 1 << 20;
-/** Output that waits for a client which does not read: commands cannot be held up, so the client is left behind. */
-const OUTPUT_WAITING_BYTES_MAX = 64 << 20;
-/** What a message costs besides its bytes, so that many empty ones are not free. */
-const MESSAGE_COST_BYTES = 128;
-/** WebSocket's code for an end as it should be. */
-const NORMAL_CLOSURE = 1000;
-
-/** What is needed of a WebSocket. */
-export interface ChannelSocket {
-  /** Returns how many bytes wait because the client reads too slowly, these included. */
-  send(message: Uint8Array, options: { readonly binary: boolean }): number;
-  onMessage(listener: (message: Uint8Array) => void): void;
-  pause(): void;
-  resume(): void;
-  /** After what was sent. */
-  close(code?: number): void;
-  /** Now. */
-  abort(): void;
-  onClosed(listener: () => void): void;
+interface ProtocolFacts {
+  readonly framing: Framing;
+  /** Whether the outcome is a Status; otherwise it is the words of a failure. */
+  readonly hasStatus: boolean;
+  readonly closesChannels: boolean;
 }
 
-/** The newest that both sides speak; undefined if there is none. */
+const OLD: ProtocolFacts = { framing: BINARY, hasStatus: false, closesChannels: false };
+
+const PROTOCOLS = {
+  "v5.channel.k8s.io": { framing: BINARY, hasStatus: true, closesChannels: true },
+  "v4.channel.k8s.io": { framing: BINARY, hasStatus: true, closesChannels: false },
+  "v4.base64.channel.k8s.io": { framing: BASE64, hasStatus: true, closesChannels: false },
+  "channel.k8s.io": OLD,
+  "base64.channel.k8s.io": { ...OLD, framing: BASE64 },
+  // Of a client that names none.
+  "": OLD,
+} as const satisfies Record<string, ProtocolFacts>;
+
+export type ExecProtocol = keyof typeof PROTOCOLS;
+
+/** Those that have a name. */
+export const EXEC_PROTOCOLS: readonly string[] = Object.keys(PROTOCOLS).filter((name) => name !== "");
+
+/** v5 if the client speaks it, otherwise what it likes best; undefined if there is none that both sides speak. */
 export function chooseProtocol(offered: readonly string[]): ExecProtocol | undefined {
-  return EXEC_PROTOCOLS.find((protocol) => offered.includes(protocol));
+  if (offered.includes("v5.channel.k8s.io")) return "v5.channel.k8s.io";
+  return (offered.length === 0 ? [""] : offered).find((name): name is ExecProtocol => Object.hasOwn(PROTOCOLS, name));
 }
 
 /** Runs a command; resolves with its exit code. The signal comes when the client has gone. */
@@ -52,55 +54,84 @@ export type ExecRun = (streams: ExecStreams, signal: AbortSignal) => Promise<num
 export type ExecChannels = Pick<PodExecOptions, "stdin" | "stdout" | "stderr" | "tty">;
 
 /** Joins the command to the client, tells how it ended, and closes the socket. Never rejects. */
-export async function serveExec(socket: ChannelSocket, channels: ExecChannels, run: ExecRun): Promise<void> {
+export async function serveExec(
+  socket: ChannelSocket,
+  channels: ExecChannels,
+  run: ExecRun,
+  protocol: ExecProtocol = "v5.channel.k8s.io",
+): Promise<void> {
+  const { framing, hasStatus } = PROTOCOLS[protocol];
   const gone = new AbortController();
-  const input = new ChannelInput(socket);
-  socket.onMessage((message) => input.take(message));
+  const outlet = new ChannelOutlet(socket, framing);
+  const incoming = new ExecInput(socket, channels, PROTOCOLS[protocol]);
   socket.onClosed(() => {
     gone.abort(new Error("The client has gone"));
-    input.end();
+    incoming.end();
   });
-  const write = (channel: number) => (chunk: Uint8Array) => {
-    if (send(socket, channel, chunk) > OUTPUT_WAITING_BYTES_MAX) socket.abort();
-  };
-  const nowhere = (): void => undefined;
-  const outcome = await outcomeOf(
-    run(
-      {
-        ...(channels.stdin === true ? { input } : {}),
-        output: channels.stdout === true ? write(STDOUT) : nowhere,
-        // A terminal has one way out.
-        error: channels.tty === true ? write(STDOUT) : channels.stderr === true ? write(STDERR) : nowhere,
-      },
-      gone.signal,
-    ),
-  );
-  send(socket, OUTCOME, new TextEncoder().encode(JSON.stringify(outcome)));
-  input.end();
+  tellBegin(outlet, channels);
+  const outcome = await outcomeOf(() => run(streamsOf(outlet, incoming, channels), gone.signal));
+  const words = hasStatus ? JSON.stringify(outcome) : (outcome.message ?? "");
+  if (words !== "") void outlet.write(OUTCOME, new TextEncoder().encode(words));
+  incoming.end();
   // A socket that is held up would never hear the client's goodbye.
   socket.resume();
   socket.close(NORMAL_CLOSURE);
 }
 
-function send(socket: ChannelSocket, channel: number, payload: Uint8Array): number {
-  const message = new Uint8Array(1 + payload.length);
-  message[0] = channel;
-  message.set(payload, 1);
-  return socket.send(message, { binary: true });
+/** Clients may wait for a first message to know that there is somebody: an empty one, as upstream. */
+function tellBegin(outlet: ChannelOutlet, { stdout, stderr }: ExecChannels): void {
+  void outlet.write(stdout === true ? STDOUT : stderr === true ? STDERR : OUTCOME, new Uint8Array());
 }
 
-type Outcome = Omit<Status, "kind" | "apiVersion">;
+function streamsOf(outlet: ChannelOutlet, { stdin, sizes }: ExecInput, { stdout, stderr, tty }: ExecChannels): ExecStreams {
+  const write = (channel: number) => (chunk: Uint8Array) => outlet.write(channel, chunk);
+  const nowhere = (): void => undefined;
+  return {
+    ...(stdin === undefined ? {} : { input: stdin }),
+    output: stdout === true ? write(STDOUT) : nowhere,
+    // A terminal has one way out.
+    error: tty === true ? write(STDOUT) : stderr === true ? write(STDERR) : nowhere,
+    ...(tty === true ? { tty, sizes } : {}),
+  };
+}
 
-async function outcomeOf(running: Promise<number>): Promise<Outcome> {
-  try {
-    const exitCode = await running;
-    return exitCode === 0 ? { metadata: {}, status: "Success" } : failed(exitCode);
-  } catch (error) {
-    return (isStatusError(error) ? error : internalError(error)).toStatus();
+/** What a client sends, by channel. */
+class ExecInput {
+  /** Undefined: none is wanted, and what comes is dropped. */
+  readonly stdin: ChannelInput | undefined;
+  readonly sizes = new TerminalSizes();
+
+  constructor(socket: ChannelSocket, { stdin }: ExecChannels, { framing, closesChannels }: ProtocolFacts) {
+    this.stdin = stdin === true ? new ChannelInput(socket) : undefined;
+    socket.onMessage((message) => {
+      const { channel, payload } = framing.read(message) ?? NOTHING;
+      if (channel === STDIN) this.stdin?.take(payload);
+      else if (channel === SIZES) this.sizes.take(payload);
+      else if (channel === CLOSE && closesChannels && payload[0] === STDIN) this.stdin?.end();
+    });
+  }
+
+  end(): void {
+    this.stdin?.end();
+    this.sizes.end();
   }
 }
 
-function failed(exitCode: number): Outcome {
+const NOTHING = { channel: -1, payload: new Uint8Array() };
+
+type Outcome = Omit<Status, "kind" | "apiVersion">;
+
+async function outcomeOf(run: () => Promise<number>): Promise<Outcome> {
+  try {
+    return execOutcome(await run());
+  } catch (error) {
+    return execFailure(error);
+  }
+}
+
+/** How a command ended, as clients are told. */
+export function execOutcome(exitCode: number): Outcome {
+  if (exitCode === 0) return { metadata: {}, status: "Success" };
   return {
     metadata: {},
     status: "Failure",
@@ -110,42 +141,7 @@ function failed(exitCode: number): Outcome {
   };
 }
 
-/** The input of a command, for one reader. It holds up a client who sends faster than it is read. */
-class ChannelInput implements AsyncIterable<Uint8Array> {
-  readonly #socket: ChannelSocket;
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
-  #isEnded = false;
-  #wake: (() => void) | undefined;
-
-  constructor(socket: ChannelSocket) {
-    this.#socket = socket;
-  }
-
-  /** A message of any channel. */
-  take(message: Uint8Array): void {
-    if (message[0] === CLOSE && message[1] === STDIN) return this.end();
-    if (message[0] !== STDIN || message.length === 1 || this.#isEnded) return;
-    this.#waiting.push(message.subarray(1));
-    this.#waitingBytes += message.length + MESSAGE_COST_BYTES;
-    if (this.#waitingBytes > INPUT_WAITING_BYTES_MAX) this.#socket.pause();
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.#isEnded = true;
-    this.#wake?.();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const chunks = this.#waiting;
-      this.#waiting = [];
-      this.#waitingBytes = 0;
-      if (chunks.length > 0) this.#socket.resume();
-      else if (this.#isEnded) return;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
-      yield* chunks;
-    }
-  }
+/** Why one could not be run. */
+export function execFailure(error: unknown): Outcome {
+  return (isStatusError(error) ? error : internalError(error)).toStatus();
 }

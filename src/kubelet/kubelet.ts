@@ -15,18 +15,23 @@ import type { EventRecorder } from "../client/events/event-recorder.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
+import type { KubeletMetrics } from "./kubelet-metrics.ts";
 import { hostIpsOf, type NodeFacts } from "./node-facts.ts";
 import { NodeKeeper } from "./node-keeper.ts";
 import { NodeLease } from "./node-lease.ts";
+import type { PodMachine } from "./pod-machine.ts";
 import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod-source.ts";
 import { PodWorkers } from "./pod-workers.ts";
-import type { Runtime, RuntimeContainer } from "./runtime.ts";
+import type { PullProgress, Runtime, RuntimeContainer } from "./runtime.ts";
 import { newestContainer, previousContainer } from "./runtime-containers.ts";
+import { releaseLeftovers, stopPods } from "./stop-pods.ts";
 
 /** A quarter of the lease's duration, as upstream. */
 export const LEASE_RENEW_INTERVAL_MS = 10_000;
 /** Each beat comes so much later at most, by chance, so that nodes that began together drift apart. Upstream's number. */
 const BEAT_JITTER = 0.04;
+/** How often a runtime that cannot run anything is asked whether it can by now: mostly it has just been started. */
+const TROUBLE_LOOK_MS = 1_000;
 
 export interface KubeletOptions {
   readonly nodeName: string;
@@ -35,6 +40,8 @@ export interface KubeletOptions {
   readonly transport: Transport;
   /** Stays whoever gave it's: it is not closed here. */
   readonly runtime: Runtime;
+  /** Volumes, files and values for real containers. Absent: there is no machine, as of simulated nodes. */
+  readonly machine?: PodMachine;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -46,6 +53,10 @@ export interface KubeletOptions {
   readonly node?: NodeSource;
   /** Asked before each renewal. Default: LEASE_RENEW_INTERVAL_MS. */
   readonly leaseRenewIntervalMs?: () => number;
+  /** Counts what is done. Absent: nobody wants to know. */
+  readonly metrics?: KubeletMetrics;
+  /** Told now and then of an image that is being pulled. */
+  onPull?(image: string, done: PullProgress): void;
   /** Gives up a start that waits for a server. */
   readonly signal?: AbortSignal;
 }
@@ -57,14 +68,23 @@ export interface Kubelet extends AsyncDisposable {
   readonly podCount: number;
   /** The Pod as this node knows it, with what it last told of it; undefined if it has none of this name. */
   pod(name: { readonly namespace?: string; readonly name: string }): Pod | undefined;
+  /** All of them, in the same form. */
+  pods(): readonly Pod[];
   /** For logs and exec: the container of a Pod, or the one before it; undefined if there is none. */
   container(
     pod: { readonly namespace?: string; readonly name: string },
     containerName: string,
     options?: { readonly previous?: boolean },
   ): Promise<RuntimeContainer | undefined>;
+  /** Something that a Pod refers to (a ConfigMap, a Secret) has changed: what could not be made of it is tried at once. */
+  retry(podUid: string): void;
   /** From now on it is silent. */
   stop(): Promise<void>;
+  /**
+   * Stops, and then ends all that runs on the node, within `graceMs` at most, without a word to the API: whoever starts next finds the Pods
+   * there, and in the runtime how their containers ended, and goes on as after a reboot.
+   */
+  stopPods(options: { readonly graceMs: number }): Promise<void>;
 }
 
 /** Who a kubelet is to the API. */
@@ -94,7 +114,7 @@ class RunningKubelet implements Kubelet {
   #beating: Promise<void> | undefined;
 
   constructor(options: KubeletOptions, starting: Disposables) {
-    const { nodeName, facts, transport, runtime, clock, log, signal } = options;
+    const { nodeName, facts, transport, runtime, machine, clock, log, signal, metrics } = options;
     this.nodeName = nodeName;
     this.runtime = runtime;
     this.#options = options;
@@ -108,11 +128,20 @@ class RunningKubelet implements Kubelet {
     const sources = this.#sources(starting);
     this.#pods = sources.pods;
     const recorder = options.recorder ?? this.#recorder(client);
-    const common = { nodeName, facts, client, runtime, recorder, clock, random: this.#random, log };
+    const common = { nodeName, facts, client, runtime, machine, recorder, clock, random: this.#random, log };
     this.#keeper = new NodeKeeper({ ...common, client: ending, shownNode: sources.node });
     const node = () => this.#keeper.node;
     this.#lease = new NodeLease({ ...common, client: ending, node });
-    this.#workers = new PodWorkers({ ...common, node, hostIps: hostIpsOf(facts), onImage: () => this.#keeper.imagesChanged() });
+    this.#workers = new PodWorkers({
+      ...common,
+      node,
+      metrics,
+      hostIps: hostIpsOf(facts),
+      random: this.#random.derive("probes"),
+      startedAtMs: clock.now(),
+      onImage: () => this.#keeper.imagesChanged(),
+      ...(options.onPull === undefined ? {} : { onPull: options.onPull }),
+    });
     // The last to be used is the first to be stopped.
     starting.defer(() => this.#silence());
   }
@@ -123,6 +152,10 @@ class RunningKubelet implements Kubelet {
 
   pod(name: { readonly namespace?: string; readonly name: string }): Pod | undefined {
     return this.#workers.find(name);
+  }
+
+  pods(): readonly Pod[] {
+    return this.#workers.list();
   }
 
   async container(
@@ -145,6 +178,8 @@ class RunningKubelet implements Kubelet {
     this.#starting.use(this.runtime.watch((podUid) => this.#workers.wake(podUid)));
     this.#starting.use(this.#pods.listen(this.#workers));
     for (const sandbox of there) this.#workers.bury(sandbox);
+    const { machine, log } = this.#options;
+    if (machine !== undefined) await releaseLeftovers((podUid) => this.#workers.has(podUid), { machine, log });
     this.#beating = this.#beat();
   }
 
@@ -156,6 +191,17 @@ class RunningKubelet implements Kubelet {
   async stop(): Promise<void> {
     await this.#silence();
     await this.#owned?.[Symbol.asyncDispose]();
+  }
+
+  retry(podUid: string): void {
+    this.#workers.retry(podUid);
+  }
+
+  async stopPods({ graceMs }: { readonly graceMs: number }): Promise<void> {
+    await this.stop();
+    const { runtime, machine, facts, clock, log } = this.#options;
+    const pods = await this.#workers.settled(graceMs);
+    await stopPods(pods, { runtime, machine, hostIps: hostIpsOf(facts), clock, log, graceMs });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -185,15 +231,27 @@ class RunningKubelet implements Kubelet {
     return { pods: pods ?? ownPods(informers, nodeName), node: node ?? ownNode(informers, nodeName) };
   }
 
+  /** A node that cannot run anything looks more often whether it can. */
+  async #sleepUntilBeat(durationMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let leftMs = durationMs;
+    while (this.runtime.trouble !== undefined && this.#keeper.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
+      await clock.sleep(TROUBLE_LOOK_MS, signal);
+      leftMs -= TROUBLE_LOOK_MS;
+      await this.#keeper.sync();
+    }
+    await clock.sleep(leftMs, signal);
+  }
+
   /** Until it is stopped. */
   async #beat(): Promise<void> {
-    const { clock, leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
+    const { leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
     const { signal } = this.#stop;
     // The first comes sooner, at a time by chance: nodes that began together do not beat together.
     let part = 0.5 + this.#random.fraction() / 2;
     try {
       for (;;) {
-        await clock.sleep(leaseRenewIntervalMs() * part, signal);
+        await this.#sleepUntilBeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
         await this.#keeper.sync();
         part = 1 + BEAT_JITTER * this.#random.fraction();

@@ -67,6 +67,11 @@ export class NodeKeeper {
     return compareResourceVersions(resourceVersion, this.#answered.metadata.resourceVersion ?? "0") >= 0 ? shown : this.#answered;
   }
 
+  /** Nothing can be run now, and somebody may be at work to change that. */
+  get hasTrouble(): boolean {
+    return this.#trouble !== undefined;
+  }
+
   /** Images came or went: the next look tells which. */
   imagesChanged(): void {
     this.#areImagesOld = true;
@@ -181,12 +186,15 @@ export class NodeKeeper {
 
   /** A runtime that does not answer makes the node not ready. */
   async #lookAtRuntime(): Promise<void> {
+    const { runtime, log, nodeName } = this.#options;
     const before = this.#trouble;
     try {
-      await this.#options.runtime.status("");
-      this.#trouble = undefined;
+      await runtime.status("");
+      this.#trouble = await runtime.trouble?.();
     } catch (error) {
-      this.#trouble = `container runtime is down: ${error instanceof Error ? error.message : String(error)}`;
+      // Upstream's words, which stay the same while it is so; what else there is to know is for the log.
+      this.#trouble = "container runtime is down";
+      if (before !== this.#trouble) log.warn("The container runtime does not answer", { node: nodeName, error });
     }
     if (before !== this.#trouble) this.#checked = undefined;
   }

@@ -14,7 +14,7 @@ import type { Client } from "../client/client.ts";
 
 export const NODE_LEASE_NAMESPACE = "kube-node-lease";
 /** Upstream's --node-lease-duration-seconds. */
-const LEASE_DURATION_SECONDS = 40;
+export const LEASE_DURATION_SECONDS = 40;
 /** Upstream's delays when the server cannot be reached. */
 const AGAIN = { minMs: 200, maxMs: 7_000 };
 

@@ -115,7 +115,7 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
 }
 
 /** All of the capacity but what is reserved; huge pages are taken out of the memory. */
-function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): ResourceList {
+export function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): ResourceList {
   const allocatable = new Map(Object.entries(capacity));
   const take = (name: string, text: string): void => {
     const rest = subtractQuantities(readQuantity(allocatable.get(name) ?? "0"), readQuantity(text));
@@ -128,10 +128,14 @@ function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): Re
 
 /** The largest first. */
 function imagesOf(images: readonly Image[]): readonly ContainerImage[] {
-  return images
-    .toSorted((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? -1 : 1))
-    .slice(0, IMAGES_MAX)
-    .map(({ names, sizeBytes }) => ({ names: names.slice(0, NAMES_PER_IMAGE_MAX), sizeBytes }));
+  return (
+    images
+      // One whose name went to another is of no use to whoever chooses a node.
+      .filter(({ names }) => names.length > 0)
+      .toSorted((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? -1 : 1))
+      .slice(0, IMAGES_MAX)
+      .map(({ names, sizeBytes }) => ({ names: names.slice(0, NAMES_PER_IMAGE_MAX), sizeBytes }))
+  );
 }
 
 // ── conditions ──────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
  * goes. It ends when it is deleted, over by itself, past its deadline, or no more in the API. What ended stays to be looked at until the
  * Pod has left the API.
  */
-import type { Pod } from "../api/generated/core/v1.ts";
+import type { Container, Pod } from "../api/generated/core/v1.ts";
 import { isSidecar } from "../api/core/v1/pod/containers.ts";
 import { isTerminal, momentMs } from "../api/core/v1/pod/readiness.ts";
 import type { Planning } from "./planning.ts";
@@ -17,6 +17,8 @@ const SECOND_MS = 1000;
 /** Upstream's: nobody is killed without having been asked. */
 export const GRACE_MIN_MS = 2 * SECOND_MS;
 const GRACE_DEFAULT_SECONDS = 30;
+/** Of what was running and is nowhere any more: as if it had been killed. */
+export const LOST_EXIT_CODE = 137;
 
 /** Whether it ends: then all that is to be done is planned. */
 export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: { readonly isPastDeadline: boolean }): boolean {
@@ -60,20 +62,28 @@ export function isExpiredAt(pod: Pod, nowMs: number, planning: Planning): boolea
 function isOverByItself(view: PodView): boolean {
   const { pod, sandbox } = view;
   const { spec } = pod;
-  if (spec === undefined || sandbox === undefined) return false;
+  if (spec === undefined) return false;
   const hasFailedInit = (spec.initContainers ?? []).some((container) => {
     const state = newestContainer(sandbox, container.name)?.state;
     return state?.is === "exited" && state.exitCode !== 0 && !isSidecar(container) && !shouldRestart(container, spec, state.exitCode);
   });
   if (hasFailedInit && !hasBegun(view)) return true;
   return (spec.containers ?? []).every((container) => {
-    const state = newestContainer(sandbox, container.name)?.state;
-    return state?.is === "exited" && !shouldRestart(container, spec, state.exitCode);
+    const exitCode = exitCodeOf(container, view);
+    return exitCode !== undefined && !shouldRestart(container, spec, exitCode);
   });
 }
 
+/** Of one that has ended; undefined of any other. Of what the runtime has forgotten, what was told counts: it must not run twice. */
+function exitCodeOf({ name }: Container, { pod, sandbox }: PodView): number | undefined {
+  const known = newestContainer(sandbox, name)?.state;
+  if (known !== undefined) return known.is === "exited" ? known.exitCode : undefined;
+  const told = pod.status?.containerStatuses?.find((status) => status.name === name)?.state;
+  return told?.terminated?.exitCode ?? (told?.running === undefined ? undefined : LOST_EXIT_CODE);
+}
+
 /** What runs, in the order in which it is to end. */
-function stopGroups({ pod, sandbox }: PodView): readonly (readonly RuntimeContainer[])[] {
+export function stopGroups({ pod, sandbox }: PodView): readonly (readonly RuntimeContainer[])[] {
   const running = (sandbox?.containers ?? []).filter(isRunning);
   const sidecars = (pod.spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name);
   const first = running.filter(({ name }) => !sidecars.includes(name));

@@ -6,7 +6,7 @@ import type { Container } from "../api/generated/core/v1.ts";
 import { isSidecar } from "../api/core/v1/pod/containers.ts";
 import type { Planning } from "./planning.ts";
 import type { PodView } from "./pod-plan.ts";
-import { isRunning, isStarted, newestContainer } from "./runtime-containers.ts";
+import { isRunning, isStarted, newestContainer, presentContainer } from "./runtime-containers.ts";
 
 /** Whether the regular containers may run. */
 export function planInit(view: PodView, planning: Planning): boolean {
@@ -21,19 +21,17 @@ export function planInit(view: PodView, planning: Planning): boolean {
 
 /** A regular container was made: all init containers were done, whether their traces are still there or not. */
 export function hasBegun({ pod, sandbox }: Pick<PodView, "pod" | "sandbox">): boolean {
-  return (pod.spec?.containers ?? []).some(
-    ({ name }) => (newestContainer(sandbox, name)?.createdAtMs ?? -1) >= (sandbox?.createdAtMs ?? 0),
-  );
+  return (pod.spec?.containers ?? []).some(({ name }) => presentContainer(sandbox, name) !== undefined);
 }
 
 /** A later one was made, so this one was done once. */
 function isPassed(index: number, { pod, sandbox }: PodView): boolean {
   if (sandbox?.state !== "ready") return false;
-  return (pod.spec?.initContainers ?? []).slice(index + 1).some(({ name }) => newestContainer(sandbox, name) !== undefined);
+  return (pod.spec?.initContainers ?? []).slice(index + 1).some(({ name }) => presentContainer(sandbox, name) !== undefined);
 }
 
 function isDone(container: Container, { isPassed: passed }: { readonly isPassed: boolean }, view: PodView, planning: Planning): boolean {
-  const known = view.sandbox?.state === "ready" ? newestContainer(view.sandbox, container.name) : undefined;
+  const known = view.sandbox?.state === "ready" ? presentContainer(view.sandbox, container.name) : undefined;
   if (isSidecar(container)) {
     keepRunning(container, view, planning);
     return passed || isStarted(known);
@@ -43,6 +41,9 @@ function isDone(container: Container, { isPassed: passed }: { readonly isPassed:
   return false;
 }
 
-function keepRunning(container: Container, { sandbox }: PodView, planning: Planning): void {
-  if (sandbox?.state !== "ready" || !isRunning(newestContainer(sandbox, container.name))) planning.start(container, "init");
+function keepRunning(container: Container, { sandbox, unhealthy }: PodView, planning: Planning): void {
+  const known = newestContainer(sandbox, container.name);
+  if (sandbox?.state !== "ready" || known === undefined || !isRunning(known)) return planning.start(container, "init");
+  const failed = unhealthy?.get(known.id);
+  if (failed !== undefined) planning.restartUnhealthy(container, known, { role: "init", failed });
 }

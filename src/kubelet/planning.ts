@@ -1,14 +1,16 @@
 /** A plan in the making: the actions so far, and for each container that is to run whether it may be started now or has to wait. */
-import type { Container, EphemeralContainer } from "../api/generated/core/v1.ts";
+import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v1.ts";
 import { BACK_OFF_MIN_MS, backOffUntilMs, formatSeconds } from "./back-off.ts";
 import type { PullFailure, StartFailure } from "./pod-memory.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./pod-plan.ts";
-import { stopGraceMs } from "./plan-end.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "./plan-end.ts";
+import { probeOf } from "./probes/probe-state.ts";
 import type { RuntimeContainer } from "./runtime.ts";
-import { newestContainer } from "./runtime-containers.ts";
+import { isOfImage, isOfPresent, newestContainer } from "./runtime-containers.ts";
 
 /** The newest that has ended, and one before it, are enough to tell what happened; upstream keeps as many. */
 const KEPT_ATTEMPTS = 2;
+const SECOND_MS = 1000;
 
 export class Planning {
   readonly #view: PodView;
@@ -37,29 +39,55 @@ export class Planning {
 
   /** Starts it, unless what happened to it before has it wait. */
   start(container: Container | EphemeralContainer, role: ContainerRole): void {
-    const { sandbox, memory } = this.#view;
-    if (memory.starting.has(container.name)) return;
+    const { sandbox, memory, wasStarting } = this.#view;
+    if (memory.starting.has(container.name) || wasStarting?.has(container.name) === true) return;
     const known = newestContainer(sandbox, container.name);
     const endedAtMs = known?.state.is === "exited" ? known.state.finishedAtMs : undefined;
     if (this.#mustWait(container, endedAtMs)) return;
-    this.#prune(container.name);
+    // The one that is started now takes the place of the newest.
+    this.#prune(container.name, { kept: KEPT_ATTEMPTS - 1 });
     const attempt = this.#attemptAfter(known, container.name);
-    const isMade = known?.state.is === "created" && known.image === container.image;
+    const isMade =
+      known?.state.is === "created" && sandbox?.state === "ready" && isOfPresent(known, sandbox) && isOfImage(known, container);
+    // Nothing can come of it any more, and the runtime has no room for two of one attempt.
+    if (known?.state.is === "created" && !isMade) this.add({ do: "remove-container", id: known.id });
+    const isCrash = endedAtMs !== undefined && known !== undefined && !memory.endedBefore.has(known.id);
     this.add({
       do: "start-container",
       container,
       role,
       attempt,
       ...(isMade ? { madeId: known.id } : {}),
-      ...(endedAtMs === undefined ? {} : { endedAtMs }),
+      ...(isCrash ? { endedAtMs } : {}),
     });
   }
 
-  /** Its definition changed: the one that runs makes room for another. */
-  restart(container: Container, known: RuntimeContainer): void {
-    const message = `Container ${container.name} definition changed, will be restarted`;
+  /** The one that runs makes room for another. */
+  restart(
+    container: Container,
+    known: RuntimeContainer,
+    message = `Container ${container.name} definition changed, will be restarted`,
+  ): void {
     this.add({ do: "stop-containers", groups: [[known]], graceMs: stopGraceMs(this.#view.pod), message });
     this.add({ do: "start-container", container, role: "regular", attempt: known.attempt + 1 });
+  }
+
+  /** It failed a probe: it is stopped, and another takes its place if it may. As upstream's, it waits by when the one before it ended. */
+  restartUnhealthy(container: Container, known: RuntimeContainer, { role, failed }: Failing): void {
+    const { pod, sandbox } = this.#view;
+    const { name } = container;
+    const isRestarted = role === "init" || (container.restartPolicy ?? pod.spec?.restartPolicy) !== "Never";
+    const graceMs = graceAfterProbeMs(pod, container, failed);
+    const message = role === "init" ? `Init container ${name} failed ${failed} probe` : `Container ${name} failed ${failed} probe`;
+    const promise = role === "regular" && isRestarted ? ", will be restarted" : "";
+    this.add({ do: "stop-containers", groups: [[known]], graceMs, message: `${message}${promise}` });
+    const earlier = sandbox?.containers.find((other) => other.name === name && other.state.is === "exited");
+    const endedAtMs = earlier?.state.is === "exited" ? earlier.state.finishedAtMs : undefined;
+    if (!isRestarted || this.#mustWait(container, endedAtMs)) return;
+    // The one that is stopped now is the one to be looked at later.
+    this.#prune(name, { kept: 0 });
+    const ended = endedAtMs === undefined ? {} : { endedAtMs };
+    this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...ended });
   }
 
   plan(verdict: { readonly isPastDeadline: boolean; readonly isEnding: boolean }): PodPlan {
@@ -100,10 +128,9 @@ export class Planning {
     return true;
   }
 
-  #prune(name: string): void {
+  #prune(name: string, { kept }: { readonly kept: number }): void {
     const ended = this.#view.sandbox?.containers.filter((known) => known.name === name && known.state.is === "exited") ?? [];
-    // The one that is started now takes the place of the newest.
-    for (const { id } of ended.slice(KEPT_ATTEMPTS - 1)) this.add({ do: "remove-container", id });
+    for (const { id } of ended.slice(kept)) this.add({ do: "remove-container", id });
   }
 
   /** A container that was made and never ran is started as it is. A runtime that forgot has the API to remember how often it was tried. */
@@ -111,13 +138,26 @@ export class Planning {
     if (known !== undefined) return known.state.is === "created" ? known.attempt : known.attempt + 1;
     const { initContainerStatuses = [], containerStatuses = [] } = this.#view.pod.status ?? {};
     const told = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
-    return told?.containerID === undefined ? 0 : told.restartCount + 1;
+    if (told === undefined) return 0;
+    // Without an id it was told before that another one is to come.
+    return told.containerID === undefined ? told.restartCount : told.restartCount + 1;
   }
 
   #podText(): string {
     const { namespace = "", name, uid = "" } = this.#view.pod.metadata;
     return `${name}_${namespace}(${uid})`;
   }
+}
+
+interface Failing {
+  readonly role: "init" | "regular";
+  readonly failed: "startup" | "liveness";
+}
+
+/** What the probe says counts before what the Pod says. */
+function graceAfterProbeMs(pod: Pod, container: Container, failed: "startup" | "liveness"): number {
+  const seconds = probeOf(container, failed)?.terminationGracePeriodSeconds;
+  return seconds === undefined ? stopGraceMs(pod) : Math.max(GRACE_MIN_MS, seconds * SECOND_MS);
 }
 
 function wordsOf({ reason, message }: StartFailure): Waiting {

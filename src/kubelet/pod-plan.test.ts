@@ -3,12 +3,14 @@ import { test } from "node:test";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { OwnMemory } from "./pod-memory.ts";
 import { planPod, type PodAction, type PodView } from "./pod-plan.ts";
-import type { SandboxStatus } from "./runtime.ts";
+import { RuntimeError, type SandboxStatus } from "./runtime.ts";
 import { container, CREATED, exited, running, sandbox } from "./testing/sandboxes.ts";
 
 const INIT = { name: "init", image: "i:1" };
 const SIDECAR = { name: "side", image: "i:1", restartPolicy: "Always" as const };
 const REGULAR = { name: "c", image: "i:1" };
+
+const FORGOTTEN = { restartCount: 0, ready: false, image: "i:1", imageID: "" };
 
 function pod(spec: Partial<NonNullable<Pod["spec"]>> = {}, more: Partial<Pod> = {}): Pod {
   const metadata = { name: "p", namespace: "default", uid: "u", ...more.metadata };
@@ -137,7 +139,61 @@ const rows: readonly Row[] = [
     it: "a place that was lost is made again, and everything from the beginning",
     pod: pod({ initContainers: [INIT] }),
     sandbox: sandbox([container("init", exited(0)), container("c", exited(137))], { state: "not-ready" }),
-    plan: ["run-sandbox", "start init#1"],
+    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start init#1"],
+  },
+  {
+    it: "what outlived its place is asked to end before there is another, and is started there as if it had not crashed",
+    pod: pod({ terminationGracePeriodSeconds: 7, ephemeralContainers: [{ name: "debug", image: "i:1" }] }),
+    sandbox: sandbox([container("c", running()), container("debug", running())], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop c,debug (7000)", "stop-sandbox", "run-sandbox", "start c#1"],
+  },
+  {
+    it: "of what outlived its place helpers end last and begin first",
+    pod: pod({ initContainers: [SIDECAR] }),
+    sandbox: sandbox([container("side", running()), container("c", running())], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop c > side (30000)", "stop-sandbox", "run-sandbox", "start side#1"],
+  },
+  {
+    it: "an init container that outlived its place is asked to end, too",
+    pod: pod({ initContainers: [INIT] }),
+    sandbox: sandbox([container("init", running())], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop init (30000)", "stop-sandbox", "run-sandbox", "start init#1"],
+  },
+  {
+    it: "what the kernel ended with its place is only started anew",
+    pod: pod({ containers: [REGULAR, { name: "d", image: "i:1" }] }),
+    sandbox: sandbox([container("c", exited(137)), container("d", running())], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop d (30000)", "stop-sandbox", "run-sandbox", "start c#1", "start d#1"],
+  },
+  {
+    it: "a Pod that is never restarted gets no other place for what outlived the one that it had",
+    pod: pod({ restartPolicy: "Never", initContainers: [SIDECAR] }),
+    sandbox: sandbox([container("c", running())], { state: "not-ready" }),
+    plan: ["stop c (30000)", "stop-sandbox"],
+  },
+  {
+    it: "a Pod that is never restarted gets no other place, either, when what ran before the rest has ended well",
+    pod: pod({ restartPolicy: "Never", initContainers: [INIT] }),
+    sandbox: sandbox([container("init", exited(0))], { state: "not-ready" }),
+    plan: [],
+  },
+  {
+    it: "a Pod that is never restarted gets another place as long as nothing ran in the one that it had",
+    pod: pod({ restartPolicy: "Never" }),
+    sandbox: sandbox([], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start c#0"],
+  },
+  {
+    it: "where it depends on how it ends whether it runs again, that is seen before there is another place",
+    pod: pod({ restartPolicy: "OnFailure", initContainers: [INIT] }),
+    sandbox: sandbox([container("init", exited(0)), container("c", running())], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop c (30000)", "stop-sandbox"],
+  },
+  {
+    it: "of what has ended with its place only what failed runs again",
+    pod: pod({ restartPolicy: "OnFailure", containers: [REGULAR, { name: "d", image: "i:1" }] }),
+    sandbox: sandbox([container("c", exited(0)), container("d", exited(4))], { state: "not-ready" }),
+    plan: ["tell-sandbox-changed", "stop-sandbox", "run-sandbox", "start d#1"],
   },
   {
     it: "a runtime that forgot goes on counting where the API stands",
@@ -157,6 +213,35 @@ const rows: readonly Row[] = [
     }),
     sandbox: sandbox([container("c", running()), container("old", exited(1))]),
     plan: ["start debug#0"],
+  },
+  {
+    it: "an ephemeral container that ran is not run again when the runtime has forgotten it",
+    pod: pod(
+      {
+        ephemeralContainers: [
+          { name: "ran", image: "i:1" },
+          { name: "runs", image: "i:1" },
+          { name: "new", image: "i:1" },
+        ],
+      },
+      {
+        status: {
+          ephemeralContainerStatuses: [
+            { ...FORGOTTEN, name: "ran", state: { terminated: { exitCode: 0 } } },
+            { ...FORGOTTEN, name: "runs", state: { running: {} } },
+            { ...FORGOTTEN, name: "new", state: { waiting: {} } },
+          ],
+        },
+      },
+    ),
+    sandbox: sandbox([container("c", running())]),
+    plan: ["start new#0"],
+  },
+  {
+    it: "an image that the runtime calls otherwise is no other image",
+    pod: pod({ containers: [{ name: "c", image: "busybox" }] }),
+    sandbox: sandbox([{ ...container("c", running()), image: "docker.io/library/busybox:latest", wantedImage: "busybox" }]),
+    plan: [],
   },
   {
     it: "a changed image has the container stopped and started",
@@ -222,6 +307,33 @@ test("a container that crashed before waits, longer each time, and from the begi
   assert.equal(planOf({ sandbox: sandbox([container("c", exited(1, nowMs), { attempt: 8 })]), memory, nowMs }).lookAgainAtMs, undefined);
 });
 
+test("a start that ended while the runtime was asked is not begun again by an answer that is too old", () => {
+  for (const containers of [[], [container("c", CREATED)]]) {
+    const plan = planOf({ sandbox: sandbox(containers), wasStarting: new Set(["c"]) });
+
+    assert.deepEqual(plan.actions, []);
+  }
+});
+
+test("volumes are made once, and once more when somebody comes who is the first to use one", () => {
+  const volumes = [
+    { name: "used", emptyDir: {} },
+    { name: "unused", emptyDir: {} },
+  ];
+  const mounting = (name: string, volume: string) => ({ name, image: "i:1", volumeMounts: [{ name: volume, mountPath: "/v" }] });
+  const before = pod({ volumes, containers: [mounting("c", "used")] });
+  const after = pod({ volumes, containers: [mounting("c", "used")], ephemeralContainers: [mounting("debug", "unused")] });
+  const memory = new OwnMemory({ needsMachine: true });
+  const actions = (wanted: Pod): readonly string[] =>
+    planOf({ pod: wanted, sandbox: sandbox([container("c", running())]), memory }).actions.map(words);
+
+  assert.deepEqual(actions(before), ["prepare"]);
+  memory.prepared(before);
+  assert.deepEqual([actions(before), actions(after)], [[], ["prepare"]]);
+  memory.prepared(after);
+  assert.deepEqual(actions(after), ["start debug#0"]);
+});
+
 test("what could not be started is tried again later, and says why meanwhile", () => {
   const memory = new OwnMemory();
   memory.couldNotStart("c", { reason: "CreateContainerError", message: "no" }, 1_000);
@@ -239,6 +351,16 @@ test("a place that could not be made is tried again later", () => {
 
   assert.deepEqual([planOf({ memory, nowMs: 9_999 }).actions, planOf({ memory, nowMs: 9_999 }).lookAgainAtMs], [[], 10_000]);
   assert.deepEqual(planOf({ memory, nowMs: 10_000 }).actions.map(words), ["run-sandbox", "start c#0"]);
+});
+
+test("what failed because the runtime was away is tried as soon as it may be back", () => {
+  const memory = new OwnMemory();
+  const error = new RuntimeError("Unavailable", "gone");
+  memory.couldNotRunSandbox(0, error);
+  assert.deepEqual([planOf({ memory, nowMs: 0 }).actions, planOf({ memory, nowMs: 0 }).lookAgainAtMs], [[], 1_000]);
+
+  memory.couldNotStart("c", { reason: "RunContainerError", message: "gone", error }, 1_000);
+  assert.equal(planOf({ sandbox: sandbox([]), memory, nowMs: 1_000 }).lookAgainAtMs, 2_000);
 });
 
 test("a deadline is looked at when it comes", () => {

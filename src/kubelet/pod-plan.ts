@@ -5,18 +5,25 @@
  * Not here: what the API is told (pod-status.ts), doing it (pod-acts.ts), init containers (plan-init.ts), when it ends (plan-end.ts).
  */
 import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v1.ts";
-import { isExpiredAt, planEnd } from "./plan-end.ts";
+import { isSidecar } from "../api/core/v1/pod/containers.ts";
+import { isExpiredAt, planEnd, stopGraceMs, stopGroups } from "./plan-end.ts";
 import { planInit } from "./plan-init.ts";
+import { planResize } from "./plan-resize.ts";
+import type { Unhealthy } from "./probes/pod-prober.ts";
 import { Planning } from "./planning.ts";
 import type { PodMemory } from "./pod-memory.ts";
 import { shouldRestart } from "./restart-policy.ts";
 import type { RuntimeContainer, SandboxStatus } from "./runtime.ts";
-import { newestContainer } from "./runtime-containers.ts";
+import { isOfImage, newestContainer } from "./runtime-containers.ts";
 
 export type ContainerRole = "init" | "regular" | "ephemeral";
 
 export type PodAction =
-  | { readonly do: "run-sandbox"; readonly isAgain: boolean }
+  /** Has what the Pod needs of the machine: volumes, directories. */
+  | { readonly do: "prepare" }
+  /** The place that the Pod had is lost: it gets another. */
+  | { readonly do: "tell-sandbox-changed"; readonly id: string }
+  | { readonly do: "run-sandbox" }
   | StartAction
   /** Groups one after the other; those of one group together. */
   | {
@@ -27,6 +34,8 @@ export type PodAction =
       readonly passedMs?: number;
       readonly message?: string;
     }
+  /** Has it use more or less than it was given, while it runs. */
+  | { readonly do: "resize-container"; readonly id: string; readonly container: Container }
   | { readonly do: "remove-container"; readonly id: string }
   | { readonly do: "stop-sandbox"; readonly id: string }
   | { readonly do: "remove-sandbox"; readonly id: string };
@@ -53,8 +62,12 @@ export interface PodView {
   readonly isGone: boolean;
   readonly sandbox: SandboxStatus | undefined;
   readonly memory: PodMemory;
+  /** Containers that failed a probe and must not go on, by id. */
+  readonly unhealthy?: Unhealthy | undefined;
   /** It was being deleted before this kubelet came. */
   readonly isResumed?: boolean;
+  /** Containers of which a start was under way when the runtime was asked: it may be over since, and what was answered be too old for it. */
+  readonly wasStarting?: ReadonlySet<string>;
   readonly nowMs: number;
 }
 
@@ -81,30 +94,82 @@ export function planPod(view: PodView): PodPlan {
 }
 
 function planRun(view: PodView, planning: Planning): void {
-  const { sandbox, memory, nowMs } = view;
-  if (sandbox?.state !== "ready") {
-    if (memory.sandboxRetryAtMs !== undefined && memory.sandboxRetryAtMs > nowMs) return planning.lookAgain(memory.sandboxRetryAtMs);
-    planning.add({ do: "run-sandbox", isAgain: sandbox !== undefined });
-  }
+  const { pod, sandbox, memory } = view;
+  if (!memory.isPreparedFor(pod)) return planPreparation(view, planning);
+  if (sandbox?.state !== "ready" && !planPlace(view, planning)) return;
   planEphemeral(view, planning);
   if (planInit(view, planning)) planRegular(view, planning);
+}
+
+/** Nothing is begun before everything is there. What runs goes on meanwhile. */
+function planPreparation({ memory, nowMs }: PodView, planning: Planning): void {
+  if (memory.isPreparing) return;
+  if (memory.prepareRetryAtMs !== undefined && memory.prepareRetryAtMs > nowMs) return planning.lookAgain(memory.prepareRetryAtMs);
+  planning.add({ do: "prepare" });
+}
+
+/**
+ * Whether the Pod has a place then. What outlived its place is stopped as if the Pod ended, before there is another. Where it depends on how
+ * that ends whether it runs again, it is looked at again first. A Pod that is never restarted gets no other place once something ran.
+ */
+function planPlace(view: PodView, planning: Planning): boolean {
+  const { pod, sandbox, memory, nowMs } = view;
+  if (memory.sandboxRetryAtMs !== undefined && memory.sandboxRetryAtMs > nowMs) {
+    planning.lookAgain(memory.sandboxRetryAtMs);
+    return false;
+  }
+  if (sandbox === undefined) {
+    planning.add({ do: "run-sandbox" });
+    return true;
+  }
+  const groups = stopGroups(view);
+  const isForGood = isNeverRestarted(pod) && sandbox.containers.some(({ state }) => state.is !== "created");
+  if (!isForGood && memory.changedSandbox !== sandbox.id) planning.add({ do: "tell-sandbox-changed", id: sandbox.id });
+  if (groups.length > 0) planning.add({ do: "stop-containers", groups, graceMs: stopGraceMs(pod) });
+  if (groups.length > 0 || !isForGood) planning.add({ do: "stop-sandbox", id: sandbox.id });
+  if (isForGood || groups.some((group) => group.some(({ name }) => dependsOnItsEnd(name, pod)))) return false;
+  planning.add({ do: "run-sandbox" });
+  return true;
+}
+
+/** Neither the Pod nor a container of it by a rule of its own. */
+function isNeverRestarted({ spec }: Pod): boolean {
+  const initContainers = (spec?.initContainers ?? []).filter((container) => !isSidecar(container));
+  const hasOwn = [...initContainers, ...(spec?.containers ?? [])].some(({ restartPolicy }) => restartPolicy !== undefined);
+  return spec?.restartPolicy === "Never" && !hasOwn;
+}
+
+/** Whether it runs again is a matter of how it ends. */
+function dependsOnItsEnd(name: string, { spec }: Pod): boolean {
+  const container = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].find((one) => one.name === name);
+  return container !== undefined && spec !== undefined && !shouldRestart(container, spec, 0);
 }
 
 function planEphemeral({ pod, sandbox }: PodView, planning: Planning): void {
   // They are for looking at what runs, so not before something can.
   if (sandbox?.state !== "ready") return;
   for (const container of pod.spec?.ephemeralContainers ?? []) {
-    if (newestContainer(sandbox, container.name) === undefined) planning.start(container, "ephemeral");
+    if (newestContainer(sandbox, container.name) === undefined && !hasRun(pod, container.name)) planning.start(container, "ephemeral");
   }
 }
 
-function planRegular({ pod, sandbox }: PodView, planning: Planning): void {
+/** Of an ephemeral container, which is never run again, even if the runtime has forgotten it. */
+function hasRun({ status }: Pod, name: string): boolean {
+  const state = status?.ephemeralContainerStatuses?.find((one) => one.name === name)?.state;
+  return state?.running !== undefined || state?.terminated !== undefined;
+}
+
+function planRegular(view: PodView, planning: Planning): void {
+  const { pod, sandbox, unhealthy } = view;
   const { spec } = pod;
   if (spec === undefined) return;
   for (const container of spec.containers ?? []) {
     const known = newestContainer(sandbox, container.name);
     if (known?.state.is === "running" && sandbox?.state === "ready") {
-      if (known.image !== container.image) planning.restart(container, known);
+      const failed = unhealthy?.get(known.id);
+      if (!isOfImage(known, container)) planning.restart(container, known);
+      else if (failed !== undefined) planning.restartUnhealthy(container, known, { role: "regular", failed });
+      else planResize(container, known, view, planning);
     } else if (known?.state.is !== "exited" || shouldRestart(container, spec, known.state.exitCode)) {
       planning.start(container, "regular");
     }

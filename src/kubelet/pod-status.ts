@@ -30,8 +30,10 @@ const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the n
 export function podStatusOf(view: PodStatusView): PodStatus {
   const { pod, sandbox, nowMs } = view;
   const { status: before = {}, metadata } = pod;
-  const isLast = view.isOver && metadata.deletionTimestamp !== undefined;
   const initStatuses = containerStatuses(view, "init");
+  // Of a Pod that never came so far as to run them, nothing is assumed.
+  const isInitialized = (initStatuses ?? []).every(({ ready, state }) => ready || state?.terminated?.exitCode === 0);
+  const isLast = view.isOver && (isInitialized || metadata.deletionTimestamp !== undefined);
   const statuses = endedStatuses(containerStatuses(view, "regular"), { isLast });
   const ephemeralStatuses = containerStatuses(view, "ephemeral");
   const phase = phaseIn(view, initStatuses ?? [], statuses ?? []);
@@ -84,7 +86,7 @@ function kept({
   };
 }
 
-/** When a deleted Pod is over, what was never seen to end has ended badly. */
+/** When a Pod is over, what was never seen to end has ended badly. */
 function endedStatuses(statuses: readonly ContainerStatus[] | undefined, { isLast }: { readonly isLast: boolean }) {
   if (!isLast) return statuses;
   return statuses?.map((status) =>

@@ -5,7 +5,6 @@
  * takes its time (an image, a start) holds up nothing else of the Pod.
  */
 import type { Pod, PodStatus } from "../api/generated/core/v1.ts";
-import { pods } from "../api/core/v1/pod.ts";
 import { isTerminal } from "../api/core/v1/pod/readiness.ts";
 import { compareResourceVersions } from "../api/machinery/resource-version.ts";
 import { isReason } from "../api/machinery/status-error.ts";
@@ -15,14 +14,22 @@ import { deepEqual } from "../base/deep.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Client } from "../client/client.ts";
 import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { Random } from "../base/random.ts";
 import type { AdmissionRefusal } from "./admit-pod.ts";
+import type { KubeletMetrics } from "./kubelet-metrics.ts";
 import { stopGraceMs } from "./plan-end.ts";
 import { PodActs } from "./pod-acts.ts";
+import type { PodMachine } from "./pod-machine.ts";
 import { OwnMemory } from "./pod-memory.ts";
 import { planPod, type PodPlan } from "./pod-plan.ts";
-import { recall, toldWaiting } from "./recall.ts";
 import { podStatusOf, refusedStatus } from "./pod-status.ts";
-import type { Runtime, SandboxStatus } from "./runtime.ts";
+import { PodReports } from "./pod-reports.ts";
+import { PodWorkerFigures } from "./pod-worker-figures.ts";
+import { PodProber } from "./probes/pod-prober.ts";
+import { recall, toldWaiting } from "./recall.ts";
+import type { PullProgress, Runtime, SandboxStatus } from "./runtime.ts";
+import { hasRunning } from "./runtime-containers.ts";
+import { tellBackOff } from "./telling.ts";
 
 /** Work that takes longer is told meanwhile: people want to see that an image is being pulled. */
 const TELL_AFTER_MS = 100;
@@ -37,13 +44,21 @@ const IN_TIME = new Error("It was done before anybody had to wait");
 export interface PodWorkerOptions {
   readonly client: Client;
   readonly runtime: Runtime;
+  /** Absent: there is none, as of simulated nodes. */
+  readonly machine?: PodMachine | undefined;
   readonly recorder: EventRecorder;
   readonly hostIps: readonly string[];
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
+  /** When the kubelet began. */
+  readonly startedAtMs: number;
+  /** Absent: nobody counts. */
+  readonly metrics?: KubeletMetrics | undefined;
   /** Why the node does not take it; undefined if it does. */
   admit(pod: Pod): AdmissionRefusal | undefined;
   onImage(): void;
+  onPull?(image: string, done: PullProgress): void;
   /** All traces are gone. */
   onDone(): void;
 }
@@ -51,18 +66,20 @@ export interface PodWorkerOptions {
 export class PodWorker {
   readonly #options: PodWorkerOptions;
   readonly #acts: PodActs;
-  readonly #memory = new OwnMemory();
+  readonly #memory: OwnMemory;
+  readonly #reports: PodReports;
+  /** Undefined: the runtime sees to it by itself. */
+  readonly #prober: PodProber | undefined;
   readonly #uid: string;
   #pod: Pod;
   #isGone: boolean;
   #isAdmitted = false;
   #isWanted = false;
   #isWorking = false;
+  #isPerforming = false;
+  /** A status that is written while something is done. */
+  #meanwhile: Promise<void> | undefined;
   #isStopped = false;
-  #isDeletionAsked = false;
-  /** What was last written, and what the server made of it. */
-  #sent: PodStatus | undefined;
-  #answered: PodStatus | undefined;
   /** Containers of which it was told that they wait, and why. */
   #toldWaiting: ReadonlyMap<string, { readonly reason: string }>;
   #failures = 0;
@@ -72,6 +89,7 @@ export class PodWorker {
   /** Whether it was being deleted before this worker came, and whether what went before is known. */
   readonly #isResumed: boolean;
   #isRecalled = false;
+  readonly #figures: PodWorkerFigures;
 
   /** `isGone`: the runtime has something of it, the API has not. */
   constructor(pod: Pod, { isGone }: { readonly isGone: boolean }, options: PodWorkerOptions) {
@@ -81,7 +99,19 @@ export class PodWorker {
     this.#options = options;
     this.#isResumed = pod.metadata.deletionTimestamp !== undefined;
     this.#toldWaiting = toldWaiting(pod);
-    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: () => this.wake() });
+    this.#figures = new PodWorkerFigures(pod, options);
+    this.#reports = new PodReports(options.client);
+    this.#memory = new OwnMemory({ needsMachine: options.machine !== undefined });
+    const wake = (): void => this.wake();
+    const isWanted = (): boolean => !this.#isGone && this.#pod.metadata.deletionTimestamp === undefined;
+    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: wake, isWanted });
+    if (options.runtime.probes === "kubelet" && !isGone)
+      this.#prober = new PodProber(pod, {
+        ...options,
+        actions: options.machine?.probes,
+        metrics: options.metrics?.probes,
+        onChange: () => this.#probesChanged(),
+      });
   }
 
   /** The newest that is known. */
@@ -102,10 +132,12 @@ export class PodWorker {
     this.#pod = pod;
     if (pod !== before && !isDescribedAs(pod, before)) {
       this.#options.runtime.update?.(pod);
-      this.wake();
+      this.retry();
     }
-    if (pod !== before && isSameFor(pod, before) && (this.#isOwnStatus(pod) || deepEqual(pod.status, before.status))) return;
+    if (pod.metadata.generation !== before.metadata.generation) this.retry();
+    if (pod !== before && isSameFor(pod, before) && (this.#reports.isOwn(pod) || deepEqual(pod.status, before.status))) return;
     this.#hurry(before);
+    this.#figures.changed();
     this.wake();
   }
 
@@ -118,28 +150,43 @@ export class PodWorker {
     this.wake();
   }
 
+  /** What the Pod says of itself or refers to has changed: what could not be made of it is tried at once. */
+  retry(): void {
+    this.#memory.changed();
+    if (!this.#memory.isReleased) this.#options.machine?.update(this.#pod);
+    this.wake();
+  }
+
   wake(): void {
     this.#isWanted = true;
     this.#goOn?.();
     if (!this.#isWorking && !this.#isStopped) void this.#work();
   }
 
+  /** While it waits for containers to end, others want to know that they are not ready any more. */
+  #probesChanged(): void {
+    this.wake();
+    if (this.#isPerforming && this.#pod.metadata.deletionTimestamp !== undefined) this.#beginTelling();
+  }
+
   /** Nothing more is done; what runs goes on running. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.abort(IN_TIME);
-    this.#acts.forgetStarts();
+    this.#acts.stop();
+    this.#prober?.stop();
     this.#goOn?.();
+  }
+
+  /** Of one that was stopped: whoever waits for its containers to end waits for so long only. Resolves when nothing more is begun here. */
+  settled(graceMs: number): Promise<void> {
+    this.#acts.hasten(graceMs);
+    return this.#acts.settled();
   }
 
   /** The source may be behind what was answered here. */
   #isNewer({ metadata }: Pod): boolean {
     return compareResourceVersions(metadata.resourceVersion ?? "0", this.#pod.metadata.resourceVersion ?? "0") >= 0;
-  }
-
-  /** The echo of a write of this worker's: nothing to look at. In one process it comes before the answer. */
-  #isOwnStatus({ status }: Pod): boolean {
-    return this.#sent !== undefined && deepEqual(status, this.#sent);
   }
 
   /** It is to end, or to end sooner than before. */
@@ -157,12 +204,14 @@ export class PodWorker {
     await Promise.resolve();
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
+      const looked = this.#figures.look(this.#pod, this.#isGone);
       try {
         await this.#look();
         this.#failures = 0;
       } catch (error) {
         if (!this.#isStopped) this.#failed(error);
       }
+      looked();
     }
     this.#isWorking = false;
   }
@@ -179,11 +228,12 @@ export class PodWorker {
   async #look(): Promise<void> {
     const { runtime } = this.#options;
     for (let plans = 0; plans < PLANS_MAX; plans++) {
-      const sandbox = await runtime.status(this.#uid);
+      const wasStarting = new Set(this.#memory.starting);
+      const sandbox = this.#probed(await runtime.status(this.#uid));
       if (this.#isStopped) return;
       if (await this.#isRefused(sandbox)) return;
-      const plan = this.#plan(sandbox);
-      if (plan.isEnding) this.#acts.giveUpStarts();
+      const plan = this.#plan(sandbox, wasStarting);
+      if (plan.isEnding) this.#endStarts();
       this.#tellWaiting(plan);
       if (plan.actions.length === 0) return this.#end(plan, sandbox);
       await this.#perform(plan, sandbox);
@@ -192,12 +242,27 @@ export class PodWorker {
     throw new Error(`Cannot bring the Pod to a rest: after ${PLANS_MAX} plans there is still something to do`);
   }
 
-  #plan(sandbox: SandboxStatus | undefined): PodPlan {
+  /** With what probes have found out. */
+  #probed(sandbox: SandboxStatus | undefined): SandboxStatus | undefined {
+    if (this.#prober === undefined || this.#isStopped) return sandbox;
+    return this.#prober.observe({ pod: this.#pod, sandbox, starting: this.#memory.starting });
+  }
+
+  #endStarts(): void {
+    this.#acts.giveUpStarts();
+    this.#prober?.end();
+  }
+
+  #plan(sandbox: SandboxStatus | undefined, wasStarting: ReadonlySet<string> = this.#memory.starting): PodPlan {
     const nowMs = this.#options.clock.now();
     const [pod, memory] = [this.#pod, this.#memory];
-    if (!this.#isRecalled) recall(memory, { pod, sandbox, nowMs });
+    if (!this.#isRecalled) {
+      const { updateContainer, recover } = this.#options.runtime;
+      recall(memory, { pod, sandbox, nowMs, isResizable: updateContainer !== undefined, isSimulated: recover !== undefined });
+    }
     this.#isRecalled = true;
-    return planPod({ pod, isGone: this.#isGone, sandbox, memory, isResumed: this.#isResumed, nowMs });
+    const unhealthy = this.#prober?.unhealthy;
+    return planPod({ pod, isGone: this.#isGone, sandbox, memory, unhealthy, isResumed: this.#isResumed, wasStarting, nowMs });
   }
 
   async #isRefused(sandbox: SandboxStatus | undefined): Promise<boolean> {
@@ -217,16 +282,22 @@ export class PodWorker {
     this.#lookAgain(plan.lookAgainAtMs);
     if (this.#isGone) return this.#done();
     await this.#tell(plan, sandbox);
-    if (plan.isOver && this.#pod.metadata.deletionTimestamp !== undefined) await this.#removeFromApi();
+    if (plan.isOver) await this.#acts.release(this.#uid);
+    if (plan.isOver && this.#pod.metadata.deletionTimestamp !== undefined) await this.#reports.remove(this.#pod);
   }
 
-  #done(): void {
+  async #done(): Promise<void> {
+    await this.#acts.release(this.#uid);
     this.stop();
     this.#options.onDone();
   }
 
   async #perform({ actions }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
-    const slow = await this.#acts.perform(this.#pod, actions, sandbox);
+    this.#isPerforming = true;
+    // What outlived its place may take its time to end, and the place is not ready meanwhile.
+    if (sandbox?.state === "not-ready" && hasRunning(sandbox)) this.#beginTelling();
+    const slow = await this.#acts.perform(this.#pod, actions, sandbox).finally(() => (this.#isPerforming = false));
+    await this.#meanwhile;
     if (slow.length > 0 && !this.#isWanted && !this.#isStopped) await this.#pause(slow);
   }
 
@@ -243,7 +314,7 @@ export class PodWorker {
   /** Once for each time that one begins to wait. */
   #tellWaiting({ waiting }: PodPlan): void {
     for (const [name, { reason }] of waiting)
-      if (this.#toldWaiting.get(name)?.reason !== reason) this.#acts.tellBackOff(this.#pod, name, reason);
+      if (this.#toldWaiting.get(name)?.reason !== reason) tellBackOff(this.#options.recorder, this.#pod, name, reason);
     this.#toldWaiting = waiting;
   }
 
@@ -269,42 +340,39 @@ export class PodWorker {
     // Ended before this kubelet had anything to do with it: others said how.
     if (isTerminal(pod) && sandbox === undefined) return;
     const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
-    const status = podStatusOf({ pod, sandbox, waiting, runtimeName, hostIps, isOver, isPastDeadline, nowMs: clock.now() });
+    const { granted } = this.#memory;
+    const status = podStatusOf({ pod, sandbox, waiting, runtimeName, hostIps, granted, isOver, isPastDeadline, nowMs: clock.now() });
     if (status.reason === "DeadlineExceeded" && pod.status?.reason !== status.reason) {
       recorder.record(pod, { type: "Normal", reason: status.reason, message: status.message ?? "" });
     }
     await this.#write(status);
+    this.#figures.told(status.phase);
   }
 
-  /** Only if it differs. What the server makes of it may differ from what was sent, and then stays as it is. */
-  async #write(status: PodStatus): Promise<void> {
-    const pod = this.#pod;
-    if (deepEqual(pod.status, status)) return;
-    if (deepEqual(this.#sent, status) && deepEqual(this.#answered, pod.status)) return;
-    this.#sent = status;
+  #beginTelling(): void {
+    this.#meanwhile ??= this.#tellMeanwhile().finally(() => (this.#meanwhile = undefined));
+  }
+
+  /** Never rejects: what cannot be told now is told when all is done. */
+  async #tellMeanwhile(): Promise<void> {
+    const { runtime, log } = this.#options;
     try {
-      const answer = await this.#options.client.updateStatus(pods, { ...pod, status });
-      this.#answered = answer.status;
-      if (this.#isNewer(answer)) this.#pod = answer;
+      const sandbox = this.#probed(await runtime.status(this.#uid));
+      if (this.#isPerforming && !this.#isStopped) await this.#tell(this.#plan(sandbox), sandbox);
     } catch (error) {
-      this.#sent = undefined;
-      // It has gone, which the source tells soon.
-      if (!isReason(error, "NotFound")) throw error;
+      log.debug("Cannot tell how a Pod is while something is done for it", { error });
     }
   }
 
-  /** Asked once: whatever holds it then (finalizers) is no business of a node's. */
-  async #removeFromApi(): Promise<void> {
-    if (this.#isDeletionAsked) return;
-    const { namespace, name, uid = "" } = this.#pod.metadata;
-    this.#isDeletionAsked = true;
+  /** What the API does not let be said now holds up nothing that is to be done, least of all the end of the Pod. */
+  async #write(status: PodStatus): Promise<void> {
     try {
-      await this.#options.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+      const answer = await this.#reports.write(this.#pod, status);
+      if (answer !== undefined && this.#isNewer(answer)) this.#pod = answer;
     } catch (error) {
-      // Gone, or another one of the same name.
-      if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
-      this.#isDeletionAsked = false;
-      throw error;
+      if (!isReason(error, "Invalid")) throw error;
+      const { namespace, name } = this.#pod.metadata;
+      this.#options.log.warn("The API refuses the status of a Pod", { pod: `${namespace}/${name}`, error });
     }
   }
 }

@@ -8,6 +8,9 @@ import { refusalOf, type AdmissionRefusal } from "./admit-pod.ts";
 import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
 import type { SandboxStatus } from "./runtime.ts";
 
+/** Nobody knows any more how long it wanted to have. Upstream's. */
+const ORPHAN_GRACE_SECONDS = 1;
+
 export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onDone"> {
   readonly node: () => Node | undefined;
 }
@@ -16,6 +19,9 @@ export class PodWorkers implements InformerHandler<Pod> {
   readonly #options: PodWorkersOptions;
   /** By the uid of the Pod: two of one name, one after the other, are two. */
   readonly #workers = new Map<string, PodWorker>();
+
+  /** Those that were seen to until everything stopped. */
+  readonly #stopped = new Map<string, PodWorker>();
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
@@ -32,6 +38,14 @@ export class PodWorkers implements InformerHandler<Pod> {
       if (pod.metadata.name === name && pod.metadata.namespace === namespace) found = pod;
     }
     return found;
+  }
+
+  has(podUid: string): boolean {
+    return this.#workers.has(podUid);
+  }
+
+  list(): readonly Pod[] {
+    return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
   added(pod: Pod): void {
@@ -57,12 +71,27 @@ export class PodWorkers implements InformerHandler<Pod> {
   /** The runtime has it and nobody wants it. */
   bury({ podUid, namespace, name }: SandboxStatus): void {
     if (this.#workers.has(podUid)) return;
-    this.#begin({ apiVersion: "v1", kind: "Pod", metadata: { namespace, name, uid: podUid } }, { isGone: true }).wake();
+    const metadata = { namespace, name, uid: podUid, deletionGracePeriodSeconds: ORPHAN_GRACE_SECONDS };
+    this.#begin({ apiVersion: "v1", kind: "Pod", metadata }, { isGone: true }).wake();
+  }
+
+  /** Something that it refers to has changed. */
+  retry(podUid: string): void {
+    this.#workers.get(podUid)?.retry();
   }
 
   stop(): void {
-    for (const worker of this.#workers.values()) worker.stop();
+    for (const worker of this.#workers.values()) {
+      worker.stop();
+      this.#stopped.set(worker.pod.metadata.uid ?? "", worker);
+    }
     this.#workers.clear();
+  }
+
+  /** After they were stopped: resolves with all Pods there were when nothing more is begun for any, by uid. */
+  async settled(graceMs: number): Promise<ReadonlyMap<string, Pod>> {
+    await Promise.all(Array.from(this.#stopped.values(), (worker) => worker.settled(graceMs)));
+    return new Map(Array.from(this.#stopped, ([uid, { pod }]) => [uid, pod]));
   }
 
   #begin(pod: Pod, { isGone }: { readonly isGone: boolean }): PodWorker {

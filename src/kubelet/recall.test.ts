@@ -55,8 +55,53 @@ for (const { restarts, waitedMs, told, delayMs } of rows) {
       pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
       sandbox: { ...sandbox, containers: waitedMs === undefined ? [newest] : [newest, earlier] },
       nowMs: BEGUN_MS,
+      isSimulated: true,
     });
 
     assert.deepEqual(memory.crashes.get("c"), delayMs === undefined ? undefined : { delayMs, updatedAtMs: BEGUN_MS });
+  });
+}
+
+const CRASHING = "back-off 40s restarting failed container=c pod=p_default(u)";
+
+for (const { title, state, place, crashMs, endedBefore } of [
+  { title: "that runs", state: { running: {} }, place: "ready", crashMs: undefined, endedBefore: [] },
+  { title: "that ended with its place", state: { running: {} }, place: "not-ready", crashMs: undefined, endedBefore: ["2", "1"] },
+  {
+    title: "that is told to keep ending",
+    state: { waiting: { reason: "CrashLoopBackOff", message: CRASHING } },
+    place: "ready",
+    crashMs: 40_000,
+    endedBefore: [],
+  },
+  {
+    title: "that is told to keep ending, and whose place has gone",
+    state: { waiting: { reason: "CrashLoopBackOff", message: CRASHING } },
+    place: "not-ready",
+    crashMs: 40_000,
+    endedBefore: [],
+  },
+] as const) {
+  test(`of a real container with seven restarts ${title} a back-off of ${crashMs} ms is recalled`, () => {
+    const memory = new OwnMemory();
+    const ended = { is: "exited", startedAtMs: 0, finishedAtMs: BEGUN_MS, exitCode: 137, reason: "Error" } as const;
+    const facts = { name: "c", image: "web:1", imageId: "i", createdAtMs: BEGUN_MS };
+    const newest = place === "ready" ? ({ is: "running", startedAtMs: BEGUN_MS } as const) : ended;
+    const status = { name: "c", image: "web:1", imageID: "i", ready: false, restartCount: 7, state };
+    const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: place, createdAtMs: 0, ips: [] } as const;
+
+    recall(memory, {
+      pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
+      sandbox: {
+        ...sandbox,
+        containers: [
+          { ...facts, id: "2", attempt: 7, state: newest },
+          { ...facts, id: "1", attempt: 6, state: ended },
+        ],
+      },
+      nowMs: BEGUN_MS,
+    });
+
+    assert.deepEqual([memory.crashes.get("c")?.delayMs, [...memory.endedBefore]], [crashMs, endedBefore]);
   });
 }

@@ -1,7 +1,9 @@
 /**
  * What a kubelet that has just started can know of what one before it remembered (pod-memory.ts), from what that one told the API and
- * what the runtime still has: how long containers that keep ending and images that cannot be had still have to wait. So a kubelet that
- * starts again, and a cluster that was forked, tries nothing sooner than one that never stopped.
+ * what the runtime still has: how long containers that keep ending and images that cannot be had still have to wait. Over real containers
+ * only what people were told counts: a restart may have been a reboot, and how often there was one says nothing of crashes. Simulated ones
+ * are never stopped by a reboot: there a kubelet that starts again, and a cluster that was forked, tries nothing sooner than one that never
+ * stopped.
  *
  * A status has whole seconds and does not say when a pull failed last: pulls are counted from when they could begin, as if each had
  * failed at once. Not here: failures to make or start a container, which are tried again after ten seconds anyway.
@@ -16,20 +18,27 @@ import { newestContainer, previousContainer } from "./runtime-containers.ts";
 
 /** Moments of a status may be so much too early. */
 const SECOND_MS = 1000;
-const PULL_FAILURES = ["ErrImagePull", "ImagePullBackOff", "InvalidImageName"];
+const PULL_FAILURES = ["ErrImagePull", "ImagePullBackOff"];
 
 export interface Recalled {
   readonly pod: Pod;
   readonly sandbox: SandboxStatus | undefined;
   readonly nowMs: number;
+  /** The runtime can change what a running container may use: what it was given counts, too. */
+  readonly isResizable?: boolean;
+  /** Containers end by themselves only, so that every restart followed a crash. */
+  readonly isSimulated?: boolean;
 }
 
-export function recall(memory: OwnMemory, { pod, sandbox, nowMs }: Recalled): void {
+export function recall(memory: OwnMemory, { pod, sandbox, nowMs, isResizable = false, isSimulated = false }: Recalled): void {
   for (const status of statusesOf(pod)) {
-    const crash = crashOf(status, sandbox);
+    if (isResizable && status.resources !== undefined) memory.granted.set(runtimeId(status), status.resources);
+    const crash = isSimulated || isCrashing(status) ? crashOf(status, sandbox) : undefined;
     if (crash !== undefined) memory.crashes.set(status.name, crash);
     recallPull(memory, status, pod, nowMs);
   }
+  if (sandbox?.state !== "not-ready") return;
+  for (const { id, name, state } of sandbox.containers) if (state.is === "exited" && !memory.crashes.has(name)) memory.endedBefore.add(id);
 }
 
 /** Containers of which people were told that they wait: they need not be told again. */
@@ -42,11 +51,21 @@ export function toldWaiting(pod: Pod): ReadonlyMap<string, Waiting> {
   return told;
 }
 
+/** Without the name of the runtime before it. */
+function runtimeId({ containerID = "" }: ContainerStatus): string {
+  return containerID.slice(containerID.indexOf("://") + "://".length);
+}
+
 function statusesOf({ status }: Pod): readonly ContainerStatus[] {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 }
 
 // ── crashes ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** People were told that it waits since it keeps ending. */
+function isCrashing({ state }: ContainerStatus): boolean {
+  return state?.waiting?.reason === "CrashLoopBackOff";
+}
 
 /** It grew last when the newest attempt began. */
 function crashOf(status: ContainerStatus, sandbox: SandboxStatus | undefined): BackOff | undefined {

@@ -6,6 +6,8 @@
  * is gone do nothing. Failures are RuntimeErrors. Nothing here knows the API server.
  */
 import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v1.ts";
+import type { ByteStream } from "../base/byte-stream.ts";
+import type { ContainerRun, LinuxResources, SandboxRun } from "./container-run.ts";
 
 export interface Runtime extends AsyncDisposable {
   /** Of Node.status.nodeInfo.containerRuntimeVersion: "containerd://2.1.4". */
@@ -31,7 +33,7 @@ export interface Runtime extends AsyncDisposable {
   status(podUid: string): Promise<SandboxStatus | undefined>;
 
   /** The place of a Pod: its network and its address. Answers with the one that is there, if it is ready. */
-  runSandbox(pod: Pod): Promise<SandboxStatus>;
+  runSandbox(pod: Pod, run?: SandboxRun): Promise<SandboxStatus>;
   /** Kills what still runs in it. */
   stopSandbox(id: string): Promise<void>;
   /** Also removes its containers and their logs. */
@@ -47,7 +49,7 @@ export interface Runtime extends AsyncDisposable {
   /** Undefined if it is not there. */
   imageStatus(image: string): Promise<Image | undefined>;
   /** Resolves with its id. Rejects with reason "ImagePull" if it cannot be had. */
-  pullImage(image: string, pod: Pod): Promise<string>;
+  pullImage(image: string, pod: Pod, options?: PullOptions): Promise<string>;
   images(): Promise<readonly Image[]>;
   removeImage(image: string): Promise<void>;
 
@@ -55,6 +57,24 @@ export interface Runtime extends AsyncDisposable {
   logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncIterable<LogLine>;
   /** Runs a command in a running container. Resolves with its exit code. */
   exec(containerId: string, command: readonly string[], streams: ExecStreams, signal: AbortSignal): Promise<number>;
+  /**
+   * Runs a command without input, which is ended when its time is up (0: it has all the time), and gathers what it says: for probes and
+   * hooks. Absent: `exec` does.
+   */
+  execSync?(containerId: string, command: readonly string[], timeoutMs: number): Promise<ExecResult>;
+  /** Joins the streams to those of the container's own process. Resolves when it ends. Absent: it has no such process. */
+  attach?(containerId: string, streams: ExecStreams, signal: AbortSignal): Promise<void>;
+  /** Connects to a port inside the Pod's network, and moves bytes until either side ends. Absent: it has no network. */
+  portForward?(podUid: string, port: number, stream: ByteStream, signal: AbortSignal): Promise<void>;
+
+  /** Changes what a running container may use. */
+  updateContainer?(containerId: string, resources: LinuxResources): Promise<void>;
+  /** What the Pods of this node use now. */
+  stats?(): Promise<readonly PodStats[]>;
+  /** What images and what containers write take, and where that is. Undefined if it does not say. */
+  imageFilesystem?(): Promise<ImageFilesystem | undefined>;
+  /** Why nothing can be run now (the network is not ready); undefined if all is well. */
+  trouble?(): Promise<string | undefined>;
 
   /** Told that something of a Pod changed by itself (a container ended, became ready): whoever cares looks again. */
   watch(listener: (podUid: string) => void): Disposable;
@@ -93,7 +113,10 @@ export interface RuntimeContainer {
   readonly name: string;
   /** How often a container of this name was started before in this Pod. */
   readonly attempt: number;
+  /** As the runtime calls it. */
   readonly image: string;
+  /** As the Pod called it, if the runtime keeps it: "busybox" where the runtime says "docker.io/library/busybox:latest". */
+  readonly wantedImage?: string;
   readonly imageId: string;
   readonly createdAtMs: number;
   readonly state: RuntimeContainerState;
@@ -107,12 +130,92 @@ export interface ContainerConfig {
   readonly container: Container | EphemeralContainer;
   readonly attempt: number;
   readonly imageId: string;
+  /** What it comes to on this machine. Runtimes that have no machine do without. */
+  readonly run?: ContainerRun;
+  readonly sandboxRun?: SandboxRun;
+}
+
+export interface PullOptions {
+  /** Tried in this order; none: as anybody. */
+  readonly credentials?: readonly ImageCredentials[];
+  /** Gives it up. */
+  readonly signal?: AbortSignal;
+  /** Of the RuntimeClass; "" or absent for the default. */
+  readonly runtimeHandler?: string;
+  /** Told now and then, at most once a second, of runtimes that can say it. */
+  onProgress?(done: PullProgress): void;
+}
+
+export interface PullProgress {
+  readonly bytes: number;
+  /** As far as it is known by now: it grows while the parts are found. */
+  readonly totalBytes: number;
+}
+
+export interface ImageCredentials {
+  readonly username?: string;
+  readonly password?: string;
+  readonly auth?: string;
+  readonly identityToken?: string;
+  readonly registryToken?: string;
+  readonly serverAddress?: string;
+}
+
+/** Sums since the start are for whoever asks twice. */
+export interface UsageStats {
+  readonly atMs: number;
+  readonly cpuNanoseconds: number;
+  readonly cpuNanocores?: number;
+  readonly memoryWorkingSetBytes: number;
+  readonly memoryUsageBytes?: number;
+  readonly memoryRssBytes?: number;
+}
+
+export interface ImageFilesystem {
+  /** A path of this machine. */
+  readonly mountPoint: string;
+  readonly usedBytes: number;
+  readonly inodesUsed?: number;
+}
+
+/** Told of what a runtime is asked, by drivers that ask one over a wire. */
+export interface RuntimeObserver {
+  called(call: RuntimeCall): void;
+  /** It was looked through all that there is, to find what has changed. */
+  listed(durationMs: number): void;
+}
+
+export interface RuntimeCall {
+  /** "run_podsandbox", as upstream calls them. */
+  readonly operation: string;
+  readonly durationMs: number;
+  readonly isFailed: boolean;
+}
+
+export interface ContainerStats extends Partial<UsageStats> {
+  readonly id: string;
+  readonly name: string;
+  readonly writableLayerBytes?: number;
+  readonly writableLayerInodes?: number;
+}
+
+export interface PodStats extends Partial<UsageStats> {
+  readonly podUid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly containers: readonly ContainerStats[];
+  readonly network?: { readonly rxBytes: number; readonly txBytes: number };
+  readonly processes?: number;
 }
 
 export interface Image {
   readonly id: string;
+  /** With tags and digests. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
+  /** Who its processes are, if it says so: a number, or a name. */
+  readonly user?: { readonly uid: number } | { readonly name: string };
+  readonly isPinned?: boolean;
 }
 
 export interface LogOptions {
@@ -125,16 +228,36 @@ export interface LogOptions {
 
 export interface LogLine {
   readonly atMs: number;
+  /** As the runtime wrote it, with all its digits; absent: `atMs` says all. */
+  readonly time?: string;
   readonly stream: "stdout" | "stderr";
   /** Without its end. */
   readonly text: string;
+  /** The line goes on with the next: no line break here. */
+  readonly isPartial?: boolean;
 }
 
 export interface ExecStreams {
   /** Undefined: it gets no input. */
   readonly input?: AsyncIterable<Uint8Array>;
-  output(chunk: Uint8Array): void;
-  error(chunk: Uint8Array): void;
+  /** Whoever writes waits for what it answers, so that a slow reader holds up the command. */
+  output(chunk: Uint8Array): void | Promise<void>;
+  error(chunk: Uint8Array): void | Promise<void>;
+  /** A terminal: one way out, and sizes. */
+  readonly tty?: boolean;
+  readonly sizes?: AsyncIterable<TerminalSize>;
+}
+
+export interface ExecResult {
+  /** Undefined: its time was up. */
+  readonly exitCode: number | undefined;
+  /** Of both streams. */
+  readonly output: Uint8Array;
+}
+
+export interface TerminalSize {
+  readonly width: number;
+  readonly height: number;
 }
 
 export type RuntimeErrorReason = "NotFound" | "ImagePull" | "InvalidImage" | "CannotRun" | "Unavailable";

@@ -4,7 +4,9 @@ import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
 import type { Resource } from "../api/machinery/resource.ts";
 import { schemas } from "../api/schemas.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../apiserver/api-server.ts";
+import type { NodeConnector } from "../apiserver/connection.ts";
 import type { Exchange } from "../apiserver/exchange.ts";
+import { networkConnector } from "../apiserver/http/network-connector.ts";
 import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -17,6 +19,7 @@ import type { Store } from "../store/store.ts";
 import { startApiServerPart, type ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
+import { KubeletTls } from "./kubelet-tls.ts";
 import { checkNamedFiles } from "./named-files.ts";
 import { openStore } from "./open-store.ts";
 import { fixedPki } from "./pki/fixed-pki.ts";
@@ -28,7 +31,9 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "connector"> {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics"> {
+  /** The way to the nodes, given the way over the network. Default: that. */
+  connector?(network: NodeConnector | undefined): NodeConnector;
   /** Default: that of the machine. */
   readonly random?: Random;
   /** What is done around every exchange with the outside. Default: nothing. */
@@ -56,17 +61,18 @@ export async function startStoreAndApiServer(
 export async function startApiServerOn(
   store: Store,
   apiServer: ApiServerOptions,
-  { clock, log, ...context }: StartContext,
+  { clock, log, connector: connectorOver, ...context }: StartContext,
 ): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
   await using starting = new Disposables();
   startStoreLoops(store, { clock, log }, starting);
   let core: ApiServer | undefined;
+  const kubeletTls = await clock.external(KubeletTls.open(apiServer.kubelets));
+  const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
+  const connector = connectorOver?.(network) ?? network;
   const part = await startApiServerPart(apiServer, {
-    ...context,
-    clock,
-    log: log.with({ part: "apiserver" }),
+    ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
-      core = await startCore(store, { ...context, ...given, clock, log });
+      core = await startCore(store, { ...context, ...given, connector, clock, log });
       return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
     },
   });
@@ -81,15 +87,24 @@ export async function startApiServerOn(
  */
 export async function startApiServerInProcess(
   store: Store,
-  { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving">,
-  { clock, log, ...context }: StartContext,
+  { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving" | "kubelets">,
+  { clock, log, connector: connectorOver, ...context }: StartContext,
 ): Promise<{ readonly pki: Pki; readonly core: ApiServer } & AsyncDisposable> {
   await using starting = new Disposables();
   startStoreLoops(store, { clock, log }, starting);
   const pki = context.pki ?? fixedPki();
   const clientAuthorities = await clock.external(readClientAuthorities(config, pki));
   const identity = await clock.external(readIdentity(config, { pki, clientAuthorities, serverAuthority: pki.authority, log }));
-  const core = await startCore(store, { ...context, api, eventTtlMs, identity, clock, log });
+  const connector = connectorOver?.(undefined);
+  const core = await startCore(store, {
+    ...context,
+    ...(connector === undefined ? {} : { connector }),
+    api,
+    eventTtlMs,
+    identity,
+    clock,
+    log,
+  });
   starting.defer(() => core.close());
   await core.advertise(NOWHERE);
   const running = starting.move();
@@ -99,8 +114,9 @@ export async function startApiServerInProcess(
 /** Where the Service "kubernetes" leads to if there is no door: an address that is kept for examples, so that the objects are there. */
 const NOWHERE = { address: "192.0.2.1", port: 6443 };
 
-interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity">, StartContext {
+interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets">, Omit<StartContext, "connector"> {
   readonly identity: Identity;
+  readonly connector?: NodeConnector;
 }
 
 /** The core on a store that is open. */

@@ -28,7 +28,9 @@ export interface ApiServerCore {
 }
 
 /** Makes the core. */
-export type StartCore = (options: Omit<ApiServerOptions, "identity"> & { readonly identity: Identity }) => Promise<ApiServerCore>;
+export type StartCore = (
+  options: Omit<ApiServerOptions, "identity" | "kubelets"> & { readonly identity: Identity },
+) => Promise<ApiServerCore>;
 
 export interface ApiServerPart extends AsyncDisposable {
   /** Such as https://127.0.0.1:6443. */
@@ -126,7 +128,7 @@ function withAdvice(error: ListenError, { bindAddress, securePort }: ServingConf
     EACCES: "this user may not listen there; choose a port from 1024 on with --secure-port",
     EADDRNOTAVAIL: "this machine has no such address; choose another with --bind-address",
   };
-  return Object.hasOwn(advice, error.code) ? new Error(`${what}: ${advice[error.code]}`, { cause: error }) : error;
+  return Object.hasOwn(advice, error.code) ? new ListenError(`${what}: ${advice[error.code]}`, error.code, error.cause) : error;
 }
 
 /** A server that listens on all addresses is reached from this machine at its own. */

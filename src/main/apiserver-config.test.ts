@@ -22,6 +22,7 @@ test("without flags the defaults hold, and nothing is kept of a store in memory"
       api: DEFAULT_API_SERVER_CONFIG,
       eventTtlMs: 3_600_000,
       identity: DEFAULT_IDENTITY_CONFIG,
+      kubelets: {},
     },
   });
 });
@@ -46,7 +47,8 @@ test("the files lie in the data directory, unless flags say where", () => {
 test("every flag has its place", () => {
   const words =
     "--secure-port 0 --bind-address ::1 --service-cluster-ip-range 10.1.0.0/16,fd00::/112 --service-node-port-range 1-2 --request-timeout 1m30s " +
-    "--min-request-timeout 5 --max-requests-inflight 6 --max-mutating-requests-inflight 7 --http2-max-streams-per-connection 8 --event-ttl 1h";
+    "--min-request-timeout 5 --max-requests-inflight 6 --max-mutating-requests-inflight 7 --http2-max-streams-per-connection 8 --event-ttl 1h " +
+    "--kubelet-client-certificate c --kubelet-client-key k --kubelet-certificate-authority a --kubelet-preferred-address-types ExternalIP,Hostname";
   deepEqual(optionsOf(words, MEMORY), {
     ok: true,
     options: {
@@ -59,9 +61,11 @@ test("every flag has its place", () => {
         maxMutatingRequestsInFlight: 7,
         serviceClusterIpRange: "10.1.0.0/16,fd00::/112",
         serviceNodePortRange: { first: 1, last: 2 },
+        kubeletPreferredAddressTypes: ["ExternalIP", "Hostname"],
       },
       eventTtlMs: 3_600_000,
       identity: DEFAULT_IDENTITY_CONFIG,
+      kubelets: { certificateFiles: { certificate: "c", key: "k" }, authorityFile: "a" },
     },
   });
 });

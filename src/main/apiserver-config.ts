@@ -8,6 +8,7 @@ import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/ap
 import { joinPath } from "../host/files.ts";
 import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
 import type { FlagSet, FlagValues, Parsed } from "./flags.ts";
+import { kubeletConfig, kubeletFlags, kubeletProblems, preferredAddressTypes, type KubeletAccess } from "./kubelet-access.ts";
 import { DEFAULT_IDENTITY_CONFIG, identityConfig, identityFlags, identityProblems, type IdentityConfig } from "./identity-config.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -34,6 +35,8 @@ export interface ApiServerOptions {
   /** How long Events are kept. */
   readonly eventTtlMs: number;
   readonly identity: IdentityConfig;
+  /** What kubelets are shown, and how they are known. */
+  readonly kubelets: KubeletAccess;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
@@ -47,6 +50,7 @@ export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
   api: DEFAULT_API_SERVER_CONFIG,
   eventTtlMs: EVENT_TTL_MS,
   identity: DEFAULT_IDENTITY_CONFIG,
+  kubelets: {},
 };
 
 const PORT_MAX = 65_535;
@@ -88,7 +92,7 @@ export const apiServerFlags = {
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "Where to write the file with which kubectl finds the server. Default: kubeconfig in the data directory, or in a temporary one.",
+    doc: "Where to write the file with which kubectl finds the server: what stands there is replaced. (Other components read the file that --kubeconfig names; this one makes it.) Default: kubeconfig in the data directory, or in a temporary one.",
   },
   "service-cluster-ip-range": {
     type: "list",
@@ -103,6 +107,7 @@ export const apiServerFlags = {
     doc: "From which Services get their node ports, both included.",
     expects: (range) => (parsePortRange(range) === undefined ? "a range of ports such as 30000-32767" : undefined),
   },
+  ...kubeletFlags,
   "request-timeout": durationFlag("1m0s", "After this long a request that did not say how long it may take is given up."),
   "min-request-timeout": {
     type: "number",
@@ -133,7 +138,13 @@ export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
 
 /** `store` says where the cluster's files lie; it is absent if it could not be understood. */
 export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
-  const problems = [...fileProblems(values), ...rangeProblems(values), ...identityProblems(values), ...admissionProblems(values)];
+  const problems = [
+    ...fileProblems(values),
+    ...rangeProblems(values),
+    ...kubeletProblems(values),
+    ...identityProblems(values),
+    ...admissionProblems(values),
+  ];
   if (problems.length > 0) return { ok: false, problems };
   return {
     ok: true,
@@ -142,6 +153,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
       api: apiConfig(values),
       eventTtlMs: durationMs(values["event-ttl"]),
       identity: identityConfig(values),
+      kubelets: kubeletConfig(values),
     },
   };
 }
@@ -188,6 +200,7 @@ function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
     ...(ranges.length === 0 ? {} : { serviceClusterIpRange: ranges.join(",") }),
     serviceNodePortRange: parsePortRange(values["service-node-port-range"]) ?? DEFAULT_PORTS,
     ...(modes.length === 0 ? {} : { authorizationModes: modes }),
+    ...preferredAddressTypes(values),
     admission: admissionConfig(values),
   };
 }

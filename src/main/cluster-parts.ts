@@ -25,6 +25,7 @@ import { nodesConnector } from "./nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
 import { openStore } from "./open-store.ts";
 import type { Pki } from "./pki/pki.ts";
+import { silentSteps, type Steps } from "./home/steps.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler-part.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -44,12 +45,30 @@ export interface ClusterPartsOptions {
   /** Absent: none runs. */
   readonly scheduler?: SchedulerConfiguration;
   readonly nodes: NodesConfig;
+  /** This machine as a node, besides the simulated ones. Absent: it is none. */
+  startNode?(context: NodeContext): Promise<NodePart>;
+  /** Told of what is being done. */
+  readonly steps?: Steps;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly aroundExchange?: StartContext["aroundExchange"];
   /** Default: made anew, or kept where the serving configuration says; without a door, those that everybody knows. */
   readonly pki?: Pki;
+}
+
+/** What a node needs of the rest of the cluster. */
+export interface NodeContext {
+  transportFor(identity: IdentityName, userAgent: string): Transport;
+  readonly pki: Pki;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface NodePart extends AsyncDisposable {
+  /** Its name, and what runs its containers. */
+  readonly description: string;
 }
 
 /** Something that runs. */
@@ -72,27 +91,31 @@ export interface ClusterParts extends AsyncDisposable {
 }
 
 export async function startClusterParts(options: ClusterPartsOptions): Promise<ClusterParts> {
-  const { clock, log, apiServer, random } = options;
+  const { clock, log, apiServer, random, steps = silentSteps } = options;
   await using starting = new Disposables();
   if (options.listens) await clock.external(checkNamedFiles(apiServer));
   const { config, opened } = "opened" in options.store ? options.store : { config: options.store, opened: undefined };
-  const store = opened ?? starting.use(disposableStore(await openStore(config, { clock, log: log.with({ part: "store" }) })));
+  const open = () => steps.step("store opened", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
+  const store = opened ?? starting.use(disposableStore(await open()));
   // These come after the server that shows their figures and leads to them.
   const late: { controllers?: LedControllers; scheduler?: LedScheduler; nodes?: NodesPart } = {};
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
     moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
-    connector: nodesConnector(() => late.nodes, clock),
+    connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),
   };
-  const server = starting.use(await startServer(store, options, context));
+  const server = starting.use(await steps.step("API server ready", () => startServer(store, options, context)));
   const { core } = server;
   // In this process nobody needs to show who they are.
   const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
   // Before those who look at nodes: then all are there from the first look on.
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;
+  const { pki } = server.certificates;
+  const nodeContext = { transportFor, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
+  const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const led = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(
     startLedControllers({
@@ -123,6 +146,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     { name: "API server", description: server.door?.url ?? "in this process, without a port" },
     { name: "controllers", description: describeControllers(await acting(controllers, config)) },
     ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),
+    ...(node === undefined ? [] : [{ name: "node", description: node.description }]),
     ...(nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }]),
   ];
   const owned = starting.move();
@@ -169,7 +193,7 @@ function describeScheduler(running: { readonly schedulerNames: readonly string[]
   return running.schedulerNames.join(", ");
 }
 
-function describeStore(config: StoreConfig): string {
+export function describeStore(config: StoreConfig): string {
   switch (config.driver) {
     case "memory":
       return "in memory, gone when this process ends";

@@ -198,7 +198,9 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
     listens: listen !== false,
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(pki === undefined ? {} : { pki }),
-    ...(driver === undefined ? {} : { aroundExchange: (exchange) => (request, offer) => driver.whenever(exchange(request, offer)) }),
+    ...(driver === undefined
+      ? {}
+      : { aroundExchange: (exchange) => (request, offer, switching) => driver.whenever(exchange(request, offer, switching)) }),
   });
   const parts = starting.use(await driven(driver, partsStarting));
   // What begins with the start is over when it is: nothing of it comes in between what a test does.

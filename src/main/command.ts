@@ -24,7 +24,7 @@ export interface Io {
   readonly clock: Clock;
   /** Goes to standard error: warnings and errors, with --verbose everything. */
   readonly log: Logger;
-  /** Aborted by the first SIGINT or SIGTERM: stop cleanly and return. A second signal ends the process without asking. */
+  /** Aborted by the first SIGINT or SIGTERM, or by `k8ts down`: stop cleanly and return. A second signal ends the process without asking. */
   readonly signal: AbortSignal;
 }
 
@@ -85,7 +85,8 @@ export function defineCommand<Options, const Flags extends FlagSet, const Argume
   };
 }
 
-function mentions(problem: string, refused: readonly string[]): boolean {
+/** Whether a sentence is about something that was refused, and so may follow from the guess in its place. */
+export function mentions(problem: string, refused: readonly string[]): boolean {
   const words = problem.split(/[^\w-]+/);
   return refused.some((name) => words.includes(name));
 }

@@ -55,6 +55,8 @@ describe("what is wrong is told with what would be right", () => {
     { argv: ["f", "--name", "--dry-run"], problems: ["--name needs a value: VALUE"] },
     { argv: ["f", "--name="], problems: ["--name must not be empty"] },
     { argv: ["f", "--name=a", "--name=b"], problems: ['--name is given twice: "a" and "b"'] },
+    { argv: ["f", "--port", "-1"], problems: ['--port must be a whole number from 1 to 65535, is "-1"'] },
+    { argv: ["f", "--port", "-x"], problems: ["--port needs a value: NUMBER", 'Unknown flag "-x"'] },
     { argv: ["f", "--port=0"], problems: ['--port must be a whole number from 1 to 65535, is "0"'] },
     { argv: ["f", "--port=1.5"], problems: ['--port must be a whole number from 1 to 65535, is "1.5"'] },
     { argv: ["f", "--port=0x10"], problems: ['--port must be a whole number from 1 to 65535, is "0x10"'] },

@@ -2,7 +2,7 @@
  * Flags as declarations: a name, a type, a default and a doc give the parser, the type of the values and the help text (help.ts).
  * The parser reads all of argv and returns every problem it has, each a sentence that names the flag and what would be right.
  * Pure. Written `--name value`, `--name=value`, `--switch`, `--switch=false`; lists may be repeated or separated by commas;
- * after `--` everything is an argument. A value that begins with a dash needs `--name=-value`.
+ * after `--` everything is an argument. A value that begins with a dash needs `--name=-value`, unless it is the number of a flag that takes one.
  */
 import { nearest } from "./nearest.ts";
 import { withoutPassword } from "./without-password.ts";
@@ -155,10 +155,15 @@ function readFlag(reading: Reading, word: string, next: string | undefined): "to
     readSwitch(reading, name, inline);
     return "is complete";
   }
-  const text = inline ?? (next === undefined || (next.startsWith("-") && next !== "-") ? undefined : next);
+  const text = inline ?? (next === undefined || !mayBeValue(flag, next) ? undefined : next);
   if (text === undefined) refuse(reading, shown, `${shown} needs a value: ${placeholderOf(flag)}`);
   else readValue(reading, name, flag, text);
   return inline === undefined && text !== undefined ? "took the next word" : "is complete";
+}
+
+/** Whether the word after a flag is its value, and not the next flag. A negative number is never a flag. */
+function mayBeValue(flag: Flag, word: string): boolean {
+  return !word.startsWith("-") || word === "-" || (flag.type === "number" && /^-\d/.test(word));
 }
 
 function readSwitch(reading: Reading, name: string, inline: string | undefined): void {

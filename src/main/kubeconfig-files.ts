@@ -4,7 +4,7 @@
  * beside them. Written at every start, since the port may be another, and whenever a certificate was made anew.
  */
 import type { Logger } from "../base/logger.ts";
-import { joinPath } from "../host/files.ts";
+import { isDiskFull, joinPath } from "../host/files.ts";
 import { absolutePath, makeProcessDirectory, writePrivateText, type TemporaryDirectory } from "../host/private-files.ts";
 import type { ServingConfig } from "./apiserver-config.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
@@ -51,7 +51,9 @@ export class KubeconfigFiles implements AsyncDisposable {
         await writePrivateText(path, text);
       } catch (error) {
         const flag = name === "admin" ? "--kubeconfig" : "--cert-dir";
-        const problem = `Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`;
+        const problem = isDiskFull(error)
+          ? `Cannot write ${path}: no space is left on the disk; make room (df -h shows where)`
+          : `Cannot write ${path}: ${(error as Error).message}; choose a place that this user can write with ${flag}`;
         if (name === "admin") throw new Error(problem, { cause: error });
         log.warn(problem);
       }

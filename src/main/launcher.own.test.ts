@@ -1,9 +1,10 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { K8tsMachine } from "../testing/k8ts-program.ts";
 import { version } from "./generated/version.ts";
 
 const LAUNCHER = join(import.meta.dirname, "launcher.js");
@@ -11,21 +12,6 @@ const LAUNCHER = join(import.meta.dirname, "launcher.js");
 function k8ts(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [LAUNCHER, ...args], { encoding: "utf8" });
   return { exitCode: status, stdout, stderr };
-}
-
-/** Starts a cluster in memory and resolves when it is up. */
-async function startUp() {
-  const child = spawn(process.execPath, [LAUNCHER, "up", "--store", "memory", "--secure-port", "0"], { stdio: ["ignore", "pipe", "pipe"] });
-  const lines: string[] = [];
-  const reader = createInterface({ input: child.stdout });
-  reader.on("line", (line) => lines.push(line));
-  while (lines.at(-1) !== "Ctrl-C stops it") {
-    const ended = once(child, "exit").then(() => {
-      throw new Error(`k8ts up ended before it was up: ${String(child.stderr.read())}`);
-    });
-    await Promise.race([once(reader, "line"), ended]);
-  }
-  return { child, lines };
 }
 
 test("--version prints the version of the package and exits with 0", () => {
@@ -47,12 +33,13 @@ test("an unknown command is told to standard error with a suggestion and exits w
 });
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  test(`up stops cleanly on ${signal} and exits with 0`, async () => {
-    const { child, lines } = await startUp();
+  test(`up stops cleanly on ${signal} and exits with 0`, async (context) => {
+    const machine = await K8tsMachine.make(context);
+    const { child, lines } = await machine.start(["up", "--store", "memory", "--secure-port", "0", "--containers=false"]);
     child.kill(signal);
     const [code] = (await once(child, "close")) as [number];
     equal(code, 0);
-    equal(lines.at(-1), "Stopping");
+    match(lines.at(-1) ?? "", /cluster stopped/);
   });
 }
 
@@ -60,6 +47,19 @@ test("what a command left behind does not keep the process", () => {
   const busy = "data:text/javascript,setInterval(() => {}, 1000)";
   const { status } = spawnSync(process.execPath, ["--import", busy, LAUNCHER, "--version"], { timeout: 30_000 });
   equal(status, 0);
+});
+
+const hasFullDevice = { skip: !existsSync("/dev/full") && "this system has no /dev/full" };
+
+test("output that the disk has no room for is lost, which the exit code tells, and ends nothing", hasFullDevice, () => {
+  const full = openSync("/dev/full", "w");
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [LAUNCHER, ...args], { stdio: ["ignore", full, "pipe"], encoding: "utf8" });
+  const help = run("--help");
+  deepEqual([help.status, help.stderr], [1, ""]);
+  const wrong = spawnSync(process.execPath, [LAUNCHER, "upp"], { stdio: ["ignore", "pipe", full] });
+  equal(wrong.status, 2);
+  closeSync(full);
 });
 
 test("a reader that goes away is a quiet end", async () => {

@@ -5,14 +5,16 @@
 import { isPipe } from "../host/files.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { readDescription, readStaticTokenFile } from "./identity.ts";
-import { readAuthorities, readServingFiles, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
+import { readAuthorities, readKubeletClientFiles, readServingFiles, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
 /** Rejects with UnusableFiles. */
-export async function checkNamedFiles({ serving, identity }: ApiServerOptions): Promise<void> {
+export async function checkNamedFiles({ serving, identity, kubelets }: ApiServerOptions): Promise<void> {
   const { requestHeader, serviceAccount, oidc } = identity;
   const looks: readonly Promise<unknown>[] = [
     look(serving.certificateFiles, readServingFiles),
+    look(kubelets.certificateFiles, readKubeletClientFiles),
+    look(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
     look(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
     look(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
     look(serviceAccount.signingKeyFile, readSigningKey),

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../api/generated/core/v1.ts";
 import type { ConnectionCall, ConnectionTarget } from "../apiserver/connection.ts";
-import type { ExchangeAnswer, MessageSocket, Sink } from "../apiserver/exchange.ts";
+import type { ExchangeAnswer, Sink } from "../apiserver/exchange.ts";
 import { VirtualClock } from "../base/virtual-clock.ts";
 import type { Kubelet } from "../kubelet/kubelet.ts";
 import { RuntimeError, type LogLine, type RuntimeContainer } from "../kubelet/runtime.ts";
@@ -24,7 +24,7 @@ function connectorTo(runtime: { logs?(): AsyncIterable<LogLine>; exec?(): Promis
     container: () => Promise.resolve(CONTAINER),
   } as unknown as Kubelet;
   const nodes = { kubelet: (name: string) => (name === "node-0" ? kubelet : undefined) } as NodesPart;
-  return nodesConnector(() => nodes, new VirtualClock({ macrotask: () => Promise.resolve() }));
+  return nodesConnector(() => nodes, { clock: new VirtualClock({ macrotask: () => Promise.resolve() }) });
 }
 
 function callOf(
@@ -134,12 +134,20 @@ for (const protocol of ["v5.channel.k8s.io", "v4.channel.k8s.io"]) {
 function outcomeOf(answer: ExchangeAnswer): Promise<string> {
   return new Promise((resolve) => {
     const nothing = (): void => undefined;
-    const socket = { onMessage: nothing, onClosed: nothing, pause: nothing, resume: nothing, close: nothing, abort: nothing };
+    const socket = {
+      onMessage: nothing,
+      onClosed: nothing,
+      pause: nothing,
+      resume: nothing,
+      close: nothing,
+      abort: nothing,
+      onDrained: nothing,
+    };
     const send = (message: Uint8Array) => {
-      if (message[0] === 3) resolve(new TextDecoder().decode(message.subarray(1)));
+      if (message[0] === 3 && message.length > 1) resolve(new TextDecoder().decode(message.subarray(1)));
       return 0;
     };
-    if ("run" in answer) answer.run({ ...socket, send } as unknown as MessageSocket);
+    if ("run" in answer) answer.run({ ...socket, send });
   });
 }
 

@@ -6,7 +6,8 @@
 import type { PodExecOptions, PodLogOptions } from "../api/generated/core/v1.ts";
 import { badRequest } from "../api/machinery/status-error.ts";
 import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../apiserver/connection.ts";
-import type { ExchangeAnswer, Sink, StreamedAnswer } from "../apiserver/exchange.ts";
+import type { ExchangeAnswer } from "../apiserver/exchange.ts";
+import { streamedAnswer } from "../apiserver/streamed-answer.ts";
 import type { Clock } from "../base/clock.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "../kubelet/container-logs.ts";
 import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../kubelet/exec-channels.ts";
@@ -14,21 +15,37 @@ import type { Kubelet } from "../kubelet/kubelet.ts";
 import { isRunning } from "../kubelet/runtime-containers.ts";
 import type { NodesPart } from "./nodes-part.ts";
 
-/** Of a log, waiting for a client who reads slowly: reading goes on when it has taken them. */
-const LOG_WAITING_BYTES_MAX = 1 << 20;
+export interface NodesConnectorOptions {
+  readonly clock: Clock;
+  /** The way to all that is not simulated. Absent: there is nothing else. */
+  readonly network?: NodeConnector | undefined;
+}
 
 /** `nodes` is asked at each request: they come after the API server. */
-export function nodesConnector(nodes: () => NodesPart | undefined, clock: Clock): NodeConnector {
+export function nodesConnector(nodes: () => NodesPart | undefined, { clock, network }: NodesConnectorOptions): NodeConnector {
+  const isElsewhere = (target: ConnectionTarget): boolean => network !== undefined && !isSimulated(nodes(), target);
   return {
     async connect(call) {
       const { subresource, target } = call;
+      if (network !== undefined && isElsewhere(target)) return network.connect(call);
       if (target.is === "kubelet" && subresource === "log") return log(kubeletAt(nodes(), target), call, clock);
       if (target.is === "kubelet" && subresource === "exec") return channels(call, execIn(nodes(), target, call));
       if (target.is === "kubelet" && subresource === "attach") return channels(call, () => Promise.reject(noAttaching(target)));
       throw new Error(noWayTo(subresource, target));
     },
-    refusal: (subresource, target) => (target.is === "kubelet" && SERVED.includes(subresource) ? undefined : noWayTo(subresource, target)),
+    refusal(subresource, target) {
+      if (isElsewhere(target)) return undefined;
+      return target.is === "kubelet" && SERVED.includes(subresource) ? undefined : noWayTo(subresource, target);
+    },
   };
+}
+
+function isSimulated(nodes: NodesPart | undefined, target: ConnectionTarget): boolean {
+  const names = nodes?.names() ?? [];
+  if (target.is === "kubelet") return names.includes(target.node.name);
+  const { pod, nodeName } = target;
+  if (pod === undefined) return nodeName !== undefined && names.includes(nodeName);
+  return names.some((name) => nodes?.kubelet(name)?.pod(pod) !== undefined);
 }
 
 /** Attaching is refused in its own stream, which is where kubectl looks for words. */
@@ -51,10 +68,9 @@ function log(kubelet: Kubelet, call: ConnectionCall, clock: Clock): ExchangeAnsw
   if (pod === undefined) return text(404, `pod "${podName.name}" does not exist`);
   const found = loggedContainer(pod, container, options);
   if (found.is === "refused") return text(400, found.message);
-  return streamed((signal) => {
-    const lines = kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), signal);
-    return logBytes(lines, options);
-  });
+  const read = (signal: AbortSignal): AsyncIterable<Uint8Array> =>
+    logBytes(kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), signal), options);
+  return streamedAnswer({ code: 200, headers: {} }, read, { tellsFailure: true });
 }
 
 const NO_POD = { namespace: "", name: "" };
@@ -63,52 +79,17 @@ function text(code: number, message: string): ExchangeAnswer {
   return { code, headers: {}, body: [new TextEncoder().encode(message)] };
 }
 
-function streamed(read: (signal: AbortSignal) => AsyncIterable<Uint8Array>): StreamedAnswer {
-  return {
-    code: 200,
-    headers: {},
-    stream(sink) {
-      const gone = new AbortController();
-      sink.onClosed(() => gone.abort(new Error("The client has gone")));
-      void pour(read(gone.signal), sink);
-    },
-  };
-}
-
-/** Never rejects. What goes wrong when the answer has begun can only be told within it. */
-async function pour(pieces: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> {
-  const flow = new Flow(sink);
-  try {
-    for await (const bytes of pieces) if (sink.write({ bytes }) > LOG_WAITING_BYTES_MAX) await flow.goesOn();
-  } catch (error) {
-    sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
-  }
-  sink.end();
-}
-
-/** When a client who was too slow can take more, or has gone. */
-class Flow {
-  #wake: () => void = () => undefined;
-
-  constructor(sink: Sink) {
-    sink.onDrained(() => this.#wake());
-    sink.onClosed(() => this.#wake());
-  }
-
-  goesOn(): Promise<void> {
-    return new Promise((resolve) => (this.#wake = resolve));
-  }
-}
-
 // ── exec ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Whatever `run` is refused with is told in the WebSocket: see exec-channels.ts. */
-function channels({ offer, options }: ConnectionCall, run: ExecRun): ExchangeAnswer {
+function channels({ offer, switching, options }: ConnectionCall, run: ExecRun): ExchangeAnswer {
+  if (offer === undefined && switching !== undefined)
+    throw badRequest(`unable to upgrade to ${JSON.stringify(switching.protocol)}: of simulated Pods only WebSockets are spoken`);
   const offered = offer?.protocols ?? [];
   const protocol = chooseProtocol(offered);
   if (protocol === undefined)
     throw badRequest(`unable to negotiate protocol: client supports [${offered.join(" ")}], server accepts [${EXEC_PROTOCOLS.join(" ")}]`);
-  return { protocol, run: (socket) => void serveExec(socket, options, run) };
+  return { protocol, run: (socket) => void serveExec(socket, options, run, protocol) };
 }
 
 function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }: ConnectionCall): ExecRun {

@@ -1,4 +1,4 @@
-/** Thrown by a command that ran another program for the user, which has ended: k8ts ends with the same code, and has nothing to add. */
+/** Thrown by a command whose answer is an exit code, such as that of a program that it ran for the user: k8ts ends with it, and has nothing to add. */
 export class ProgramEnded extends Error {
   override readonly name = "ProgramEnded";
   /** 1 to 255. */

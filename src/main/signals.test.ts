@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { STOPPING_SIGNALS, stopOnSignals } from "./signals.ts";
+import { STOP_REQUEST, STOPPING_SIGNALS, stopOnSignals } from "./signals.ts";
 
 function given() {
   const listeners = new Map<string, () => void>();
@@ -23,6 +23,15 @@ describe("the first signal asks to stop, the second ends at once, whichever they
       });
     }
   }
+});
+
+test("what another k8ts sends asks to stop, and hurries nobody when it comes again", () => {
+  const { send, seen } = given();
+  send(STOP_REQUEST);
+  send(STOP_REQUEST);
+  deepEqual(seen, ["stop"]);
+  send("SIGINT");
+  deepEqual(seen, ["stop", "end at once"]);
 });
 
 test("a signal to what is already stopping ends it at once", () => {

@@ -79,6 +79,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
           api: { ...DEFAULT_API_SERVER_CONFIG, freezeObjects: true, ...options.api },
           identity: { ...DEFAULT_IDENTITY_CONFIG, tokenAuthFile, ...options.identity },
           eventTtlMs: EVENT_TTL_MS,
+          kubelets: {},
         },
       },
       context,

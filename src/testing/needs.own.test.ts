@@ -23,6 +23,11 @@ for (const { tool, args, says } of [
   { tool: "etcd", args: ["--version"], says: /etcd Version: 3\./ },
   { tool: "openssl", args: ["version"], says: /^OpenSSL / },
   { tool: "strace", args: ["--version"], says: /^strace -- version / },
+  { tool: "containerd", args: ["--version"], says: /containerd/ },
+  { tool: "cni", args: [], says: /CNI bridge plugin|^$/ },
+  { tool: "iptables", args: ["--version"], says: /^iptables v/ },
+  { tool: "busybox", args: ["echo", "hello"], says: /^hello/ },
+  { tool: "registry", args: ["--version"], says: /docker-registry/ },
   { tool: "tmpfs", args: ["--version"], says: /mount/ },
 ] as const) {
   test(`what the set-up found as ${tool} is ${tool}`, { ...needs(tool) }, () => {

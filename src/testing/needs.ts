@@ -7,8 +7,25 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageDirectory } from "./package-directory.ts";
 
-/** etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, and the right to mount a small tmpfs. */
-export type ToolName = "etcd" | "openssl" | "strace" | "tmpfs" | "kubectl" | "helm" | "vitest" | "jest";
+/**
+ * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, the right to mount a small tmpfs; and for real
+ * containers: containerd 1.6 or newer with runc and the right to run containers, the plugins of CNI, a static busybox, iptables, and a
+ * registry of images.
+ */
+export type ToolName =
+  | "etcd"
+  | "openssl"
+  | "strace"
+  | "tmpfs"
+  | "kubectl"
+  | "helm"
+  | "vitest"
+  | "jest"
+  | "containerd"
+  | "cni"
+  | "busybox"
+  | "iptables"
+  | "registry";
 
 /** Where a tool is, or why it is not. */
 export type Finding = { readonly path: string } | { readonly missing: string };
@@ -20,7 +37,7 @@ export function needs(...tools: readonly ToolName[]): { readonly skip: string | 
   return skipUnless(tools, theFindings());
 }
 
-/** Where the program is. Only for tests that said `needs(tool)`. For "tmpfs" it is the `mount` command; test frameworks are run with node. */
+/** Where the program is. Only for tests that said `needs(tool)`. For "tmpfs" it is the `mount` command, for "cni" the plugin `bridge`; test frameworks are run with node. */
 export function toolPath(tool: ToolName): string {
   const finding = findingOf(tool, theFindings());
   if ("missing" in finding) throw new Error(`Cannot use ${tool}: ${finding.missing}`);

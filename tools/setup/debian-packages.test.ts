@@ -3,17 +3,36 @@ import { describe, test } from "node:test";
 import { debianPrograms } from "./debian-packages.ts";
 import type { Outcome, Surroundings } from "./surroundings.ts";
 
-const ETCD = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends etcd-server";
-const OPENSSL = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends openssl";
-const STRACE = "apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends strace";
+const installing = (name: string) => `apt-get -o DPkg::Lock::Timeout=60 install --yes --no-install-recommends ${name}`;
+const disabling = (service: string) => `systemctl disable ${service}.service`;
 const UPDATE = "apt-get -o DPkg::Lock::Timeout=60 update";
-const DISABLE = "systemctl disable etcd.service";
+const ETCD = installing("etcd-server");
+const LDD = "ldd /usr/bin/busybox";
+const UNSHARE = "unshare --mount --net --pid --fork mount -t proc proc /proc";
+
+/** What each package brings. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  "etcd-server": "etcd",
+  openssl: "openssl",
+  strace: "strace",
+  containerd: "containerd",
+  "containernetworking-plugins": "/usr/lib/cni/bridge",
+  iptables: "iptables",
+  "busybox-static": "busybox",
+  "docker-registry": "docker-registry",
+};
+const ALL_PROGRAMS = Object.values(PACKAGES);
 
 /** A machine with some programs, on which `apt` decides what installing does. */
 function machine(
-  options: Partial<Surroundings> & { readonly programs?: readonly string[]; readonly apt?: (command: string) => Outcome | "installs" },
+  options: Partial<Surroundings> & {
+    readonly programs?: readonly string[];
+    readonly apt?: (command: string) => Outcome | "installs";
+    readonly isBusyboxStatic?: boolean;
+  },
 ) {
   const programs = new Set(options.programs ?? []);
+  let isBusyboxStatic = options.isBusyboxStatic ?? true;
   const commands: string[] = [];
   const steps: string[] = [];
   const environments: NodeJS.ProcessEnv[] = [];
@@ -28,14 +47,17 @@ function machine(
       steps.push(what);
       return work();
     },
-    which: (command) => (programs.has(command) ? `/usr/bin/${command}` : undefined),
+    which: (command) => (programs.has(command) ? (command.startsWith("/") ? command : `/usr/bin/${command}`) : undefined),
     run: async (command, args, { env }) => {
       const line = [command, ...args].join(" ");
       commands.push(line);
       environments.push(env ?? {});
+      if (command === "ldd") return { exitCode: isBusyboxStatic ? 1 : 0, output: "" };
       const outcome = options.apt?.(line) ?? { exitCode: 0, output: "" };
       if (outcome !== "installs") return outcome;
-      programs.add(line.endsWith("etcd-server") ? "etcd" : (line.split(" ").at(-1) ?? ""));
+      const name = line.split(" ").at(-1) ?? "";
+      if (name === "busybox-static") isBusyboxStatic = true;
+      programs.add(PACKAGES[name] ?? "");
       return { exitCode: 0, output: "" };
     },
     ...options,
@@ -43,14 +65,25 @@ function machine(
   return { surroundings, commands, steps, environments };
 }
 
-const ALL_FOUND = { etcd: { path: "/usr/bin/etcd" }, openssl: { path: "/usr/bin/openssl" }, strace: { path: "/usr/bin/strace" } };
+const at = (path: string) => ({ path });
+const ALL_FOUND = {
+  etcd: at("/usr/bin/etcd"),
+  openssl: at("/usr/bin/openssl"),
+  strace: at("/usr/bin/strace"),
+  containerd: at("/usr/bin/containerd"),
+  cni: at("/usr/lib/cni/bridge"),
+  iptables: at("/usr/bin/iptables"),
+  busybox: at("/usr/bin/busybox"),
+  registry: at("/usr/bin/docker-registry"),
+};
 
 const isInstall = (command: string) => command.includes(" install ");
+const isApt = (command: string) => command.startsWith("apt-get");
 
-test("what is there is used, and nothing is run", async () => {
-  const { surroundings, commands, steps } = machine({ programs: ["etcd", "openssl", "strace"] });
+test("what is there is used, and nothing is installed", async () => {
+  const { surroundings, commands, steps } = machine({ programs: ALL_PROGRAMS });
   deepEqual(await debianPrograms(surroundings), ALL_FOUND);
-  deepEqual([commands, steps], [[], []]);
+  deepEqual([commands, steps], [[LDD, UNSHARE], []]);
 });
 
 test("what is missing is installed, one line of progress each, and no service is left to start", async () => {
@@ -59,15 +92,28 @@ test("what is missing is installed, one line of progress each, and no service is
     apt: (command) => (isInstall(command) ? "installs" : { exitCode: 0, output: "" }),
   });
   deepEqual(await debianPrograms(surroundings), ALL_FOUND);
-  deepEqual(commands, [ETCD, DISABLE, OPENSSL, STRACE]);
+  const SERVICES: Readonly<Record<string, string>> = {
+    "etcd-server": "etcd",
+    containerd: "containerd",
+    "docker-registry": "docker-registry",
+  };
+  const expected = Object.keys(PACKAGES).flatMap((name) => [
+    installing(name),
+    ...(SERVICES[name] === undefined ? [] : [disabling(SERVICES[name])]),
+  ]);
+  const machines = commands.flatMap((command, index) =>
+    command === LDD || command === UNSHARE ? [] : [{ command, env: environments[index] ?? {} }],
+  );
+  deepEqual(
+    machines.map(({ command }) => command),
+    expected,
+  );
   deepEqual(
     steps,
-    ["etcd-server", "openssl", "strace"].map((name) => `installing Debian package ${name}`),
+    Object.keys(PACKAGES).map((name) => `installing Debian package ${name}`),
   );
-  deepEqual(
-    environments.map((env) => [env["DEBIAN_FRONTEND"], env["SYSTEMD_OFFLINE"], env["RUNLEVEL"]]),
-    Array.from({ length: 4 }, () => ["noninteractive", "1", "1"]),
-  );
+  for (const { env } of machines)
+    deepEqual([env["DEBIAN_FRONTEND"], env["SYSTEMD_OFFLINE"], env["RUNLEVEL"]], ["noninteractive", "1", "1"]);
 });
 
 test("the lists are fetched only if installing fails without, and only once", async () => {
@@ -80,30 +126,60 @@ test("the lists are fetched only if installing fails without, and only once", as
     },
   });
   deepEqual(await debianPrograms(surroundings), ALL_FOUND);
-  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL, STRACE]);
+  deepEqual(commands.filter(isApt), [ETCD, UPDATE, ...Object.keys(PACKAGES).map(installing)]);
 });
 
-test("a failing apt is a reason and not a failure, and one package does not spoil the other", async () => {
+test("a failing apt is a reason and not a failure, and one package does not spoil the others", async () => {
   const { surroundings, commands } = machine({
-    apt: (command) =>
-      command === OPENSSL || command === STRACE ? "installs" : { exitCode: 100, output: "Reading...\nE: Unable to fetch some archives\n" },
+    programs: ALL_PROGRAMS.filter((name) => name !== "etcd" && name !== "openssl"),
+    apt: (command) => {
+      if (command === UNSHARE) return { exitCode: 0, output: "" };
+      return command === installing("openssl") ? "installs" : { exitCode: 100, output: "Reading...\nE: Unable to fetch some archives\n" };
+    },
   });
   deepEqual(await debianPrograms(surroundings), {
     ...ALL_FOUND,
     etcd: { missing: "apt-get could not install etcd-server: E: Unable to fetch some archives" },
   });
-  deepEqual(commands, [ETCD, UPDATE, ETCD, OPENSSL, STRACE]);
+  deepEqual(commands.filter(isApt), [ETCD, UPDATE, ETCD, installing("openssl")]);
+});
+
+test("a busybox that needs shared libraries gives way to the static one", async () => {
+  const { surroundings, commands } = machine({
+    programs: ALL_PROGRAMS,
+    isBusyboxStatic: false,
+    apt: (command) => (isInstall(command) ? "installs" : { exitCode: 0, output: "" }),
+  });
+  deepEqual(await debianPrograms(surroundings), ALL_FOUND);
+  deepEqual(commands, [LDD, installing("busybox-static"), LDD, UNSHARE]);
 });
 
 describe("where nothing can be installed, the reason says what to do", () => {
-  for (const { it, options, missing } of [
-    { it: "not root", options: { isRoot: false }, missing: "not installed, and only root may; run apt-get install etcd-server" },
-    { it: "not Debian", options: { isDebian: false }, missing: "not on the path; install it (Debian: etcd-server)" },
+  for (const { it, options, missing, containerd } of [
+    {
+      it: "not root",
+      options: { isRoot: false },
+      missing: "not installed, and only root may; run apt-get install etcd-server",
+      containerd: { missing: "only root on Linux may run containers" },
+    },
+    {
+      it: "not Debian",
+      options: { isDebian: false },
+      missing: "not on the path; install it (Debian: etcd-server)",
+      containerd: ALL_FOUND.containerd,
+    },
   ]) {
     test(it, async () => {
-      const { surroundings, commands } = machine({ ...options, programs: ["openssl", "strace"] });
-      deepEqual(await debianPrograms(surroundings), { ...ALL_FOUND, etcd: { missing } });
-      deepEqual(commands, []);
+      const { surroundings, commands } = machine({ ...options, programs: ALL_PROGRAMS.filter((name) => name !== "etcd") });
+      deepEqual(await debianPrograms(surroundings), { ...ALL_FOUND, etcd: { missing }, containerd });
+      deepEqual(commands.filter(isApt), []);
     });
   }
+});
+
+test("where nobody may make namespaces, containerd is as good as missing", async () => {
+  const apt = () => ({ exitCode: 1, output: "unshare: unshare failed: Operation not permitted\n" });
+  const { surroundings } = machine({ programs: ALL_PROGRAMS, apt });
+  const missing = "this machine lets nobody run containers: unshare: unshare failed: Operation not permitted";
+  deepEqual(await debianPrograms(surroundings), { ...ALL_FOUND, containerd: { missing } });
 });

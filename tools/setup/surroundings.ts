@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly cache: string;
   /** Does `work` and prints one line: what, how long. */
   step<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** The path of a program, undefined if there is none of that name. */
+  /** The path of a program, undefined if there is none of that name. A path is itself, if it is a program. */
   which(command: string): string | undefined;
   /** Runs a program to its end, or for so long, and never rejects. */
   run(command: string, args: readonly string[], options: RunOptions): Promise<Outcome>;
@@ -51,6 +51,7 @@ export function realSurroundings(given: Given): Surroundings {
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 function which(command: string): string | undefined {
+  if (command.startsWith("/")) return isExecutable(command) ? command : undefined;
   const folders = [...(process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== ""), ...SYSTEM_FOLDERS];
   return folders.map((folder) => join(folder, command)).find(isExecutable);
 }

@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly seed: number | undefined;
   /** Where the compiled files are; undefined: where the runner itself is. */
   readonly directory: string | undefined;
+  /** So many processes at once. */
+  readonly lanes: number;
   /** A file is ended after this. */
   readonly timeoutMs: number;
 }
@@ -18,8 +20,13 @@ const QUICK_TIMEOUT_MS = 600_000;
 /** Two hours: a thousand rounds of a crash test. */
 const TORTURE_TIMEOUT_MS = 7_200_000;
 
+/** Nearly all of them wait for others half of the time; more at once would make what they wait for slow. */
+const LANES = 2;
+
 export const USAGE =
-  "Usage: npm test -- [--torture] [--seed=NUMBER] [--timeout-ms=NUMBER] [--directory=DIRECTORY] [PART_OF_A_FILE_NAME ...]";
+  "Usage: npm test -- [--torture] [--seed=NUMBER] [--timeout-ms=NUMBER] [--lanes=NUMBER] [--directory=DIRECTORY] [PART_OF_A_FILE_NAME ...]";
+
+const NUMBERS = ["--seed", "--timeout-ms", "--lanes"];
 
 /** The options, or everything that is wrong with them. */
 export function parseRunOptions(argv: readonly string[]): RunOptions | { readonly problems: readonly string[] } {
@@ -31,7 +38,7 @@ export function parseRunOptions(argv: readonly string[]): RunOptions | { readonl
   for (const argument of argv) {
     const [name = "", value = ""] = argument.split(/=(.*)/s);
     if (argument === "--torture") continue;
-    if (name === "--seed" || name === "--timeout-ms") {
+    if (NUMBERS.includes(name)) {
       if (/^\d{1,15}$/.test(value)) numbers.set(name, Number(value));
       else problems.push(`${name} must be a whole number, is ${JSON.stringify(value)}`);
     } else if (name === "--directory" && value !== "") directory = value;
@@ -40,5 +47,6 @@ export function parseRunOptions(argv: readonly string[]): RunOptions | { readonl
   }
   if (problems.length > 0) return { problems };
   const timeoutMs = numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_TIMEOUT_MS);
-  return { patterns, torture, seed: numbers.get("--seed"), directory, timeoutMs };
+  const lanes = Math.max(1, numbers.get("--lanes") ?? LANES);
+  return { patterns, torture, seed: numbers.get("--seed"), directory, lanes, timeoutMs };
 }

@@ -19,7 +19,7 @@ interface Ran {
 /** Runs the real runner over files with these texts (names as compiled, ".js"). */
 function runOver(files: Readonly<Record<string, string>>, ...args: readonly string[]): Ran {
   return withFiles(files, (directory) => {
-    const all = [RUNNER, `--directory=${directory}`, `--timeout-ms=${TIMEOUT_MS}`, ...args];
+    const all = [RUNNER, `--directory=${directory}`, `--timeout-ms=${TIMEOUT_MS}`, "--lanes=1", ...args];
     const { status, stdout, stderr } = spawnSync(process.execPath, all, { encoding: "utf8" });
     return { exitCode: status, output: stdout + stderr, lastLine: stdout.trimEnd().split("\n").at(-1) };
   });
@@ -65,6 +65,37 @@ test("pure files share one process, the others have one each", () => {
   const [a, b, c, d] = Array.from(output.matchAll(/Error: in process (\d+)/g), ([, pid]) => pid);
   equal(a, b);
   equal(new Set([a, c, d]).size, 3);
+});
+
+describe("in two lanes", () => {
+  /** Passes if the other file ran at the same time, whose marks it waits for. */
+  const meets = (
+    own: string,
+    other: string,
+  ) => `import { test } from "node:test"; import { existsSync, watch, writeFileSync } from "node:fs";
+    test("meets", async () => {
+      const seen = new Promise((resolve) => {
+        const alone = setTimeout(resolve, 3_000, "alone");
+        const look = () => existsSync(new URL("${other}", import.meta.url)) && (clearTimeout(alone), resolve());
+        watch(new URL(".", import.meta.url), look).unref();
+        look();
+      });
+      writeFileSync(new URL("${own}", import.meta.url), "");
+      if ((await seen) === "alone") throw new Error("nobody came");
+    });`;
+
+  for (const { it, names, isTogether } of [
+    { it: "files with a process of their own run together", names: ["a.own.test.js", "b.own.test.js"], isTogether: true },
+    { it: "the shared process runs beside others", names: ["a.test.js", "b.own.test.js"], isTogether: true },
+    { it: "one with the machine's containers runs beside others", names: ["a.machine.own.test.js", "b.own.test.js"], isTogether: true },
+    { it: "two with the machine's containers do not", names: ["a.machine.own.test.js", "b.machine.own.test.js"], isTogether: false },
+  ]) {
+    test(it, () => {
+      const [a = "", b = ""] = names;
+      const { lastLine, output } = runOver({ [a]: meets("mark-a", "mark-b"), [b]: meets("mark-b", "mark-a") }, "--lanes=2");
+      equal(lastLine, isTogether ? "2 passed, 0 failed, 0 skipped" : "1 passed, 1 failed, 0 skipped", output);
+    });
+  }
 });
 
 test("a skipped test is counted and named with its reason", () => {
@@ -281,7 +312,7 @@ test("wrong flags are refused, all at once, with exit code 2", () => {
 test("a signal ends the run and the file that is running, with exit code 130", async () => {
   const text = `import { test } from "node:test"; test("waits", async () => { await new Promise((r) => setTimeout(r, 1e8)); });`;
   await withFiles({ "a.own.test.js": PASSES, "b.own.test.js": text, "c.own.test.js": PASSES }, async (directory) => {
-    const runner = spawn(process.execPath, [RUNNER, `--directory=${directory}`], { stdio: ["ignore", "pipe", "inherit"] });
+    const runner = spawn(process.execPath, [RUNNER, `--directory=${directory}`, "--lanes=1"], { stdio: ["ignore", "pipe", "inherit"] });
     const lines: string[] = [];
     for await (const line of createInterface({ input: runner.stdout })) {
       lines.push(line);

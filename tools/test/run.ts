@@ -1,8 +1,7 @@
 /**
  * `npm test`: runs the compiled test files and prints a line for each, then everything about what failed, what was skipped and
  * why, how large files and functions are, and as its last line the count. The exit code is 1 if anything failed or nothing ran.
- * Checks (types, lint, format, layers, tidiness) are ordinary test files in tools/. One file at a time: tests that own
- * processes keep both cores of a small machine busy.
+ * Checks (types, lint, format, layers, tidiness) are ordinary test files in tools/.
  */
 import { dirname, join, resolve } from "node:path";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
@@ -11,7 +10,8 @@ import { ownFile, sharedFiles, type FileResult } from "./file-result.ts";
 import { parseRunOptions, USAGE, type RunOptions } from "./options.ts";
 import { closingLine, countOf, failureLines, fileLine, skippedLines } from "./report.ts";
 import { runProcess } from "./run-process.ts";
-import { findTestFiles, writeEntry, type TestFile } from "./test-files.ts";
+import { inLanes } from "./lanes.ts";
+import { findTestFiles, writeEntry, type TestFile, type TestKind } from "./test-files.ts";
 
 /** out/ of the clone, and the clone. */
 const compiledRoot = dirname(dirname(import.meta.dirname));
@@ -54,19 +54,25 @@ async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[
     results.push(file);
     console.log(fileLine(file));
   };
-  const shared = files.filter(({ kind }) => kind === "shared");
-  if (shared.length > 0) {
-    const entry = join(run.directory, "shared-tests.mjs");
-    writeEntry(entry, shared);
-    sharedFiles(
-      shared.map(({ name }) => name),
-      await runProcess({ ...run, file: entry }),
-    ).forEach(add);
-  }
-  for (const { name, compiled, kind } of files) {
-    if (kind === "own" && !run.signal.aborted) add(ownFile(name, await runProcess({ ...run, file: compiled })));
-  }
+  const of = (wanted: TestKind) => files.filter(({ kind }) => kind === wanted);
+  const runOwn = async ({ name, compiled }: TestFile) => add(ownFile(name, await runProcess({ ...run, file: compiled })));
+  const runShared = async () => (await sharedResults(of("shared"), run)).forEach(add);
+  // The longest first, so that no lane is left alone with it.
+  await inLanes(run.lanes, run.signal, [
+    { atOnce: 1, jobs: of("shared").length === 0 ? [] : [runShared] },
+    { atOnce: 1, jobs: of("machine").map((file) => () => runOwn(file)) },
+    { atOnce: run.lanes, jobs: of("own").map((file) => () => runOwn(file)) },
+  ]);
   return results;
+}
+
+async function sharedResults(files: readonly TestFile[], run: Run): Promise<readonly FileResult[]> {
+  const entry = join(run.directory, "shared-tests.mjs");
+  writeEntry(entry, files);
+  return sharedFiles(
+    files.map(({ name }) => name),
+    await runProcess({ ...run, file: entry }),
+  );
 }
 
 /** Loaded only when wanted: the parser takes longer to load than a small test to run. */

@@ -1,6 +1,7 @@
 /**
  * Which test files there are among the compiled ones. `x.test.ts` is pure and shares a process with all others of its kind;
- * `x.own.test.ts` owns processes, ports or files and gets a process. A hundred files in one process take 0.3 s, in a hundred 13 s.
+ * `x.own.test.ts` owns processes, ports or files and gets a process; `x.machine.own.test.ts` has real containers in it, and runs beside no
+ * other of its kind. A hundred files in one process take 0.3 s, in a hundred 13 s.
  */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
@@ -10,8 +11,10 @@ export interface TestFile {
   /** As in the sources: "src/base/heap.test.ts". */
   readonly name: string;
   readonly compiled: string;
-  readonly kind: "shared" | "own";
+  readonly kind: TestKind;
 }
+
+export type TestKind = "shared" | "own" | "machine";
 
 /** Those whose name contains one of the patterns; all of them if there is none. In the order of their names. */
 export function findTestFiles(directory: string, patterns: readonly string[]): TestFile[] {
@@ -21,10 +24,15 @@ export function findTestFiles(directory: string, patterns: readonly string[]): T
     .filter((path) => path.endsWith(".test.js"))
     .map((path): TestFile => {
       const name = path.split(sep).join("/").replace(/\.js$/, ".ts");
-      return { name, compiled: join(directory, path), kind: name.endsWith(".own.test.ts") ? "own" : "shared" };
+      return { name, compiled: join(directory, path), kind: kindOf(name) };
     })
     .filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function kindOf(name: string): TestKind {
+  if (name.endsWith(".machine.own.test.ts")) return "machine";
+  return name.endsWith(".own.test.ts") ? "own" : "shared";
 }
 
 /** The file that imports all the files, each in a suite of its name, so that results and hooks of each stay its own. */

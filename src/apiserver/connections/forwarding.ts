@@ -77,7 +77,7 @@ export interface Forwarded {
 
 /** The answer of the other side as the client gets it. */
 export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
-  if ("run" in answer) return answer;
+  if ("run" in answer || "switching" in answer) return answer;
   const kept = Object.entries(answer.headers).filter(
     ([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name),
   );

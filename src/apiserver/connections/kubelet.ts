@@ -5,19 +5,20 @@ import type { NodeAddress, ResolveCall } from "../connection.ts";
 import type { ServerContext } from "../server-context.ts";
 import { readObject } from "./read.ts";
 
-/** Upstream's order (--kubelet-preferred-address-types). */
-const PREFERRED_TYPES = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"];
-
 const KUBELET_PORT = 10_250;
 
 export async function kubeletOf(server: ServerContext, call: ResolveCall, nodeName: string): Promise<NodeAddress> {
   const { status } = await readObject<Node>(server, call, { plural: "nodes", namespace: "", name: nodeName });
   const port = status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
-  return { name: nodeName, host: preferredAddress(status?.addresses ?? []), port: port > 0 ? port : KUBELET_PORT };
+  return {
+    name: nodeName,
+    host: preferredAddress(status?.addresses ?? [], server.config.kubeletPreferredAddressTypes),
+    port: port > 0 ? port : KUBELET_PORT,
+  };
 }
 
-function preferredAddress(addresses: NonNullable<NonNullable<Node["status"]>["addresses"]>): string {
-  for (const wanted of PREFERRED_TYPES) {
+function preferredAddress(addresses: NonNullable<NonNullable<Node["status"]>["addresses"]>, preferred: readonly string[]): string {
+  for (const wanted of preferred) {
     const found = addresses.find(({ type }) => type === wanted);
     if (found !== undefined) return found.address;
   }

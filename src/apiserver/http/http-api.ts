@@ -5,10 +5,10 @@
  */
 import { tooLarge } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { HttpReply, HttpRequest, WebSocketOffer } from "../../host/http/contract.ts";
+import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
-import type { Exchange, ExchangeAnswer, WholeAnswer } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, SwitchOffer, TunnelledAnswer, WholeAnswer } from "../exchange.ts";
 import { isToBeCompressed, withVary } from "./compression.ts";
 import { protocolsOf, streamToWebSocket } from "./watch-web-socket.ts";
 
@@ -34,7 +34,7 @@ export function startHttpApi({ exchange, log, ...options }: HttpApiOptions): Pro
     tls: options.tls,
     limits: { bodyBytesMax: BODY_BYTES_MAX, ...options.limits },
     bodyTooLarge: (limitBytes) => tooLarge(`limit is ${limitBytes}`),
-    handler: (request, reply, offer) => api.serve(request, reply, offer),
+    handler: (request, reply, offer, tunnel) => api.serve(request, reply, offer, tunnel),
     log,
   });
 }
@@ -48,17 +48,19 @@ class HttpApi {
     this.#log = log;
   }
 
-  serve(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer | undefined): void {
+  serve(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer | undefined, tunnel: TunnelOffer | undefined): void {
     const served =
-      offer === undefined
+      tunnel === undefined
         ? this.#exchange(request).then((answer) => give(request, reply, answer))
-        : this.#serveUpgrade(request, reply, offer);
+        : this.#serveUpgrade(request, reply, offer, tunnel);
     served.catch((error: unknown) => this.#failed(request, reply, error));
   }
 
-  async #serveUpgrade(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer): Promise<void> {
-    const protocols = protocolsOf(offer);
-    const answer = await this.#exchange(request, { protocols });
+  async #serveUpgrade(request: HttpRequest, reply: HttpReply, offer: WebSocketOffer | undefined, tunnel: TunnelOffer): Promise<void> {
+    const protocols = offer === undefined ? [] : protocolsOf(offer);
+    const answer = await this.#exchange(request, offer === undefined ? undefined : { protocols }, switchOffer(request, tunnel, protocols));
+    if ("switching" in answer) return switchOver(tunnel, answer);
+    if (offer === undefined) return give(request, reply, answer);
     if ("run" in answer) return answer.run(await offer.accept(answer.protocol));
     if ("body" in answer) return giveWhole(request, reply, answer);
     // The client's first choice: the bytes are the same under any name.
@@ -73,7 +75,27 @@ class HttpApi {
   }
 }
 
+/** What belongs to the protocol that a client wants to speak. Its token is for the API server alone. */
+const PROTOCOL_HEADERS = /^(?:sec-websocket-(?:extensions|key|version)|x-stream-protocol-version)$/;
+
+function switchOffer(request: HttpRequest, { protocol }: TunnelOffer, webSocketProtocols: readonly string[]): SwitchOffer {
+  const names = request.headerNames().filter((name) => PROTOCOL_HEADERS.test(name));
+  const headers = Object.fromEntries(names.map((name) => [name, request.header(name) ?? ""]));
+  if (webSocketProtocols.length === 0) return { protocol, headers };
+  return { protocol, headers: { ...headers, "sec-websocket-protocol": webSocketProtocols.join(", ") } };
+}
+
+async function switchOver(tunnel: TunnelOffer, answer: TunnelledAnswer): Promise<void> {
+  try {
+    answer.tunnel(await tunnel.switch(answer.switching));
+  } catch (error) {
+    answer.abort();
+    throw error;
+  }
+}
+
 function give(request: HttpRequest, reply: HttpReply, answer: ExchangeAnswer): void {
+  if ("switching" in answer) throw new Error("Cannot switch to another protocol: the client did not ask for one");
   if ("run" in answer) throw new Error("Cannot answer with a WebSocket: the client did not ask for one");
   if ("stream" in answer) answer.stream(reply.stream(answer));
   else giveWhole(request, reply, answer);

@@ -12,7 +12,7 @@ import type { Verb } from "../../api/machinery/resource.ts";
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { impersonated } from "../authentication/impersonation.ts";
 import type { Document } from "../document.ts";
-import type { Exchange, ExchangeAnswer, ExchangeRequest, UpgradeOffer, WholeAnswer } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
@@ -44,9 +44,9 @@ type Headers = Record<string, string | readonly string[]>;
 const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
 export function restExchange(dependencies: RestDependencies): Exchange {
-  return async (request, offer) => {
+  return async (request, offer, switching) => {
     try {
-      return await answer(dependencies, request, offer);
+      return await answer(dependencies, request, { offer, switching });
     } catch (error) {
       const status = isStatusError(error) ? error : internalError(error);
       if (status.reason === "InternalError" && !isStatusError(error)) {
@@ -57,7 +57,7 @@ export function restExchange(dependencies: RestDependencies): Exchange {
   };
 }
 
-async function answer(dependencies: RestDependencies, request: ExchangeRequest, offer: UpgradeOffer | undefined): Promise<ExchangeAnswer> {
+async function answer(dependencies: RestDependencies, request: ExchangeRequest, offers: Offers): Promise<ExchangeAnswer> {
   const { server } = dependencies;
   const authenticated = server.authenticator.authenticate(request);
   const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
@@ -66,7 +66,15 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   if (path.is === "document") return answerDocument(dependencies, request, user, path);
   const connection = connectionAt(server, path);
   const asked = { request, user, path, warnings: [...said] };
-  return connection === undefined ? answerResource(dependencies, asked) : answerConnection(dependencies, { ...asked, connection, offer });
+  return connection === undefined
+    ? answerResource(dependencies, asked)
+    : answerConnection(dependencies, { ...asked, connection, ...offers });
+}
+
+/** What the client would rather speak on this connection. */
+interface Offers {
+  readonly offer: UpgradeOffer | undefined;
+  readonly switching: SwitchOffer | undefined;
 }
 
 /** A request for a resource, from somebody. */
@@ -168,14 +176,13 @@ function refusalOf({ authorizer }: ServerContext, { request, user }: AskedResour
   return allowed ? undefined : accessRefusal(access, reason);
 }
 
-interface AskedConnection extends AskedResource {
+interface AskedConnection extends AskedResource, Offers {
   readonly connection: Connection;
-  readonly offer: UpgradeOffer | undefined;
 }
 
 /** It may take as long as it likes: there is no deadline. */
 async function answerConnection({ server, pipeline }: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
-  const { request, user, path, warnings, offer } = asked;
+  const { request, user, path, warnings, offer, switching } = asked;
   const verb = orRefused(server, asked, () => connectionVerbOf(asked));
   const { group, version, plural, subresource, namespace, name } = path;
   const outcome = await pipeline.run({
@@ -187,12 +194,17 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
     namespace,
     name,
     options: {},
-    connection: { exchange: request, path: pathBehind(path, request.path), ...(offer === undefined ? {} : { offer }) },
+    connection: {
+      exchange: request,
+      path: pathBehind(path, request.path),
+      ...(offer === undefined ? {} : { offer }),
+      ...(switching === undefined ? {} : { switching }),
+    },
     context: contextOf(request, user, { signal: request.signal, warnings }),
   });
   if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: it was answered as something else`);
   const { answer: connected } = outcome;
-  if ("run" in connected) return connected;
+  if ("run" in connected || "switching" in connected) return connected;
   return { ...connected, headers: { ...commonHeaders(server, request), ...connected.headers, ...warningHeaders(warnings) } };
 }
 

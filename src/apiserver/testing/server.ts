@@ -217,7 +217,7 @@ function callAnswer({ code, headers, body }: Extract<ExchangeAnswer, { readonly 
 
 function watchCall(answer: ExchangeAnswer): WatchCall {
   if ("body" in answer) throw new Error(`The watch was refused: ${new TextDecoder().decode(answer.body[0])}`);
-  if ("run" in answer) throw new Error("The watch became a WebSocket: use upgrade");
+  if (!("stream" in answer)) throw new Error("The watch became a WebSocket: use upgrade");
   const sink = new TestSink();
   answer.stream(sink);
   return Object.assign(sink, { code: answer.code, headers: answer.headers });

@@ -381,13 +381,13 @@ test("ports are forwarded to the Pod, whatever containers it has", async () => {
   deepEqual(calls[0]?.options["ports"], [80, 81]);
 });
 
-test("an upgrade to something else than a WebSocket is refused in words", async () => {
+test("an upgrade of a connection that cannot be switched over is refused in words", async () => {
   const { connector } = recording(echo);
   await using server = await withPods(connector);
 
   const { code, body } = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", { connection: "Upgrade", upgrade: "SPDY/3.1" });
 
-  deepEqual([code, body.message], [400, 'unable to upgrade to "SPDY/3.1": only WebSockets are spoken here']);
+  deepEqual([code, body.message], [400, 'unable to upgrade to "SPDY/3.1": this connection cannot be switched over']);
 });
 
 test("what cannot be had at all is refused in the connector's words, whatever a client wants to upgrade to", async () => {
@@ -401,7 +401,7 @@ test("what cannot be had at all is refused in the connector's words, whatever a 
   const { body } = await server.call("POST", `${NAMESPACE}/pods/running/portforward`, "", upgrade);
   match(body.message, /nothing listens/);
   const exec = await server.call("POST", `${NAMESPACE}/pods/running/exec`, "", upgrade);
-  match(exec.body.message, /only WebSockets are spoken here/);
+  match(exec.body.message, /this connection cannot be switched over/);
   deepEqual(calls, []);
 });
 

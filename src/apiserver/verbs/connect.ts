@@ -88,13 +88,13 @@ async function forwarded(server: ServerContext, call: ConnectCall, resolved: Res
 
 /** Both sides say what they like until one has enough: exec, attach, portforward. */
 function talk(server: ServerContext, call: ConnectCall, resolved: Resolved): Promise<ExchangeAnswer> {
-  const { exchange, offer } = resolved.connection;
+  const { exchange, offer, switching } = resolved.connection;
   if (!asksForUpgrade(exchange)) throw badRequest("Upgrade request required");
   // Clients turn to another protocol when the first is refused, and show the last words.
   const refusal = server.connector?.refusal?.(call.request.subresource, resolved.target);
   if (refusal !== undefined) throw unreachable(call, new Error(refusal));
-  if (server.connector !== undefined && offer === undefined)
-    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: only WebSockets are spoken here`);
+  if (server.connector !== undefined && offer === undefined && switching === undefined)
+    throw badRequest(`unable to upgrade to ${JSON.stringify(exchange.header("upgrade") ?? "")}: this connection cannot be switched over`);
   return called(server, call, resolved);
 }
 
@@ -104,7 +104,7 @@ async function called(
   { connection, options, target }: Resolved,
   { path, headers }: Pick<ConnectionCall, "path" | "headers"> = { path: "", headers: {} },
 ): Promise<ExchangeAnswer> {
-  const { exchange, offer } = connection;
+  const { exchange, offer, switching } = connection;
   const { subresource } = call.request;
   const { method, query, signal } = exchange;
   if (connector === undefined) throw unreachable(call, noKubelet(target));
@@ -121,6 +121,7 @@ async function called(
       body,
       signal,
       ...(offer === undefined ? {} : { offer }),
+      ...(switching === undefined ? {} : { switching }),
     });
     if ("run" in answer && offer === undefined) throw new Error("the other side wants a WebSocket, the client does not");
     return answer;
@@ -157,7 +158,7 @@ function unreachable({ subresource }: ConnectCall, error: unknown): StatusError 
 const TEXT_CODE_MAX = 206;
 
 function textAnswer({ request }: ConnectCall, answer: ExchangeAnswer): ExchangeAnswer {
-  if ("run" in answer) return answer;
+  if ("run" in answer || "switching" in answer) return answer;
   if ("body" in answer && (answer.code < 200 || answer.code > TEXT_CODE_MAX)) throw textFailure(request, answer.code, textOf(answer.body));
   return { ...answer, code: 200, headers: { "content-type": "text/plain" } };
 }

@@ -62,6 +62,11 @@ export class HttpClientError extends Error {
   }
 }
 
+/** There was no connection in time. */
+export class ConnectTimeout extends Error {
+  override readonly name = "TimeoutError";
+}
+
 /** What a connection that is made is secured with. PEM. */
 export interface ClientTls {
   /** Absent: what the machine trusts. */

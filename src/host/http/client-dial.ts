@@ -7,7 +7,7 @@ import { checkServerIdentity, connect as connectTls, rootCertificates, type Conn
 import { eitherOf } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { formatAddress, unbracketed, type Address } from "./client-address.ts";
-import { describeFailure, HttpClientError, type ClientTls } from "./client-contract.ts";
+import { ConnectTimeout, describeFailure, HttpClientError, type ClientTls } from "./client-contract.ts";
 import { connectThroughProxy } from "./client-proxy.ts";
 
 /** A dead machine is noticed by TCP's own probes, the first after this long; Node lets ten more follow, a second apart. */
@@ -32,7 +32,7 @@ export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
   const opened: Socket[] = [];
   const timer = new AbortController();
   const tooLate = clock.sleep(timeoutMs, eitherOf(timer.signal, signal)).then(() => {
-    throw new Error(`it took more than ${timeoutMs / 1_000} s`);
+    throw new ConnectTimeout(`it took more than ${timeoutMs / 1_000} s`);
   });
   try {
     return await Promise.race([open(options, opened), tooLate]);

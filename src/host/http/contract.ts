@@ -2,6 +2,7 @@
  * HTTP over TLS as the rest of k8ts sees it: one request, one reply, and, after an upgrade, one WebSocket; the same for HTTP/1.1 and
  * HTTP/2. Types and words only; server.ts starts it. Nothing here is of Node, so that what answers requests can be tested without it.
  */
+import type { ByteStream } from "../../base/byte-stream.ts";
 
 export interface HttpPeer {
   readonly address: string;
@@ -99,5 +100,16 @@ export interface WebSocketConnection {
   onDrained(listener: () => void): void;
 }
 
-/** Must not throw. `offer` is there if the client asks for a WebSocket. */
-export type HttpHandler = (request: HttpRequest, reply: HttpReply, offer?: WebSocketOffer) => void;
+/**
+ * What a client that asks for another protocol than HTTP on this connection (Upgrade: SPDY/3.1, or a WebSocket that is to be handed on as
+ * it is) offers. Not calling `switch` and replying refuses it.
+ */
+export interface TunnelOffer {
+  /** What the header Upgrade says. */
+  readonly protocol: string;
+  /** Answers 101 with these headers (connection and upgrade among them); from then on the bytes are the protocol's. */
+  switch(headers: Readonly<Record<string, string>>): Promise<ByteStream>;
+}
+
+/** Must not throw. `offer` is there if the client asks for a WebSocket, `tunnel` if it asks for any other protocol, a WebSocket among them. */
+export type HttpHandler = (request: HttpRequest, reply: HttpReply, offer?: WebSocketOffer, tunnel?: TunnelOffer) => void;

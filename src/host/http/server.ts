@@ -1,5 +1,5 @@
 /**
- * The HTTPS server: HTTP/2 and HTTP/1.1 on one port, chosen by the client in the TLS handshake (ALPN), and WebSockets by upgrade.
+ * The HTTPS server: HTTP/2 and HTTP/1.1 on one port, chosen by the client in the TLS handshake (ALPN), and other protocols by upgrade.
  * It keeps the limits of limits.ts; what a request means is its handler's.
  *
  * One https.Server listens, since that has Node's own time limits against slow clients; connections that agreed on HTTP/2 are handed
@@ -25,7 +25,7 @@ import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
 import { Peers } from "./peers.ts";
 import { Turn } from "./turn.ts";
-import { upgradeExchange, type UpgradeRequest } from "./websocket.ts";
+import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 
 export interface HttpsServerOptions {
   /** An address of this machine, or a name for one. */
@@ -178,8 +178,8 @@ class NodeHttpsServer implements HttpsServer {
 
   #serveUpgrade(upgrade: UpgradeRequest): void {
     const peer = this.#peers.of(upgrade.request.socket as TLSSocket);
-    const { exchange, offer } = upgradeExchange(this.#context, peer, upgrade);
-    this.#handler(exchange, exchange, offer);
+    const { exchange, offer, tunnel } = upgradeExchange(this.#context, peer, upgrade);
+    this.#handler(exchange, exchange, offer, tunnel);
   }
 
   #addSession(session: ServerHttp2Session): void {

@@ -1,39 +1,18 @@
-/**
- * A request to become a WebSocket (HTTP/1.1 only), on npm `ws`, which is loaded when the first is accepted. Until then the request is
- * an ordinary exchange and can be answered as one, which refuses it. Node gives up a connection that asks for an upgrade, so it ends
- * with the answer.
- */
-import { ServerResponse, type IncomingMessage } from "node:http";
+/** A WebSocket in the place of an HTTP connection, on npm `ws`, which is loaded when the first is accepted. */
+import { validateHeaderValue, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
-import type { HttpPeer, WebSocketConnection, WebSocketOffer } from "./contract.ts";
-import { clientGone, type ExchangeContext } from "./exchange.ts";
-import { Http1Exchange } from "./http1.ts";
+import type { WebSocket, WebSocketServer } from "ws";
+import type { WebSocketConnection } from "./contract.ts";
+import { clientGone } from "./exchange.ts";
 import { WEBSOCKET_MESSAGE_BYTES_MAX } from "./limits.ts";
 
-export interface UpgradeRequest {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  /** What the client has sent after its request. */
-  readonly head: Buffer;
+/** The subprotocols the client knows, best first. */
+export function offeredProtocols({ headers }: IncomingMessage): readonly string[] {
+  const names = (headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+  return names.filter((name) => name !== "");
 }
 
-/** Undefined as offer: the client asks for something that is no WebSocket, or no good one. It is a request like any other then. */
-export function upgradeExchange(
-  context: ExchangeContext,
-  peer: HttpPeer,
-  upgrade: UpgradeRequest,
-): { readonly exchange: Http1Exchange; readonly offer: WebSocketOffer | undefined } {
-  const exchange = new UpgradeExchange(context, peer, upgrade);
-  const protocols = (upgrade.request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-  const offer = {
-    protocols: protocols.filter((name) => name !== ""),
-    accept: (protocol = "") => exchange.accept(upgrade, protocol),
-  };
-  return { exchange, offer: isGoodHandshake(upgrade.request) ? offer : undefined };
-}
-
-function isGoodHandshake({ method, headers }: IncomingMessage): boolean {
+export function isGoodHandshake({ method, headers }: IncomingMessage): boolean {
   return (
     method === "GET" &&
     headers.upgrade?.toLowerCase() === "websocket" &&
@@ -42,42 +21,36 @@ function isGoodHandshake({ method, headers }: IncomingMessage): boolean {
   );
 }
 
-class UpgradeExchange extends Http1Exchange {
-  constructor(context: ExchangeContext, peer: HttpPeer, { request, socket }: UpgradeRequest) {
-    const response = new ServerResponse(request);
-    super(context, peer, { request, response, clientWaits: false });
-    // Node has let go of the socket: an error nobody listens to would end the process.
-    socket.on("error", () => {});
-    response.shouldKeepAlive = false;
-    response.assignSocket(request.socket);
-    response.on("finish", () => request.socket.destroySoon());
-  }
-
-  /** Node does not read the body of such a request. */
-  override body(): Promise<Uint8Array> {
-    return Promise.resolve(new Uint8Array());
-  }
-
-  async accept({ request, socket, head }: UpgradeRequest, protocol: string): Promise<WebSocketConnection> {
-    const { WebSocketServer } = await import("ws");
-    if (socket.destroyed) throw clientGone();
-    this.out.detachSocket(request.socket);
-    socket.once("close", () => this.over());
-    const server = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      perMessageDeflate: false,
-      maxPayload: WEBSOCKET_MESSAGE_BYTES_MAX,
-      handleProtocols: () => (protocol === "" ? false : protocol),
-    });
-    return new Promise((resolve, reject) => {
-      socket.once("close", () => reject(clientGone()));
-      server.handleUpgrade(request, socket, head, (webSocket) => resolve(connectionOf(webSocket)));
-    });
-  }
+export interface WebSocketRequest {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  /** What the client has sent after its request. */
+  readonly head: Buffer;
 }
 
-function connectionOf(webSocket: WebSocket): WebSocketConnection {
+/**
+ * Switches over. `protocol` "" is none. What is agreed on is written by us: `ws` takes only names that are tokens of HTTP, and Kubernetes
+ * has one with a slash.
+ */
+export function webSocketOn(
+  Server: typeof WebSocketServer,
+  { request, socket, head }: WebSocketRequest,
+  protocol: string,
+): Promise<WebSocketConnection> {
+  const server = new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: WEBSOCKET_MESSAGE_BYTES_MAX });
+  if (protocol !== "") {
+    validateHeaderValue("sec-websocket-protocol", protocol);
+    server.on("headers", (headers) => void headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
+  }
+  const { "sec-websocket-protocol": _, ...headers } = request.headers;
+  const asked = Object.create(request, { headers: { value: headers } }) as IncomingMessage;
+  return new Promise((resolve, reject) => {
+    socket.once("close", () => reject(clientGone()));
+    server.handleUpgrade(asked, socket, head, (webSocket) => resolve(connectionOf(webSocket, protocol)));
+  });
+}
+
+function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnection {
   const drained: (() => void)[] = [];
   const taken = () => {
     if (webSocket.bufferedAmount === 0) for (const listener of drained) listener();
@@ -86,7 +59,7 @@ function connectionOf(webSocket: WebSocket): WebSocketConnection {
   webSocket.pause();
   webSocket.on("error", () => {});
   return {
-    protocol: webSocket.protocol,
+    protocol,
     send(message, { binary }) {
       if (webSocket.readyState !== webSocket.OPEN) return 0;
       webSocket.send(message, { binary }, taken);

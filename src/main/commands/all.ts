@@ -4,8 +4,33 @@ import type { CommandEntry } from "../command.ts";
 export const all: readonly CommandEntry[] = [
   {
     name: "up",
-    summary: "Start a cluster in this process and keep it running until Ctrl-C",
+    summary: "Start a cluster, in this process until Ctrl-C or in the background",
     load: async () => (await import("./up.ts")).up,
+  },
+  {
+    name: "status",
+    summary: "Show what runs of a cluster, and how it is",
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
+    name: "logs",
+    summary: "Print what a cluster has logged",
+    load: async () => (await import("./logs.ts")).logs,
+  },
+  {
+    name: "down",
+    summary: "Stop a cluster and keep its data",
+    load: async () => (await import("./down.ts")).down,
+  },
+  {
+    name: "reset",
+    summary: "Stop a cluster and delete all of it",
+    load: async () => (await import("./reset.ts")).reset,
+  },
+  {
+    name: "image load",
+    summary: "Put the images of a tar into the node of a cluster",
+    load: async () => (await import("./image-load.ts")).imageLoad,
   },
   {
     name: "apiserver",
@@ -21,6 +46,11 @@ export const all: readonly CommandEntry[] = [
     name: "scheduler",
     summary: "Run the scheduler of a cluster in a process of its own",
     load: async () => (await import("./scheduler.ts")).scheduler,
+  },
+  {
+    name: "kubelet",
+    summary: "Make this machine a node of a cluster, in a process of its own",
+    load: async () => (await import("./kubelet.ts")).kubelet,
   },
   {
     name: "elect",

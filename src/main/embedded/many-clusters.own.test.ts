@@ -111,7 +111,10 @@ for (const clock of ["virtual", "real"] as const) {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port: securePort } = taken.address() as { readonly port: number };
-    await rejects(startCluster({ clock, listen: { securePort } }), /^Error: Cannot listen on 127.0.0.1:\d+: another program listens there/);
+    await rejects(
+      startCluster({ clock, listen: { securePort } }),
+      /^(Listen)?Error: Cannot listen on 127.0.0.1:\d+: another program listens there/,
+    );
     taken.close();
   });
 }

@@ -15,6 +15,11 @@ export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> 
   return readPair(files, { certificate: "--tls-cert-file", key: "--tls-private-key-file" });
 }
 
+/** --kubelet-client-certificate and --kubelet-client-key. */
+export function readKubeletClientFiles(files: GivenPair): Promise<CertificateWithKey> {
+  return readPair(files, { certificate: "--kubelet-client-certificate", key: "--kubelet-client-key" });
+}
+
 /** --cluster-signing-cert-file and --cluster-signing-key-file. */
 export async function readSigningFiles(files: GivenPair): Promise<{ readonly certificate: string; readonly signer: Signer }> {
   const flags = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };

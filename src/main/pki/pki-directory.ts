@@ -7,7 +7,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
 import { lockDirectory, type DirectoryLock, type LockAttempt } from "../../host/directory-lock.ts";
-import { joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
+import { isDiskFull, joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
 import { keepPrivate, writePrivateText } from "../../host/private-files.ts";
 import { FILE_NAMES, PkiError, type PkiFiles } from "./complete.ts";
 import type { PkiPlace } from "./pki.ts";
@@ -118,6 +118,8 @@ async function inDirectory<T>(directory: string, work: () => Promise<T>): Promis
   try {
     return await work();
   } catch (error) {
+    if (isDiskFull(error))
+      throw new Error(`Cannot write to ${directory}: no space is left on the disk; make room (df -h shows where)`, { cause: error });
     throw new Error(
       `Cannot write to ${directory}: ${(error as Error).message}; choose a directory that this user can write with --cert-dir`,
       { cause: error },

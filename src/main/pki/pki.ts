@@ -6,7 +6,14 @@ import { keyIdOf, verifierOfSigner } from "../../host/keys.ts";
 import { nodeIdentity } from "../../api/identities.ts";
 import type { Certificate } from "../../api/machinery/x509/certificate.ts";
 import type { Signer, Verifier } from "../../base/signing.ts";
-import { firstCertificate, makeLeaf, remembering, type CertificateMaker, type CertificateWithKey } from "./certificates.ts";
+import {
+  firstCertificate,
+  makeLeaf,
+  remembering,
+  type CertificateMaker,
+  type CertificateWithKey,
+  type LeafRequest,
+} from "./certificates.ts";
 import { missingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
 import type { LeafName } from "./leaves.ts";
 
@@ -63,12 +70,21 @@ export class Pki {
     return { certificate: this.#files[`${name}.crt`] ?? "", key: this.#files[`${name}.key`] ?? "" };
   }
 
-  /** A new one for a node's kubelet, which is kept nowhere. */
+  /** A new one for a node's kubelet, which is kept nowhere: with it, it calls the API server. */
   makeNodeCertificate(nodeName: string, nowMs: number): CertificateWithKey {
+    return this.#makeOfNode(nodeName, { purpose: "client", names: [] }, nowMs);
+  }
+
+  /** With it, it is called. */
+  makeNodeServingCertificate(nodeName: string, addresses: readonly string[], nowMs: number): CertificateWithKey {
+    return this.#makeOfNode(nodeName, { purpose: "server", names: [nodeName, ...addresses] }, nowMs);
+  }
+
+  #makeOfNode(nodeName: string, request: Omit<LeafRequest, "subject">, nowMs: number): CertificateWithKey {
     const { maker } = this.#options;
     const { name: commonName, groups: organizations } = nodeIdentity(nodeName);
     const authority = signingAuthority("ca", `the certificate of node ${nodeName}`, this.#files, maker);
-    return makeLeaf({ subject: { commonName, organizations }, purpose: "client", names: [] }, authority, maker, nowMs);
+    return makeLeaf({ ...request, subject: { commonName, organizations } }, authority, maker, nowMs);
   }
 
   /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws PkiError. */

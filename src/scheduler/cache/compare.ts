@@ -127,7 +127,7 @@ function nodeFromScratch(node: Node, all: readonly PodInfo[], nodes: readonly No
 }
 
 function imageNames({ status }: Node): ReadonlySet<string> {
-  return new Set((status?.images ?? []).flatMap(({ names: all = [] }) => all));
+  return new Set((status?.images ?? []).flatMap(({ names: all }) => all ?? []));
 }
 
 function sumOf(all: readonly ResourcesDump[]): ResourcesDump {

@@ -44,8 +44,9 @@ export class ImageStates {
   #claim(images: readonly ContainerImage[] | undefined): NodeImages {
     if (images === undefined || images.length === 0) return NO_IMAGES;
     const claimed = new Map<string, Shared>();
-    for (const { names = [], sizeBytes = 0 } of images) {
-      for (const name of names) if (!claimed.has(name)) claimed.set(name, this.#claimOne(name, sizeBytes));
+    for (const { names, sizeBytes = 0 } of images) {
+      // An image that lost its names has null for them.
+      for (const name of names ?? []) if (!claimed.has(name)) claimed.set(name, this.#claimOne(name, sizeBytes));
     }
     return claimed;
   }

@@ -10,6 +10,7 @@ import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
 import { LOCK_HEAD_BYTES, lockTransaction } from "./page-layout.ts";
 import { damaged } from "./records.ts";
+import { noSpaceLeft } from "./room.ts";
 
 /** Files up to this size are walked through at each opening, which takes 0.3 seconds at most. */
 const ALWAYS_CHECKED_BYTES = 256 * 1_048_576;
@@ -72,9 +73,7 @@ export async function explainWriteFailure(error: unknown, directory: string): Pr
   const free = await freeBytes(directory).catch(() => Infinity);
   const code = (error as { code?: unknown }).code;
   if (code === "ENOSPC" || free < FULL_BELOW_BYTES) {
-    return new StoreError("Full", `Cannot write to ${directory}: no space left on the disk; make room and try again, reads go on`, {
-      cause: error,
-    });
+    return noSpaceLeft(directory, error);
   }
   return new StoreError(
     "WriteFailed",

@@ -5,10 +5,12 @@
  * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
  * overwrites, and that is longer than its `length` says; a read may see the state of an earlier turn until `refresh`; a failed
  * commit rejects two promises; after a read that met damage every other one fails, too, until the next turn; a key that is too
- * long is an error and not just absent. Not kept from anybody: on a failed commit the library writes to standard error.
+ * long is an error and not just absent; a failed commit is also written to standard error, with a stack.
  */
 import { StoreError } from "../store-error.ts";
 import type { Allocate } from "./byte-slab.ts";
+import { joinPath, writableBytesNow } from "../../host/files.ts";
+import { withoutPrinting } from "../../host/without-printing.ts";
 import { open, type Database, type DatabaseOptions, type RootDatabase } from "lmdb";
 import {
   damaged,
@@ -25,6 +27,7 @@ import {
   type Head,
   type LogRecord,
 } from "./records.ts";
+import { fits, noSpaceLeft, ROOM_TO_FREE, type WantedRoom } from "./room.ts";
 
 /** The numbers that outlive a restart. */
 export type MetaName = "format" | "revision" | "keys" | "compacted" | "cleaned" | "restoring" | "owner";
@@ -42,6 +45,7 @@ export class Disk {
   readonly #index: Database<Head, string | Uint8Array>;
   readonly #meta: Database<number, string>;
   readonly #path: string;
+  readonly #directory: string;
   /** Undefined: nobody has called `own`. */
   #owner: number | undefined;
   #isInDoubt = false;
@@ -50,6 +54,7 @@ export class Disk {
   /** Throws "Locked" if another process has the file open, in whatever container that runs. */
   constructor(path: string) {
     this.#path = path;
+    this.#directory = joinPath(path, "..");
     this.#root = open({
       path,
       // The default writes the header that makes a commit count before the commit is on disk, and counts on going back.
@@ -58,6 +63,7 @@ export class Disk {
       eventTurnBatching: false,
       maxDbs: MAP_NAMES.length,
     });
+    keepQuiet(this.#root);
     // Before we read ourselves: whoever opens the file alone finds an empty list, so that all who are on it are others.
     if (!this.#root.readerList().startsWith(NO_READERS)) {
       void this.#root.close();
@@ -141,6 +147,11 @@ export class Disk {
     });
   }
 
+  #unusedBytes(): number {
+    const { sizeBytes, usedBytes } = this.sizes();
+    return sizeBytes - usedBytes;
+  }
+
   #read<T>(read: () => T): T {
     try {
       return read();
@@ -173,15 +184,18 @@ export class Disk {
 
   /**
    * Carries out what `work` asks for, which it does before it returns, as one transaction. Resolves when that is on disk;
-   * rejects, with the reason, if none of it is: "Locked" if somebody else has called `own`.
+   * rejects, with the reason, if none of it is: "Locked" if somebody else has called `own`, "Full" if it may not fit on the disk.
    */
-  async write(work: () => void): Promise<void> {
+  async write(work: () => void, wanted: WantedRoom = ROOM_TO_FREE): Promise<void> {
     this.refresh();
     if (this.#owner !== undefined && this.meta("owner") !== this.#owner) {
       throw new StoreError(
         "Locked",
         `Cannot write to ${this.#path}: another process has taken over the data directory; stop one of the two, reads go on`,
       );
+    }
+    if (!fits(wanted, { freeBytes: writableBytesNow(this.#directory), unusedBytes: () => this.#unusedBytes() })) {
+      throw noSpaceLeft(this.#directory);
     }
     try {
       await this.#root.batch(work);
@@ -229,6 +243,26 @@ export class Disk {
     this.#closed ??= this.#root.close();
     return this.#closed;
   }
+}
+
+/** What the library has of its own beside its types: one round of writing, and how its end is told. */
+interface Rounds {
+  startWriting(address: number, onStatus: (status: number) => unknown): unknown;
+}
+
+/** Greater ones than these, and negative ones, are failures. */
+const LAST_GOOD_STATUS = 2;
+
+/** Whoever wrote is told of a failure by the promise; the library also prints it, in the call that tells it of the end. */
+function keepQuiet(root: RootDatabase): void {
+  const { env } = root as unknown as { readonly env: Rounds };
+  const startWriting = env.startWriting.bind(env);
+  const quietly: Rounds["startWriting"] = (address, onStatus) =>
+    startWriting(address, (status) =>
+      status >= 0 && status <= LAST_GOOD_STATUS ? onStatus(status) : withoutPrinting(() => onStatus(status)),
+    );
+  // Assigned it could not be: its class does not allow that.
+  Object.defineProperty(env, "startWriting", { value: quietly });
 }
 
 /** How the library wants to be told of encodings. What is decoded must hold nothing of the bytes: they are used again. */

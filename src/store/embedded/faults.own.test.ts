@@ -1,7 +1,7 @@
 /** What the world can do to the files of a store, and what it gets: a named error, reads where they can go on, nothing silently lost. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, open, readFile, truncate, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -104,6 +104,38 @@ test("deleting and compacting makes room on a full disk", { ...needs("tmpfs") },
     equal((await again.list(PODS)).entries.length, keys.length - 50);
     await again.close();
   }),
+);
+
+test(
+  "a disk that others fill to the last byte refuses everything for as long as it is full, before lmdb meets it",
+  { ...needs("tmpfs") },
+  () =>
+    onTmpfs("64m", async (directory) => {
+      const store = await openIn(join(directory, "data"));
+      const { keys } = await fill(store);
+      for (const key of keys.slice(0, 100)) await committed(store, del(key));
+      const others = await open(join(directory, "others"), "w");
+      await rejects(others.writeFile(new Uint8Array(64 * 1_048_576)), { code: "ENOSPC" });
+      await others.close();
+
+      for (let round = 0; round < 300; round++) {
+        const refused = await Promise.allSettled([
+          store.commit([put(`${PODS}small`, "1")]),
+          store.commit([{ type: "put", key: `${PODS}large`, value: FILLING }]),
+          store.commit([del(keys.at(-1) as string)]),
+        ]);
+        for (const each of refused) {
+          ok(each.status === "rejected" && isStoreError(each.reason, "Full"), "it must be told as Full");
+          equal(each.reason.cause, undefined, "it must not have come as far as the disk");
+        }
+      }
+      await rejects(store.compact(await store.currentRevision()), { reason: "Full" });
+      equal((await store.list(PODS)).entries.length, keys.length - 100);
+
+      await rm(join(directory, "others"));
+      await committed(store, del(keys.at(-1) as string));
+      await store.close();
+    }),
 );
 
 for (const { it, path, prepare } of [

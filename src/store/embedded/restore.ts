@@ -8,6 +8,7 @@ import { checkRestored } from "../restoring.ts";
 import { StoreError, closed } from "../store-error.ts";
 import type { Disk } from "./disk.ts";
 import { NO_POSITION, POSITIONS_PER_REVISION, positionOf } from "./records.ts";
+import { roomForValues } from "./room.ts";
 
 /** Entries written per transaction. */
 const ENTRIES_PER_PIECE = 1_000;
@@ -55,7 +56,8 @@ async function writeEntries({ disk, clock, signal }: RestoreOptions, entries: As
   const writePiece = async () => {
     const whole = piece;
     piece = [];
-    await clock.external(disk.write(() => whole.forEach(({ entry, position }) => putEntry(disk, entry, position))));
+    const room = roomForValues(whole.map(({ entry }) => entry.value.bytes()));
+    await clock.external(disk.write(() => whole.forEach(({ entry, position }) => putEntry(disk, entry, position)), room));
   };
   for await (const entry of entries) {
     if (signal.aborted) throw closed("restore");

@@ -7,6 +7,7 @@
 import { makePrivateFile, removeFile, replaceFile, syncFile } from "../../host/files.ts";
 import type { Disk, MetaName } from "./disk.ts";
 import type { LogRecord } from "./records.ts";
+import { roomForValues } from "./room.ts";
 
 /** Smaller files are not worth the copying: a start takes at most a second. */
 const SHRINK_ABOVE_BYTES = 64 * 1_048_576;
@@ -62,9 +63,11 @@ async function copyPiece(disk: Disk, smaller: Disk, from: number): Promise<numbe
     sizeBytes += disk.recordBytes(position);
     return next === undefined;
   });
-  await smaller.write(() => {
-    for (const { position, record } of records) smaller.putRecord(position, record, disk.value(position, record.key) ?? new Uint8Array(0));
-  });
+  const values = records.map(({ position, record }) => disk.value(position, record.key) ?? new Uint8Array(0));
+  await smaller.write(
+    () => records.forEach(({ position, record }, index) => smaller.putRecord(position, record, values[index] as Uint8Array)),
+    roomForValues(values),
+  );
   return next;
 }
 

@@ -12,6 +12,7 @@ import { holds } from "../operations.ts";
 import { StoreError } from "../store-error.ts";
 import type { Disk } from "./disk.ts";
 import { NO_POSITION, positionOf, revisionOf, type Head } from "./records.ts";
+import { roomForValues } from "./room.ts";
 
 /** One sync writes at most about this much, so that the memory of a transaction and the wait of its first commit are bounded. */
 const GROUP_BYTES_MAX = 16 * 1_048_576;
@@ -195,11 +196,14 @@ export class Writer {
     const { disk, clock, onWritten } = this.#options;
     const last = group.at(-1) as PendingCommit;
     try {
-      const written = disk.write(() => {
-        for (const { writes } of group) for (const write of writes) putWrite(disk, write);
-        disk.putMeta("revision", last.revision);
-        disk.putMeta("keys", last.keys);
-      });
+      const written = disk.write(
+        () => {
+          for (const { writes } of group) for (const write of writes) putWrite(disk, write);
+          disk.putMeta("revision", last.revision);
+          disk.putMeta("keys", last.keys);
+        },
+        roomForValues(valuesOf(group)),
+      );
       await clock.external(written);
     } catch (error) {
       return this.#giveUp(group, error);
@@ -230,6 +234,10 @@ export class Writer {
     for (const commit of group) commit.reject(ofGroup);
     for (const commit of alsoRejected) commit.reject(failure);
   }
+}
+
+function* valuesOf(group: readonly PendingCommit[]): Generator<Uint8Array | undefined> {
+  for (const { writes } of group) for (const { value } of writes) yield value?.bytes();
 }
 
 export function entryOf({ key, position, value }: PendingWrite): Entry | undefined {

@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { makeCertificates } from "../../testing/etcd-server.ts";
 import { startFakeEtcd, type FakeEtcd, type FakeEtcdOptions } from "../../testing/fake-etcd.ts";
 import { needs } from "../../testing/needs.ts";
+import type { Store } from "../store.ts";
 import { PODS, Seen, committed, put } from "../testing/harness.ts";
 import { etcd, openStore, storeOn } from "./testing/harness.ts";
 
@@ -100,10 +101,21 @@ test("a member that comes back as another version or cluster is not used any mor
     [{ version: "3.5.13", clusterId: 2n }, /belongs to cluster 2/],
   ] as const) {
     server.become(next);
-    await rejects(store.currentRevision(), { reason: "Unavailable", message: says });
+    await rejects(whenReached(store), { reason: "Unavailable", message: says });
   }
   equal(server.otherCalls, 0, "nothing was asked of it before it had said who it is");
 });
+
+/** A call that meets the connection which is just being closed says nothing about the member. */
+async function whenReached(store: Store): Promise<unknown> {
+  for (;;) {
+    try {
+      return await store.currentRevision();
+    } catch (error) {
+      if (!/Stream refused/.test((error as Error).message)) throw error;
+    }
+  }
+}
 
 test("who it is, is asked once per connection", async (context) => {
   const server = await fake(context, { version: "3.5.13" });

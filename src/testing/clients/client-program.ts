@@ -18,6 +18,8 @@ export interface RunOptions {
   /** What it reads: a text, or an object that is sent as JSON. Default: nothing. */
   readonly input?: string | object;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of a command that may take longer than most. */
+  readonly timeoutMs?: number;
 }
 
 export interface ClientProgram {
@@ -56,7 +58,7 @@ export interface ProgramPlace {
 
 export function clientProgram(place: ProgramPlace, always: readonly string[] = []): ClientProgram {
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
-    const child = spawnClient(place, [...always, ...wordsOf(line)], options.environment);
+    const child = spawnClient(place, [...always, ...wordsOf(line)], options);
     child.stdin.end(typeof options.input === "object" ? JSON.stringify(options.input) : options.input);
     const [code, stdout, stderr] = await Promise.all([exitCode(child), text(child.stdout), text(child.stderr)]);
     return { code, stdout, stderr };
@@ -87,9 +89,9 @@ export function wordsOf(line: string): string[] {
 function spawnClient(
   place: ProgramPlace,
   words: readonly string[],
-  more: Readonly<Record<string, string>> = {},
+  { environment = {}, timeoutMs = RUN_TIMEOUT_MS }: Pick<RunOptions, "environment" | "timeoutMs"> = {},
 ): ChildProcessWithoutNullStreams {
-  const child = spawn(place.path, words, { env: { ...place.environment, ...more }, stdio: "pipe", timeout: RUN_TIMEOUT_MS });
+  const child = spawn(place.path, words, { env: { ...place.environment, ...environment }, stdio: "pipe", timeout: timeoutMs });
   // It may end without having read its input.
   child.stdin.on("error", () => {});
   const killWithUs = () => child.kill("SIGKILL");

@@ -155,9 +155,9 @@ test("pods end before anything else of the namespace does", needs("kubectl"), as
 test("a new namespace has its service account and the cluster's certificate without being asked", needs("kubectl"), async () => {
   const kubectl = await server.inNamespace("fresh");
 
-  await kubectl("wait serviceaccount/default configmap/kube-root-ca.crt --for=create");
+  for (const made of ["serviceaccount/default", "configmap/kube-root-ca.crt"]) await kubectl(`wait ${made} --for=create`);
   match(await kubectl("get configmap kube-root-ca.crt -o jsonpath={.data.ca\\.crt}"), /^-----BEGIN CERTIFICATE-----/);
   await kubectl("delete serviceaccount default --wait=false");
   await kubectl("delete configmap kube-root-ca.crt --wait=false");
-  await kubectl("wait serviceaccount/default configmap/kube-root-ca.crt --for=create");
+  for (const made of ["serviceaccount/default", "configmap/kube-root-ca.crt"]) await kubectl(`wait ${made} --for=create`);
 });

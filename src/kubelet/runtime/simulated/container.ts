@@ -164,10 +164,10 @@ export class SimulatedContainer {
     }
     const { exec } = this.#script;
     const answer = exec.get(command.join(" ")) ?? exec.get("*") ?? notFound(command);
-    if (answer.echo) for await (const chunk of streams.input ?? []) streams.output(chunk);
+    if (answer.echo) for await (const chunk of streams.input ?? []) await streams.output(chunk);
     if (!(await this.#lasts(answer.takesMs, signal))) return KILLED_EXIT_CODE;
-    if (answer.stdout !== "") streams.output(new TextEncoder().encode(answer.stdout));
-    if (answer.stderr !== "") streams.error(new TextEncoder().encode(answer.stderr));
+    if (answer.stdout !== "") await streams.output(new TextEncoder().encode(answer.stdout));
+    if (answer.stderr !== "") await streams.error(new TextEncoder().encode(answer.stderr));
     return answer.exitCode;
   }
 

@@ -1,0 +1,185 @@
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { duplexPair } from "node:stream";
+import { test } from "node:test";
+import { streamOfSocket } from "../../host/byte-streams.ts";
+import type { ConnectionCall, ConnectionTarget } from "../connection.ts";
+import type { ExchangeAnswer, Sink, SwitchOffer } from "../exchange.ts";
+import { networkConnector } from "./network-connector.ts";
+
+type ServerTarget = Extract<ConnectionTarget, { readonly is: "server" }>;
+
+interface Served extends AsyncDisposable {
+  readonly target: ConnectionTarget;
+  readonly server: Server;
+}
+
+async function serve(answer: (...exchange: Parameters<RequestListener>) => unknown): Promise<Served> {
+  const server = createServer((request, response) => void answer(request, response)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    server,
+    target: { is: "server", scheme: "http", host: "127.0.0.1", port, pod: { namespace: "default", name: "web" } },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function callOf(target: ConnectionTarget, call: Partial<ConnectionCall> = {}): ConnectionCall {
+  return {
+    subresource: "proxy",
+    target,
+    options: {},
+    method: "GET",
+    path: "/",
+    query: "",
+    headers: {},
+    body: () => Promise.resolve(new Uint8Array()),
+    signal: new AbortController().signal,
+    ...call,
+  };
+}
+
+const connector = networkConnector({ kubeletTls: () => ({ isInsecure: true }) });
+
+/** Reads a streamed answer to its end. */
+function whole(answer: ExchangeAnswer): Promise<{ readonly text: string; readonly isCut: boolean }> {
+  ok("stream" in answer);
+  return new Promise((resolve) => {
+    const decoder = new TextDecoder();
+    let text = "";
+    const sink: Sink = {
+      write: ({ bytes }) => {
+        text += decoder.decode(bytes, { stream: true });
+        return 0;
+      },
+      end: () => resolve({ text, isCut: false }),
+      abort: () => resolve({ text, isCut: true }),
+      onClosed: () => undefined,
+      onDrained: () => undefined,
+    };
+    answer.stream(sink);
+  });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const piece of request) text += String(piece);
+  return text;
+}
+
+test("a request is handed on with its path, query, headers and body, and its answer comes back", async () => {
+  await using served = await serve(async (request, response) => {
+    const said = { method: request.method, url: request.url, header: request.headers["x-a"], body: await bodyOf(request) };
+    response.writeHead(418, { "x-b": "c" }).end(JSON.stringify(said));
+  });
+
+  const answer = await connector.connect(
+    callOf(served.target, {
+      method: "POST",
+      path: "/a%20b",
+      query: "q=1",
+      headers: { "x-a": "b" },
+      body: async () => new TextEncoder().encode("hello"),
+    }),
+  );
+
+  ok("stream" in answer);
+  deepEqual([answer.code, answer.headers["x-b"]], [418, "c"]);
+  deepEqual(JSON.parse((await whole(answer)).text), { method: "POST", url: "/a%20b?q=1", header: "b", body: "hello" });
+});
+
+test("an answer that breaks off is seen to be not whole", async () => {
+  await using served = await serve((_, response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write("half", () => response.destroy());
+  });
+
+  deepEqual(await whole(await connector.connect(callOf(served.target))), { text: "half", isCut: true });
+});
+
+test("where nobody listens the error says so", async () => {
+  const served = await serve(() => undefined);
+  await served[Symbol.asyncDispose]();
+  const { port } = served.target as ServerTarget;
+  const refused = `dial tcp 127.0.0.1:${port}: connect: connection refused`;
+  const kubelet: ConnectionTarget = {
+    is: "kubelet",
+    node: { name: "n1", host: "127.0.0.1", port },
+    pod: { namespace: "default", name: "web" },
+    container: "c",
+  };
+
+  await rejects(connector.connect(callOf(served.target)), { message: refused });
+  await rejects(connector.connect(callOf(served.target, { switching: SPDY })), { message: refused });
+  await rejects(connector.connect(callOf(kubelet, { subresource: "exec", switching: SPDY })), {
+    message: `error dialing backend: ${refused}`,
+  });
+  await rejects(connector.connect(callOf(kubelet, { subresource: "log" })), {
+    message: `Get "https://127.0.0.1:${port}/containerLogs/default/web/c": ${refused}`,
+  });
+});
+
+test("who speaks no TLS where TLS is expected, or hangs up without a word, is told in Go's words", async () => {
+  await using served = await serve((request) => request.socket.destroy());
+  const secure = { ...(served.target as ServerTarget), scheme: "https" } as const;
+
+  await rejects(connector.connect(callOf(secure)), { message: "tls: first record does not look like a TLS handshake" });
+  await rejects(connector.connect(callOf(served.target)), { message: "EOF" });
+});
+
+test("a client that goes away before there is an answer ends the request", async () => {
+  const gone = new AbortController();
+  await using served = await serve(() => gone.abort(new Error("The client has gone")));
+
+  await rejects(connector.connect(callOf(served.target, { signal: gone.signal })), /The client has gone/);
+});
+
+const SPDY: SwitchOffer = { protocol: "SPDY/3.1", headers: { "x-stream-protocol-version": "v4.channel.k8s.io" } };
+
+test("a connection is switched over, and from then on bytes go both ways as they are", async () => {
+  await using served = await serve(() => undefined);
+  served.server.on("upgrade", (request: IncomingMessage, socket: Socket) => {
+    const version = String(request.headers["x-stream-protocol-version"]);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\nX-Version: ${version}\r\n\r\n`,
+    );
+    socket.pipe(socket);
+  });
+
+  const answer = await connector.connect(callOf(served.target, { switching: SPDY }));
+
+  ok("switching" in answer);
+  deepEqual([answer.switching["upgrade"], answer.switching["x-version"]], ["SPDY/3.1", "v4.channel.k8s.io"]);
+  const [here, there] = duplexPair();
+  answer.tunnel(streamOfSocket(there));
+  here.write("ping");
+  const [echoed] = (await once(here, "data")) as [Buffer];
+  equal(echoed.toString(), "ping");
+  here.end();
+  await once(here, "end");
+});
+
+test("a switch that is refused is an answer like any other", async () => {
+  await using served = await serve(() => undefined);
+  served.server.on("upgrade", (_: IncomingMessage, socket: Socket) => {
+    socket.end("HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nnot there");
+  });
+
+  const answer = await connector.connect(callOf(served.target, { switching: SPDY }));
+
+  ok("body" in answer);
+  deepEqual([answer.code, answer.headers], [404, { "content-type": "text/plain" }]);
+  match(new TextDecoder().decode(answer.body[0]), /not there/);
+});
+
+test("a node whose name leads to this machine itself is not called for others", async () => {
+  const target: ConnectionTarget = { is: "server", scheme: "http", host: "localhost", port: 1, nodeName: "a" };
+  await rejects(connector.connect(callOf(target)), /address not allowed/);
+});

@@ -1,0 +1,124 @@
+/**
+ * The way of the API server to nodes, Pods and Services over the network. A kubelet is asked over HTTPS with the API server's own
+ * certificate; what a client wants to speak with it (WebSockets of exec, attach and portforward, SPDY of older clients) is handed on byte
+ * by byte, so that only the two ends need to understand it.
+ * Not here: who may, and where things are (apiserver/connections).
+ */
+import { isForwardable } from "../connections/forwardable.ts";
+import type { ByteStream } from "../../base/byte-stream.ts";
+import { goRoundTripError } from "../../base/go-network-errors.ts";
+import { joinStreams } from "../../host/byte-streams.ts";
+import type { ClientTls } from "../../host/http/client-contract.ts";
+import { forwardRequest } from "../../host/http/forward.ts";
+import { resolveName } from "../../host/network-address.ts";
+import { openTunnel } from "../../host/tunnel-client.ts";
+import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../connection.ts";
+import type { ExchangeAnswer, SwitchOffer } from "../exchange.ts";
+import { streamedAnswer } from "../streamed-answer.ts";
+import { kubeletPath } from "./kubelet-path.ts";
+
+export interface NetworkConnectorOptions {
+  /** What kubelets are shown, and how they are known. Asked at each call: certificates are renewed. */
+  kubeletTls(): ClientTls;
+}
+
+export function networkConnector({ kubeletTls }: NetworkConnectorOptions): NodeConnector {
+  return {
+    async connect(call) {
+      const place = await placeOf(call, kubeletTls);
+      try {
+        if (call.switching === undefined || call.subresource === "log") return await forward(call, place);
+        return await tunnel(call, place, call.switching);
+      } catch (error) {
+        // Of a client that has gone there is nothing to translate.
+        if (call.signal.aborted) throw error;
+        throw new Error(unreachableWords(error, call, place), { cause: error });
+      }
+    },
+  };
+}
+
+interface Place {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+  readonly tls: ClientTls;
+  readonly path: string;
+}
+
+/** Upstream's words for a place that does not answer. */
+function unreachableWords(error: unknown, { subresource, target }: ConnectionCall, { host, port, path }: Place): string {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const words = goRoundTripError(error, address);
+  if (target.is === "server" || subresource === "proxy") return words;
+  return subresource === "log" ? `Get "https://${address}${path}": ${words}` : `error dialing backend: ${words}`;
+}
+
+/** A Pod may have any certificate: it is reached at an address, and nobody vouches for that. As upstream. */
+const ANYBODY: ClientTls = { isInsecure: true };
+
+async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promise<Place> {
+  const { target, path, query } = call;
+  const forwarded = `${path === "" ? "/" : path}${query === "" ? "" : `?${query}`}`;
+  if (target.is === "server") {
+    const { scheme, host, port } = target;
+    return { scheme, host: await callable(target, host), port, tls: ANYBODY, path: forwarded };
+  }
+  const { host, port } = target.node;
+  const isProxy = call.subresource === "proxy";
+  const at = isProxy ? await callable(target, host) : host;
+  return { scheme: "https", host: at, port, tls: kubeletTls(), path: isProxy ? forwarded : kubeletPath(call) };
+}
+
+/** What a name of a node leads to may be the API server's own machine, where those who may only reach nodes have nothing to look for. */
+async function callable(target: ConnectionTarget, host: string): Promise<string> {
+  if (target.is === "server" && target.nodeName === undefined) return host;
+  const address = await resolveName(host);
+  if (!isForwardable(address)) throw new Error("address not allowed");
+  return address;
+}
+
+async function forward(call: ConnectionCall, place: Place): Promise<ExchangeAnswer> {
+  const { method, headers, signal } = call;
+  const body = method === "GET" || method === "HEAD" ? undefined : await call.body();
+  const reply = await forwardRequest({ ...place, method, headers, signal, ...(body === undefined ? {} : { body }) });
+  const { code } = reply;
+  if (call.subresource !== "log") return streamedAnswer(reply, reply.pieces, { tellsFailure: false });
+  if (code === 200) return streamedAnswer({ code, headers: {} }, reply.pieces, { tellsFailure: true });
+  return { code, headers: {}, body: await gathered(reply.pieces(signal)) };
+}
+
+/** What a kubelet says instead of a log is short. */
+const WORDS_BYTES_MAX = 64 << 10;
+
+async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
+  const kept: Uint8Array[] = [];
+  let leftBytes = WORDS_BYTES_MAX;
+  for await (const piece of pieces) {
+    kept.push(piece.subarray(0, leftBytes));
+    leftBytes -= piece.length;
+    if (leftBytes <= 0) break;
+  }
+  return kept;
+}
+
+async function tunnel(call: ConnectionCall, place: Place, { protocol, headers }: SwitchOffer): Promise<ExchangeAnswer> {
+  const { method, signal } = call;
+  const answer = await openTunnel({
+    ...{ ...place, method, signal },
+    headers: { ...call.headers, ...headers, connection: "Upgrade", upgrade: protocol },
+  });
+  if (!("stream" in answer)) return { code: answer.code, headers: wordsOnly(answer.headers), body: [answer.body] };
+  const { stream } = answer;
+  return {
+    switching: answer.headers,
+    tunnel: (client: ByteStream) => void joinStreams(client, stream),
+    abort: () => stream.abort(),
+  };
+}
+
+/** Of an answer that refuses: what belongs to its connection stays there. */
+function wordsOnly(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const type = headers["content-type"];
+  return type === undefined ? {} : { "content-type": type };
+}

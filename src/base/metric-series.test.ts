@@ -1,0 +1,44 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { Counter, Histogram } from "./metric-series.ts";
+import { prometheusText } from "./prometheus-text.ts";
+
+const NAME = { name: "n", help: "h" };
+
+test("each combination of labels is counted by itself, until it ends", () => {
+  const counter = new Counter(NAME);
+
+  counter.add({ a: "1", b: "2" });
+  counter.add({ a: "1", b: "2" }, 2);
+  counter.add({ a: "12", b: "" });
+  counter.remove({ a: "12", b: "" });
+
+  deepEqual(counter.family().samples, [{ labels: { a: "1", b: "2" }, value: 3 }]);
+});
+
+test("a value is in the first bucket whose bound it does not exceed", () => {
+  const histogram = new Histogram({ ...NAME, bounds: [1, 2] });
+
+  for (const value of [1, 1.5, 2, 3]) histogram.observe({}, value);
+
+  equal(
+    prometheusText([histogram.family()]),
+    '# HELP n h\n# TYPE n histogram\nn_bucket{le="1"} 1\nn_bucket{le="2"} 3\nn_bucket{le="+Inf"} 4\nn_sum 7.5\nn_count 4\n',
+  );
+});
+
+test("beyond the limit nothing new is kept, and what is known is counted on", () => {
+  const counter = new Counter({ ...NAME, seriesMax: 1 });
+  const histogram = new Histogram({ ...NAME, bounds: [1], seriesMax: 1 });
+
+  for (const a of ["first", "second", "first"]) {
+    counter.add({ a });
+    histogram.observe({ a }, 1);
+  }
+
+  deepEqual(counter.family().samples, [{ labels: { a: "first" }, value: 2 }]);
+  deepEqual(
+    histogram.family().samples.map(({ labels, count }) => [labels["a"], count]),
+    [["first", 2]],
+  );
+});

@@ -1,0 +1,107 @@
+/**
+ * Counters and histograms of several series each, one for every combination of labels that was counted. Counting is a map lookup and an
+ * addition. Labels may come from outside, so there is a limit: of what comes after it nothing is kept. A series ends when whatever it was
+ * about ends. How they are written: prometheus-text.ts.
+ */
+import type { Family, HistogramFamily, Labels } from "./prometheus-text.ts";
+
+/** Of one metric. More than a node has containers, and little enough to be sent at once. */
+const SERIES_MAX = 10_000;
+
+/** Upper bounds in seconds that Prometheus's own libraries take where nobody says otherwise. */
+export const DEFAULT_BOUNDS_S: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface MetricName {
+  readonly name: string;
+  readonly help: string;
+  /** Default: SERIES_MAX. */
+  readonly seriesMax?: number;
+}
+
+/** By their labels; those of one metric have the same names in the same order. */
+class Series<T extends { readonly labels: Labels }> {
+  readonly #series = new Map<string, T>();
+  readonly #max: number;
+
+  constructor(max = SERIES_MAX) {
+    this.#max = max;
+  }
+
+  /** Undefined if there are too many already. */
+  of(labels: Labels, make: () => T): T | undefined {
+    const key = keyOf(labels);
+    const known = this.#series.get(key);
+    if (known !== undefined || this.#series.size >= this.#max) return known;
+    const made = make();
+    this.#series.set(key, made);
+    return made;
+  }
+
+  remove(labels: Labels): void {
+    this.#series.delete(keyOf(labels));
+  }
+
+  all(): readonly T[] {
+    return [...this.#series.values()];
+  }
+}
+
+function keyOf(labels: Labels): string {
+  return JSON.stringify(Object.values(labels));
+}
+
+export class Counter {
+  readonly #metric: MetricName;
+  readonly #series: Series<{ readonly labels: Labels; value: number }>;
+
+  constructor(metric: MetricName) {
+    this.#metric = metric;
+    this.#series = new Series(metric.seriesMax);
+  }
+
+  add(labels: Labels = {}, amount = 1): void {
+    const counted = this.#series.of(labels, () => ({ labels, value: 0 }));
+    if (counted !== undefined) counted.value += amount;
+  }
+
+  remove(labels: Labels): void {
+    this.#series.remove(labels);
+  }
+
+  family(): Family {
+    const { name, help } = this.#metric;
+    return { name, help, type: "counter", samples: this.#series.all() };
+  }
+}
+
+export class Histogram {
+  readonly #metric: MetricName & { readonly bounds: readonly number[] };
+  readonly #series: Series<{ readonly labels: Labels; readonly counts: number[]; sum: number; count: number }>;
+
+  /** `bounds`: the upper ones, ascending; what is above the last is counted, too. */
+  constructor(metric: MetricName & { readonly bounds: readonly number[] }) {
+    this.#metric = metric;
+    this.#series = new Series(metric.seriesMax);
+  }
+
+  observe(labels: Labels, value: number): void {
+    const { bounds } = this.#metric;
+    const counts = (): number[] => Array.from({ length: bounds.length + 1 }, () => 0);
+    const observed = this.#series.of(labels, () => ({ labels, counts: counts(), sum: 0, count: 0 }));
+    if (observed === undefined) return;
+    const found = bounds.findIndex((bound) => value <= bound);
+    const bucket = found === -1 ? bounds.length : found;
+    observed.counts[bucket] = (observed.counts[bucket] ?? 0) + 1;
+    observed.sum += value;
+    observed.count++;
+  }
+
+  remove(labels: Labels): void {
+    this.#series.remove(labels);
+  }
+
+  family(): HistogramFamily {
+    const { name, help, bounds } = this.#metric;
+    return { name, help, type: "histogram", bounds, samples: this.#series.all() };
+  }
+}

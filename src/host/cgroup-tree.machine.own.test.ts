@@ -1,0 +1,41 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { test } from "node:test";
+import { needs } from "../testing/needs.ts";
+import { cgroupDirectories, cgroupProcesses, removeCgroup } from "./cgroup-tree.ts";
+import { makeCgroup } from "./cgroups.ts";
+
+test("a group is found with what runs in it and below, and removed when nothing does", { ...needs("containerd") }, async () => {
+  const path = `/k8ts-tree-${process.pid}`;
+  makeCgroup(path, {});
+  makeCgroup(`${path}/inner`, {});
+  const sleeper = spawn("sleep", ["1000"]);
+  try {
+    const [directory] = await cgroupDirectories(`${path}/inner`);
+    await writeFile(`${directory}/cgroup.procs`, String(sleeper.pid));
+    deepEqual(
+      (await cgroupProcesses(path)).map(({ pid }) => pid),
+      [sleeper.pid],
+    );
+    await rejects(removeCgroup(path), /Cannot remove the control group .*\/inner/);
+  } finally {
+    sleeper.kill("SIGKILL");
+    await once(sleeper, "exit");
+    await removeCgroup(path);
+    await removeCgroup(path);
+  }
+  equal((await cgroupDirectories(path)).length, 0);
+});
+
+test("the root of all groups is no group to be looked into", async () => {
+  for (const path of ["/", "", "//", "/..", "/a/../.."])
+    ok(
+      await cgroupProcesses(path).then(
+        () => false,
+        () => true,
+      ),
+      path,
+    );
+});

@@ -1,0 +1,59 @@
+/**
+ * Control groups by their path, whichever version the machine has: with version 1 every controller has a tree of its own with the same
+ * paths, with version 2 there is one. For ending and removing what is in them. Not here: their limits.
+ */
+import { readdir, readFile, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { assert } from "../base/assert.ts";
+import { processMark, type ProcessMark } from "./process-life.ts";
+
+const ROOT = "/sys/fs/cgroup";
+
+/** The directories that a path of a control group has on this machine. */
+export async function cgroupDirectories(path: string): Promise<readonly string[]> {
+  // All processes of the machine are in the root, and what is asked for here is mostly ended.
+  assert(/^\/[^/.]/.test(path) && !path.includes(".."), "a control group is a path below the root");
+  const candidates = (await cgroupRoots()).map((root) => join(root, path));
+  const present = await Promise.all(candidates.map(isDirectory));
+  return candidates.filter((_, index) => present[index]);
+}
+
+async function cgroupRoots(): Promise<readonly string[]> {
+  const names = await readdir(ROOT, { withFileTypes: true }).catch(() => []);
+  if (names.some(({ name }) => name === "cgroup.controllers")) return [ROOT];
+  // Links such as "cpu,cpuacct" lead to trees that are in the list already.
+  return names.filter((entry) => entry.isDirectory()).map(({ name }) => join(ROOT, name));
+}
+
+/** The processes in it and in all groups below. */
+export async function cgroupProcesses(path: string): Promise<readonly ProcessMark[]> {
+  const directories = (await Promise.all((await cgroupDirectories(path)).map(withChildren))).flat();
+  const lists = await Promise.all(directories.map((directory) => readFile(join(directory, "cgroup.procs"), "utf8").catch(() => "")));
+  const pids = new Set(lists.flatMap((list) => list.split("\n").filter((line) => line !== "" && line !== "0")));
+  return [...pids].map((pid) => processMark(Number(pid))).filter(({ started }) => started !== "");
+}
+
+/** With all groups below. Nothing may run in it any more; one that is not there is fine. */
+export async function removeCgroup(path: string): Promise<void> {
+  for (const directory of await cgroupDirectories(path)) {
+    for (const child of (await withChildren(directory)).toReversed()) {
+      await rmdir(child).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw new Error(`Cannot remove the control group ${child}: ${error.message}`, { cause: error });
+      });
+    }
+  }
+}
+
+/** Itself, then those below, parents before children. */
+async function withChildren(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const children = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(directory, name));
+  return [directory, ...(await Promise.all(children.map(withChildren))).flat()];
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return readdir(path).then(
+    () => true,
+    () => false,
+  );
+}

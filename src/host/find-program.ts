@@ -1,0 +1,29 @@
+/** Where programs and folders of the machine are. */
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** A user's path often lacks these, though mount, iptables and others live there. */
+const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
+
+/** `path` with the system's folders at its end, as far as they are missing. */
+export function wholePath(path: string | undefined): string {
+  return [...new Set([...(path ?? "").split(delimiter).filter((folder) => folder !== ""), ...SYSTEM_FOLDERS])].join(delimiter);
+}
+
+/** Undefined if there is none of that name. */
+export function findProgram(name: string, path: string | undefined): string | undefined {
+  return wholePath(path)
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((file) => isExecutable(file));
+}
+
+/** Whether it may be executed, or entered. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

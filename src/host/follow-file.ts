@@ -1,0 +1,132 @@
+/**
+ * The lines of a file, and, if wanted, those that come: also after it was emptied, or replaced by a new one of the same name. Told by the
+ * system when something changes, not by looking again and again.
+ */
+import { watch } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+
+/** Read at once. */
+const PIECE_BYTES = 64 * 1024;
+/** Kept at least before older ones are dropped. */
+const PIECE_LINES = 1_000;
+
+export interface FollowOptions {
+  /** Whether to go on with what comes. */
+  readonly follows: boolean;
+  /** Of what there is, only the last so many lines. Absent: all. */
+  readonly tail?: number;
+  /** Other lines count as not there. */
+  isWanted(line: string): boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Ends at the end of the file, or, if it is followed, at the signal. A file that is missing is empty. */
+export async function* followLines(path: string, { follows, tail, isWanted, signal }: FollowOptions): AsyncGenerator<string> {
+  // First the watch, then the look: nothing can come unseen between the two.
+  using changes = follows ? new Changes(path, signal) : undefined;
+  const reader = new LineReader(path);
+  if (tail === undefined) yield* wanted();
+  else yield* await lastOf(wanted(), tail);
+  if (changes === undefined) return;
+  while (await changes.next()) yield* wanted();
+
+  async function* wanted(): AsyncGenerator<string> {
+    for await (const lines of reader.read()) yield* lines.filter(isWanted);
+  }
+}
+
+/** Whether something happened to a file since it was last asked. It looks from the moment it is made, which node's own generator of changes does not. */
+class Changes implements Disposable {
+  readonly #stop: () => void;
+  #isEnded = false;
+  #error: Error | undefined;
+  #hasChanged = false;
+  #wake: (() => void) | undefined;
+
+  constructor(path: string, signal: AbortSignal) {
+    const watcher = watch(dirname(path));
+    const end = () => {
+      this.#isEnded = true;
+      this.#wake?.();
+    };
+    this.#stop = () => {
+      signal.removeEventListener("abort", end);
+      watcher.close();
+    };
+    watcher.on("change", (_, filename) => {
+      if (filename !== basename(path)) return;
+      this.#hasChanged = true;
+      this.#wake?.();
+    });
+    watcher.on("error", (error) => {
+      this.#error = error;
+      end();
+    });
+    signal.addEventListener("abort", end);
+    if (signal.aborted) end();
+  }
+
+  /** Waits for a change; false: it is over. */
+  async next(): Promise<boolean> {
+    if (!this.#hasChanged && !this.#isEnded) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#wake = undefined;
+    if (this.#error !== undefined) throw this.#error;
+    this.#hasChanged = false;
+    return !this.#isEnded;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+}
+
+async function lastOf(lines: AsyncIterable<string>, count: number): Promise<readonly string[]> {
+  let last: string[] = [];
+  for await (const line of lines) {
+    last.push(line);
+    // Not at every line, which would take as long as it is long.
+    if (last.length > 2 * count + PIECE_LINES) last = last.slice(last.length - count);
+  }
+  return last.slice(Math.max(0, last.length - count));
+}
+
+class LineReader {
+  readonly #path: string;
+  #decoder = new StringDecoder("utf8");
+  #inode = 0;
+  #position = 0;
+  /** Of a line whose end has not been written yet. */
+  #rest = "";
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async *read(): AsyncGenerator<readonly string[]> {
+    const found = await stat(this.#path).catch(() => undefined);
+    if (found === undefined) return;
+    if (found.ino !== this.#inode || found.size < this.#position) this.#begin(found.ino);
+    const file = await open(this.#path, "r");
+    try {
+      for (;;) {
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, this.#position);
+        if (bytesRead === 0) return;
+        this.#position += bytesRead;
+        const lines = (this.#rest + this.#decoder.write(buffer.subarray(0, bytesRead))).split("\n");
+        this.#rest = lines.pop() ?? "";
+        yield lines;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  #begin(inode: number): void {
+    this.#inode = inode;
+    this.#position = 0;
+    this.#rest = "";
+    this.#decoder = new StringDecoder("utf8");
+  }
+}

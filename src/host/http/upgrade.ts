@@ -1,0 +1,87 @@
+/**
+ * A request to go on with another protocol than HTTP on the same connection (HTTP/1.1 only): a WebSocket, or bytes as they come. Until it is
+ * taken up the request is an ordinary exchange and can be answered as one, which refuses it. Node gives up a connection that asks for an
+ * upgrade, so it ends with the answer.
+ */
+import { ServerResponse, validateHeaderName, validateHeaderValue, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { ByteStream } from "../../base/byte-stream.ts";
+import { streamOfSocket } from "../byte-streams.ts";
+import type { HttpPeer, TunnelOffer, WebSocketConnection, WebSocketOffer } from "./contract.ts";
+import { clientGone, type ExchangeContext } from "./exchange.ts";
+import { Http1Exchange } from "./http1.ts";
+import { isGoodHandshake, offeredProtocols, webSocketOn } from "./websocket.ts";
+
+export interface UpgradeRequest {
+  readonly request: IncomingMessage;
+  readonly socket: Socket;
+  /** What the client has sent after its request. */
+  readonly head: Buffer;
+}
+
+export interface Upgrade {
+  readonly exchange: Http1Exchange;
+  /** Undefined: the client asks for something that is no WebSocket, or no good one. */
+  readonly offer: WebSocketOffer | undefined;
+  readonly tunnel: TunnelOffer;
+}
+
+export function upgradeExchange(context: ExchangeContext, peer: HttpPeer, upgrade: UpgradeRequest): Upgrade {
+  const exchange = new UpgradeExchange(context, peer, upgrade);
+  const { request } = upgrade;
+  const offer = { protocols: offeredProtocols(request), accept: (protocol = "") => exchange.accept(protocol) };
+  const tunnel: TunnelOffer = { protocol: request.headers.upgrade ?? "", switch: (headers) => exchange.switch(headers) };
+  return { exchange, offer: isGoodHandshake(request) ? offer : undefined, tunnel };
+}
+
+class UpgradeExchange extends Http1Exchange {
+  readonly #upgrade: UpgradeRequest;
+
+  constructor(context: ExchangeContext, peer: HttpPeer, upgrade: UpgradeRequest) {
+    const { request, socket } = upgrade;
+    const response = new ServerResponse(request);
+    super(context, peer, { request, response, clientWaits: false });
+    this.#upgrade = upgrade;
+    // Node has let go of the socket: an error nobody listens to would end the process.
+    socket.on("error", () => {});
+    response.shouldKeepAlive = false;
+    response.assignSocket(request.socket);
+    response.on("finish", () => request.socket.destroySoon());
+  }
+
+  /** Node does not read the body of such a request. */
+  override body(): Promise<Uint8Array> {
+    return Promise.resolve(new Uint8Array());
+  }
+
+  async accept(protocol: string): Promise<WebSocketConnection> {
+    const { WebSocketServer } = await import("ws");
+    this.#letGo();
+    return webSocketOn(WebSocketServer, this.#upgrade, protocol);
+  }
+
+  async switch(headers: Readonly<Record<string, string>>): Promise<ByteStream> {
+    const { socket, head } = this.#upgrade;
+    const answer = switchingHead(headers);
+    this.#letGo();
+    socket.write(answer);
+    return streamOfSocket(socket, head);
+  }
+
+  /** The socket is no more the answer's; the exchange goes on until it is closed. */
+  #letGo(): void {
+    const { request, socket } = this.#upgrade;
+    if (socket.destroyed || this.out.headersSent) throw clientGone();
+    this.out.detachSocket(request.socket);
+    socket.once("close", () => this.over());
+  }
+}
+
+function switchingHead(headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return `${name}: ${value}\r\n`;
+  });
+  return `HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`;
+}

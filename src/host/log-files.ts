@@ -1,0 +1,131 @@
+/**
+ * Log files that somebody else writes: read from anywhere while they grow, watched for changes, and put aside when they are large. Nothing is
+ * kept private here: log directories are for everybody's eyes, as upstream makes them.
+ */
+import { createReadStream, createWriteStream, watch } from "node:fs";
+import { mkdir, open, readdir, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+
+const LOG_DIRECTORY_MODE = 0o755;
+/** What is read at once. */
+export const READ_BYTES = 65_536;
+
+export async function makeLogDirectory(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: LOG_DIRECTORY_MODE });
+}
+
+/** With all in it. One that is not there is fine. */
+export async function removeLogDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Which file a path means now: another number is another file. */
+export interface FileState {
+  readonly identity: string;
+  readonly sizeBytes: number;
+}
+
+/** Undefined if there is none. */
+export async function fileState(path: string): Promise<FileState | undefined> {
+  try {
+    return stateOf(await stat(path, { bigint: true }));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function stateOf({ dev, ino, size }: { readonly dev: bigint; readonly ino: bigint; readonly size: bigint }): FileState {
+  return { identity: `${dev}:${ino}`, sizeBytes: Number(size) };
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
+}
+
+/** Where a path leads in the end; the path itself if it leads nowhere. */
+export async function linkTarget(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (isMissing(error)) return path;
+    throw error;
+  }
+}
+
+/** A file that may grow while it is read; it stays the same file, whatever becomes of its name. */
+export class GrowingFile implements AsyncDisposable {
+  readonly #file: FileHandle;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  async state(): Promise<FileState> {
+    return stateOf(await this.#file.stat({ bigint: true }));
+  }
+
+  /** What stands at `position`, at most `lengthMax` bytes; empty at the end. */
+  async read(position: number, lengthMax = READ_BYTES): Promise<Uint8Array> {
+    const { bytesRead, buffer } = await this.#file.read(new Uint8Array(lengthMax), 0, lengthMax, position);
+    return buffer.subarray(0, bytesRead);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+}
+
+/** Undefined if there is none. */
+export async function openGrowingFile(path: string): Promise<GrowingFile | undefined> {
+  try {
+    return new GrowingFile(await open(path, "r"));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Calls back whenever something in the directory of `path` is written, made or renamed. Watching that fails ends silently. */
+export function watchBeside(path: string, onChange: () => void): Disposable {
+  try {
+    const watcher = watch(dirname(path), { persistent: false }, () => onChange());
+    watcher.on("error", () => watcher.close());
+    return { [Symbol.dispose]: () => watcher.close() };
+  } catch {
+    // Too many watches, or no such directory: whoever reads looks now and then in any case.
+    return { [Symbol.dispose]: () => undefined };
+  }
+}
+
+/** The files whose names begin with that of `path`, by their paths, sorted. */
+export async function filesLike(path: string): Promise<string[]> {
+  const directory = dirname(path);
+  const prefix = path.slice(directory.length + 1);
+  try {
+    const names = await readdir(directory);
+    return names
+      .filter((name) => name.startsWith(prefix))
+      .sort()
+      .map((name) => join(directory, name));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+export async function renameFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+}
+
+/** With the rights that the file has. */
+export async function gzipFile(from: string, to: string): Promise<void> {
+  const { mode } = await stat(from);
+  await pipeline(createReadStream(from), createGzip(), createWriteStream(to, { mode }));
+}
+
+export function directoryOf(path: string): string {
+  return dirname(path);
+}

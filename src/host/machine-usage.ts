@@ -1,0 +1,88 @@
+/** What of this machine is in use now, from the kernel's own counters. What it does not say is left out. */
+import { readFile, statfs } from "node:fs/promises";
+import { uptime } from "node:os";
+
+export interface MachineUsage {
+  readonly startedAtMs: number;
+  /** Of all processors, since the start of the machine. */
+  readonly cpuNanoseconds: number;
+  readonly memoryAvailableBytes: number;
+  readonly memoryUsageBytes: number;
+  /** Without what can be taken back at once. */
+  readonly memoryWorkingSetBytes: number;
+  readonly network?: { readonly name: string; readonly rxBytes: number; readonly txBytes: number };
+  readonly processes: { readonly running: number; readonly max: number };
+}
+
+export interface DiskUsage {
+  readonly availableBytes: number;
+  readonly capacityBytes: number;
+  readonly usedBytes: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+  readonly inodesUsed: number;
+}
+
+/** The kernel counts processor time in hundredths of a second, whatever its own clock is (USER_HZ). */
+const TICK_NANOSECONDS = 10_000_000;
+
+export async function machineUsage(nowMs: number): Promise<MachineUsage> {
+  const [stat, memory, network, load, pidMax] = await Promise.all(
+    ["/proc/stat", "/proc/meminfo", "/proc/net/dev", "/proc/loadavg", "/proc/sys/kernel/pid_max"].map(textOf),
+  );
+  const outward = networkUsage(network ?? "", await outwardInterface());
+  return {
+    startedAtMs: nowMs - Math.floor(uptime() * 1_000),
+    cpuNanoseconds: busyTicks(stat ?? "") * TICK_NANOSECONDS,
+    ...memoryUsage(memory ?? ""),
+    ...(outward === undefined ? {} : { network: outward }),
+    processes: { running: Number(/ \d+\/(?<all>\d+) /.exec(load ?? "")?.groups?.["all"] ?? 0), max: Number(pidMax) },
+  };
+}
+
+export async function diskUsage(path: string): Promise<DiskUsage> {
+  const { blocks, bavail, bfree, bsize, files, ffree } = await statfs(path);
+  return {
+    availableBytes: bavail * bsize,
+    capacityBytes: blocks * bsize,
+    usedBytes: (blocks - bfree) * bsize,
+    inodes: files,
+    inodesFree: ffree,
+    inodesUsed: files - ffree,
+  };
+}
+
+/** user nice system idle iowait irq softirq steal …: all but waiting. */
+function busyTicks(stat: string): number {
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (stat.split("\n")[0] ?? "").split(/\s+/).map(Number);
+  return user + nice + system + irq + softirq + steal;
+}
+
+function memoryUsage(text: string): Pick<MachineUsage, "memoryAvailableBytes" | "memoryUsageBytes" | "memoryWorkingSetBytes"> {
+  const bytesOf = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text)?.[1] ?? 0) * 1024;
+  const total = bytesOf("MemTotal");
+  const usage = total - bytesOf("MemFree");
+  const workingSet = Math.max(0, usage - bytesOf("Inactive\\(file\\)"));
+  return { memoryAvailableBytes: total - workingSet, memoryUsageBytes: usage, memoryWorkingSetBytes: workingSet };
+}
+
+/** The one with the way out. */
+async function outwardInterface(): Promise<string | undefined> {
+  const routes = (await textOf("/proc/net/route")).split("\n").slice(1);
+  return routes.map((line) => line.split("\t")).find(([, destination]) => destination === "00000000")?.[0];
+}
+
+function networkUsage(text: string, name: string | undefined): MachineUsage["network"] {
+  const line = name === undefined ? undefined : text.split("\n").find((candidate) => candidate.trim().startsWith(`${name}:`));
+  if (name === undefined || line === undefined) return undefined;
+  const numbers = line
+    .slice(line.indexOf(":") + 1)
+    .trim()
+    .split(/\s+/)
+    .map(Number);
+  return { name, rxBytes: numbers[0] ?? 0, txBytes: numbers[8] ?? 0 };
+}
+
+async function textOf(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}

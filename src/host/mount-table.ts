@@ -1,0 +1,49 @@
+/** What is mounted where, as the kernel has it: read each time and never remembered, so that what a killed process left is seen like the rest. */
+import { readFile, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+
+export interface MountEntry {
+  readonly path: string;
+  /** "overlay", "tmpfs", "nsfs" (a namespace that is kept by its mount), … */
+  readonly fileSystem: string;
+}
+
+/** In or at `directory`, in the order in which they were mounted. None where a system has no /proc. */
+export async function mountsUnder(directory: string): Promise<readonly MountEntry[]> {
+  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
+  return parseMounts(table).filter(({ path }) => path === directory || path.startsWith(`${directory}/`));
+}
+
+/** The lines of /proc/self/mountinfo: the place is the fifth word, the kind of file system the first after the dash. */
+export function parseMounts(table: string): readonly MountEntry[] {
+  return table.split("\n").flatMap((line) => {
+    const words = line.split(" ");
+    const [path, fileSystem] = [words[4], words[words.indexOf("-", 6) + 1]];
+    return path === undefined || fileSystem === undefined ? [] : [{ path: unescaped(path), fileSystem }];
+  });
+}
+
+/** The kernel writes blanks and the like as octal numbers: bytes, since a path is made of them; what they come to is UTF-8. */
+function unescaped(path: string): string {
+  return path.replace(/(?:\\[0-7]{3})+/g, (codes) => {
+    const bytes = codes
+      .split("\\")
+      .slice(1)
+      .map((code) => Number.parseInt(code, 8));
+    return Buffer.from(bytes).toString("utf8");
+  });
+}
+
+/** Whether another file system begins at this directory. A directory that is shown a second time on the same one is not noticed. */
+export async function beginsFileSystem(path: string): Promise<boolean> {
+  const [own, parent] = await Promise.all([stat(path), stat(dirname(path))]);
+  return own.dev !== parent.dev;
+}
+
+/** Whether a directory lies on an overlay, as the root of a container mostly does. */
+export async function isOnOverlay(directory: string): Promise<boolean> {
+  return (await statfs(directory)).type === OVERLAY_MAGIC;
+}
+
+/** The kernel's number of that file system. */
+const OVERLAY_MAGIC = 0x794c7630;

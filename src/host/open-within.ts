@@ -1,0 +1,88 @@
+/**
+ * Opening what lies inside a directory that somebody else writes to, who may try to lead us out of it by links, also while we look: each
+ * part of the path is opened from the one before, and none that is a link is followed. What is open stays what it is, whatever becomes of
+ * its name. For Linux: Node has no `openat`, and a path that goes through /proc/self/fd does the same.
+ */
+import { constants } from "node:fs";
+import { chmod, mkdir, open, realpath, type FileHandle } from "node:fs/promises";
+import { relative } from "node:path";
+
+/** Opens nothing, only holds the place: a FIFO does not block it, and no device notices. Node does not name it. */
+const ONLY_THE_PLACE = 0o10000000;
+
+/** The path, with its links resolved, would be outside of the directory. */
+export class OutsideError extends Error {
+  override readonly name = "OutsideError";
+}
+
+/**
+ * Opens what `path` is in `directory`. Links that stay inside are followed, as they are now. Directories that are missing are made with
+ * `modeOfMissing`; without it the path must exist. The caller closes what it gets; it can be asked what it is, and be mounted.
+ */
+export async function openWithin(directory: string, path: string, modeOfMissing?: number): Promise<FileHandle> {
+  const root = await realpath(directory);
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  const { existing, missing } = await resolveExisting(root, parts);
+  if (missing.length > 0 && modeOfMissing === undefined) throw new OutsideError(`Cannot open "${path}" in ${root}: it does not exist`);
+  return openEach(root, [...existing, ...missing], { made: missing.length, mode: modeOfMissing ?? 0 });
+}
+
+/** The part of a path that exists, as names below `root` none of which is a link (now), and the names that are still to be made. */
+async function resolveExisting(
+  root: string,
+  parts: readonly string[],
+): Promise<{ readonly existing: readonly string[]; readonly missing: readonly string[] }> {
+  for (let count = parts.length; count >= 0; count--) {
+    const real = await realpath([root, ...parts.slice(0, count)].join("/")).catch(ifMissing);
+    if (real === undefined) continue;
+    if (real !== root && !real.startsWith(`${root === "/" ? "" : root}/`))
+      throw new OutsideError(`Cannot open "${parts.join("/")}" in ${root}: it leads to ${real}`);
+    const existing = relative(root, real);
+    return { existing: existing === "" ? [] : existing.split("/"), missing: parts.slice(count) };
+  }
+  throw new OutsideError(`Cannot open "${parts.join("/")}" in ${root}: that directory does not exist`);
+}
+
+function ifMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+}
+
+/** The last `made` of the names are made, if they are still not there. */
+async function openEach(
+  root: string,
+  names: readonly string[],
+  { made, mode }: { readonly made: number; readonly mode: number },
+): Promise<FileHandle> {
+  let current = await openPlace(root);
+  try {
+    for (const [index, name] of names.entries()) {
+      const path = `/proc/self/fd/${current.fd}/${name}`;
+      const isMade = index >= names.length - made && (await makeDirectory(path));
+      const next = await openPlace(path);
+      await current.close();
+      current = next;
+      if ((await current.stat()).isSymbolicLink())
+        throw new OutsideError(`Cannot open "${names.join("/")}" in ${root}: "${name}" is a link`);
+      // The mask of this process may have taken something from the mode. By its number: a name could be another's by now.
+      if (isMade) await chmod(`/proc/self/fd/${current.fd}`, mode);
+    }
+    return current;
+  } catch (error) {
+    await current.close();
+    throw error;
+  }
+}
+
+function openPlace(path: string): Promise<FileHandle> {
+  return open(path, ONLY_THE_PLACE | constants.O_NOFOLLOW);
+}
+
+async function makeDirectory(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return false;
+  }
+}

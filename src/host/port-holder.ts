@@ -1,0 +1,68 @@
+/**
+ * Which process listens on a TCP port of this machine, for telling a person who is in the way. From /proc, so on Linux only, and of other
+ * users' processes only for root: where it cannot be known it is not.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+export interface PortHolder {
+  readonly pid: number;
+  /** Its command line, shortened. */
+  readonly command: string;
+}
+
+/** The state "LISTEN" in /proc/net/tcp. */
+const LISTENING = "0A";
+const COMMAND_LENGTH_MAX = 80;
+
+export function portHolder(port: number): PortHolder | undefined {
+  const inodes = new Set([...listeners("/proc/net/tcp", port), ...listeners("/proc/net/tcp6", port)]);
+  if (inodes.size === 0) return undefined;
+  for (const pid of numbersIn("/proc")) {
+    if (socketsOf(pid).some((inode) => inodes.has(inode))) return { pid, command: commandOf(pid) };
+  }
+  return undefined;
+}
+
+/** The inodes of the sockets that listen on the port. */
+function listeners(table: string, port: number): readonly string[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return readOr(table, "")
+    .split("\n")
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[1]?.endsWith(wanted) === true && fields[3] === LISTENING)
+    .map((fields) => fields[9] ?? "");
+}
+
+function socketsOf(pid: number): readonly string[] {
+  const directory = `/proc/${pid}/fd`;
+  return numbersIn(directory).flatMap((descriptor) => {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`${directory}/${descriptor}`))?.[1];
+      return inode === undefined ? [] : [inode];
+    } catch {
+      return []; // Closed in the meantime.
+    }
+  });
+}
+
+function commandOf(pid: number): string {
+  const command = readOr(`/proc/${pid}/cmdline`, "").replaceAll("\0", " ").trim();
+  return command.length > COMMAND_LENGTH_MAX ? `${command.slice(0, COMMAND_LENGTH_MAX)}…` : command;
+}
+
+function numbersIn(directory: string): readonly number[] {
+  try {
+    return readdirSync(directory).map(Number).filter(Number.isInteger);
+  } catch {
+    return []; // Gone, or not ours to see.
+  }
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return otherwise;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Short programs that are run often, started by a small shell instead of by this process. To start a program a process is copied first, which
+ * takes as long as it is large, and it can do nothing else meanwhile: 15 ms here, 1 ms in a shell. The shell is started at the first use, ends
+ * with this process after whatever end, and does one thing after another. If it dies, the next use starts another.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Socket } from "node:net";
+import { runProgram } from "./child-process.ts";
+
+/** Ends the output of each program. */
+const END = "\u0001";
+
+/** Reads how many words there are and then each, a line per word; runs them; writes what they wrote, and how they ended. */
+const SCRIPT = `
+while IFS= read -r count; do
+  set --
+  while [ $# -lt "$count" ]; do IFS= read -r word || exit; set -- "$@" "$word"; done
+  output=$("$@" 2>&1 </dev/null)
+  printf '%s\\n${END}%s\\n' "$output" $?
+done`;
+
+interface Waiting {
+  readonly resolve: (ended: { readonly code: number; readonly output: string }) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class SmallShell {
+  readonly #child: ChildProcess;
+  /** In the order in which they were asked. */
+  readonly #waiting: Waiting[] = [];
+  #isGone = false;
+
+  constructor() {
+    // In a session of its own, since Ctrl-C is for this process, which may have to run something before it ends.
+    this.#child = spawn("/bin/sh", ["-c", SCRIPT], { stdio: ["pipe", "pipe", "ignore"], detached: true });
+    this.#child.stdin?.on("error", () => {}); // It is gone, which is told below.
+    this.#child.once("error", (error) => this.#end(error));
+    this.#child.once("close", () => this.#end(new Error("Cannot run programs: the shell that starts them has ended")));
+    this.#read();
+    this.#keepAlive(false);
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  run(words: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#keepAlive(true);
+      this.#child.stdin?.write([words.length, ...words, ""].join("\n"));
+    });
+  }
+
+  #read(): void {
+    let lines: string[] = [];
+    createInterface({ input: this.#child.stdout as Socket }).on("line", (line) => {
+      if (!line.startsWith(END)) return void lines.push(line);
+      const output = lines.join("\n");
+      lines = [];
+      this.#waiting.shift()?.resolve({ code: Number(line.slice(END.length)), output });
+      if (this.#waiting.length === 0) this.#keepAlive(false);
+    });
+  }
+
+  #end(error: Error): void {
+    this.#isGone = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  /** Whether this process waits for it before it ends. */
+  #keepAlive(isNeeded: boolean): void {
+    for (const each of [this.#child, this.#child.stdin as Socket, this.#child.stdout as Socket]) {
+      if (isNeeded) each.ref();
+      else each.unref();
+    }
+  }
+}
+
+let shell: SmallShell | undefined;
+
+/** Runs a program to its end. Rejects, with what it wrote, unless it exits with 0. */
+export async function runSmall(command: string, ...words: readonly string[]): Promise<void> {
+  const all = [command, ...words];
+  // Words are told line by line.
+  if (all.some((word) => word.includes("\n"))) return void (await runProgram({ command, arguments: words }));
+  if (shell === undefined || shell.isGone) shell = new SmallShell();
+  const { code, output } = await shell.run(all);
+  if (code !== 0) throw new Error(`Cannot run ${all.join(" ")}: it exited with ${code}: ${output}`);
+}

@@ -1,0 +1,176 @@
+/**
+ * One stream of a session: its two ways, and what may be done to each. What was received waits here for its reader; what is written goes
+ * out in order, in pieces, as far as the other side has room. Not here: frames and the connection (session.ts).
+ */
+import { ByteInbox } from "../byte-inbox.ts";
+import type { SpdyStream } from "./contract.ts";
+import { RESET } from "./frames.ts";
+import type { SpdyHeaders } from "./header-blocks.ts";
+import { DATA_FRAME_BYTES, WINDOW_BYTES } from "./limits.ts";
+import type { SendWindow } from "./send-window.ts";
+
+/** What a stream needs of its session. */
+export interface StreamLine {
+  /** After the data frames that were given before it, whichever stream they are of. */
+  sendData(streamId: number, bytes: Uint8Array, isLast: boolean): Promise<void>;
+  sendReset(streamId: number, status: number): void;
+  /** Told to peers that know windows. */
+  sendRoom(streamId: number, bytes: number): void;
+  /** Before anything else that goes out for a stream of the other side. */
+  sendReply(streamId: number): void;
+  /** A chunk has left the inbox. */
+  taken(bytes: number): void;
+  /** Both ways are over. */
+  over(stream: OpenStream): void;
+}
+
+export interface StreamStart {
+  readonly id: number;
+  readonly headers: SpdyHeaders;
+  /** What this side may send before the other has read. */
+  readonly window: SendWindow;
+  /** Opened by the other side, so it must be answered. */
+  readonly isTheirs: boolean;
+}
+
+export class OpenStream implements SpdyStream {
+  readonly id: number;
+  readonly headers: SpdyHeaders;
+  readonly closed: Promise<void>;
+  /** The other side has taken it, or is told that this side has. */
+  isAnswered: boolean;
+  isReceivingOver = false;
+  readonly #line: StreamLine;
+  readonly #window: SendWindow;
+  readonly #inbox: ByteInbox;
+  #resolveClosed: () => void = () => undefined;
+  #isEnded = false;
+  #isSendingOver = false;
+  #failure: Error | undefined;
+  /** What was written, one after the other. Never rejects. */
+  #writes: Promise<void> = Promise.resolve();
+  #takenBytes = 0;
+
+  constructor(line: StreamLine, { id, headers, window, isTheirs }: StreamStart) {
+    this.id = id;
+    this.headers = headers;
+    this.#line = line;
+    this.#window = window;
+    this.#inbox = new ByteInbox((chunk) => this.#taken(chunk.length));
+    // What is opened by this side is usable only after the answer, so it is never answered from here.
+    this.isAnswered = !isTheirs;
+    this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
+  }
+
+  get input(): AsyncIterable<Uint8Array> {
+    return this.#inbox;
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    if (this.#isEnded) return Promise.reject(new Error(`Cannot write to stream ${this.id}: it was ended`));
+    const written = this.#writes.then(() => this.#write(chunk));
+    this.#writes = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    this.answer();
+    for (let start = 0; start < chunk.length;) {
+      const bytes = await this.#window.take(Math.min(DATA_FRAME_BYTES, chunk.length - start));
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#line.sendData(this.id, chunk.subarray(start, start + bytes), false);
+      start += bytes;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#writes = this.#writes.then(() => this.#sendEnd()).catch(() => undefined);
+  }
+
+  async #sendEnd(): Promise<void> {
+    if (this.#isSendingOver) return;
+    this.answer();
+    await this.#line.sendData(this.id, new Uint8Array(), true);
+    this.sendingOver();
+  }
+
+  reset(): void {
+    this.resetWith(RESET.cancel);
+  }
+
+  abort(): void {
+    this.resetWith(RESET.cancel);
+  }
+
+  resetWith(status: number): void {
+    if (!this.#isSendingOver || !this.isReceivingOver) {
+      this.isAnswered = true;
+      this.#line.sendReset(this.id, status);
+      this.fail(new Error(`Stream ${this.id} was reset by this side`));
+    }
+    this.#inbox.drop();
+  }
+
+  /** Resolves when all that was written until now has gone out, or never will. */
+  written(): Promise<void> {
+    return this.#writes;
+  }
+
+  /** Tells the other side once that its stream was taken. */
+  answer(): void {
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    this.#line.sendReply(this.id);
+  }
+
+  receive(chunk: Uint8Array): void {
+    this.#inbox.push(chunk);
+  }
+
+  /** Nothing more comes from the other side. */
+  receiveEnd(): void {
+    this.isReceivingOver = true;
+    this.#inbox.end();
+    this.#overIfBoth();
+  }
+
+  /** The other side has room for more. */
+  addRoom(bytes: number): void {
+    this.#window.add(bytes);
+  }
+
+  sendingOver(): void {
+    this.#isEnded = true;
+    this.#isSendingOver = true;
+    this.#overIfBoth();
+  }
+
+  /** Both ways are over. What was received before can still be read. */
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#isEnded = true;
+    this.#isSendingOver = true;
+    this.isReceivingOver = true;
+    this.#inbox.end(error);
+    this.#window.open();
+    this.#overIfBoth();
+  }
+
+  #overIfBoth(): void {
+    if (!this.#isSendingOver || !this.isReceivingOver) return;
+    this.#line.over(this);
+    this.#resolveClosed();
+  }
+
+  #taken(bytes: number): void {
+    this.#line.taken(bytes);
+    this.#takenBytes += bytes;
+    // Half a window at a time: one frame of ours for two or more of theirs, and they never run dry meanwhile.
+    if (this.#takenBytes < WINDOW_BYTES / 2 || this.isReceivingOver) return;
+    this.#line.sendRoom(this.id, this.#takenBytes);
+    this.#takenBytes = 0;
+  }
+}

@@ -1,0 +1,5 @@
+/** What is piped into this process. */
+
+export function standardInput(): AsyncIterable<Uint8Array> {
+  return process.stdin;
+}

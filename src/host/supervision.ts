@@ -1,0 +1,36 @@
+/**
+ * Between a process that supervises others and those: a pipe, the standard input of the supervised. As long as it is open the supervisor
+ * lives; when it closes, also because the supervisor was killed with SIGKILL, the supervised process stops by itself, so that nothing of it
+ * is left over. A line in it is an order to stop that says how, for which signals have no words.
+ * Not here: starting such a process (child-process.ts).
+ */
+import { createInterface } from "node:readline";
+
+/** Tells a process that it is supervised. */
+export const SUPERVISED_VARIABLE = "K8TS_SUPERVISED";
+
+/** The reason with which a process is stopped by its supervisor's word. */
+export class StopOrder extends Error {
+  override readonly name = "StopOrder";
+  readonly order: string;
+
+  constructor(order: string) {
+    super(`The supervisor has said "${order}"`);
+    this.order = order;
+  }
+}
+
+/** Whether this process is supervised; then it is stopped when its supervisor is gone or says so. May be asked once. */
+export function obeySupervisor(stop: AbortController): boolean {
+  const isSupervised = process.env[SUPERVISED_VARIABLE] === "1";
+  // What this process starts in turn is nobody's child in this sense.
+  delete process.env[SUPERVISED_VARIABLE];
+  if (!isSupervised) return false;
+  const lines = createInterface({ input: process.stdin });
+  lines.on("line", (order) => stop.abort(new StopOrder(order)));
+  lines.on("close", () => stop.abort());
+  process.stdin.on("error", () => stop.abort());
+  // Waiting for it is no reason to go on.
+  process.stdin.unref();
+  return true;
+}

@@ -1,0 +1,387 @@
+/** A kubelet on a machine: volumes before containers, values worked out, and everything given back. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { pods } from "../api/core/v1/pod.ts";
+import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
+import type { Kubelet } from "./kubelet.ts";
+import { ContainerConfigError, MountError } from "./pod-machine.ts";
+import { RuntimeError } from "./runtime.ts";
+import { fakeMachine, realRuntime, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
+import { startWorld, type World } from "./testing/world.ts";
+
+interface Node {
+  readonly world: World;
+  readonly machine: FakeMachine;
+  readonly runtime: RealRuntime;
+  kubelet: Kubelet;
+}
+
+async function startNode(world: World): Promise<Node> {
+  const machine = fakeMachine();
+  const runtime = realRuntime(world.runtime("n1"));
+  return { world, machine, runtime, kubelet: await world.kubelet("n1", { runtime, machine }) };
+}
+
+async function waitingOf(world: World, name = "p") {
+  return (await world.get(name))?.status?.containerStatuses?.[0]?.state?.waiting;
+}
+
+const KEY = { namespace: "default", name: "p" };
+const MISSING = 'MountVolume.SetUp failed for volume "config" : configmap "c" not found';
+
+test("a Pod's volumes are there before its place, and containers are made with what they come to", async () => {
+  await using world = await startWorld();
+  const { machine, runtime } = await startNode(world);
+  machine.credentialsOf = [{ username: "u", password: "p" }];
+
+  await world.pod("p");
+  await world.clock.settle();
+
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+  assert.deepEqual(machine.calls, ["prepare p", "container p/c"]);
+  assert.deepEqual(
+    runtime.sandboxRuns.map((run) => run?.hostname),
+    ["p"],
+  );
+  assert.deepEqual(
+    runtime.configs.map(({ run, sandboxRun }) => [run?.logPath, sandboxRun?.hostname]),
+    [["c/0.log", "p"]],
+  );
+  assert.deepEqual(
+    runtime.pulls.map((options) => [options?.credentials, options?.runtimeHandler]),
+    [[[{ username: "u", password: "p" }], "kata"]],
+  );
+});
+
+test("volumes that cannot be had are told and tried again, sooner at first, and the Pod waits meanwhile", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  const triedAtMs: number[] = [];
+  const begunAtMs = world.clock.now();
+  machine.onPrepare = () => {
+    triedAtMs.push(world.clock.now() - begunAtMs);
+    return triedAtMs.length < 5 ? Promise.reject(new MountError(MISSING)) : Promise.resolve();
+  };
+  await world.pod("p");
+
+  await world.clock.advance(4_000);
+  const meanwhile = await world.get("p");
+  await world.clock.advance(4_000);
+
+  assert.deepEqual(triedAtMs, [0, 500, 1_500, 3_500, 7_500]);
+  assert.deepEqual(meanwhile?.status?.containerStatuses?.[0]?.state, { waiting: { reason: "ContainerCreating" } });
+  assert.deepEqual([...new Set(await world.eventsOf("p"))].slice(0, 1), [`Warning FailedMount ${MISSING}`]);
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+});
+
+test("volumes are tried at once when what the Pod refers to has changed", async () => {
+  await using world = await startWorld();
+  const { machine, kubelet } = await startNode(world);
+  let isThere = false;
+  machine.onPrepare = () => (isThere ? Promise.resolve() : Promise.reject(new MountError(MISSING)));
+  const { metadata } = await world.pod("p");
+  await world.clock.advance(200_000);
+
+  isThere = true;
+  kubelet.retry(metadata.uid ?? "");
+  await world.clock.settle();
+
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+});
+
+test("a Pod that is deleted while its volumes are waited for goes at once, and nothing of it is left", async () => {
+  await using world = await startWorld();
+  const { machine, kubelet } = await startNode(world);
+  // Giving up takes a while, in which there is still something to be released.
+  machine.onPrepare = async (_, signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await world.clock.sleep(500);
+    machine.calls.push("given up");
+    throw new Error("given up");
+  };
+  await world.pod("p");
+  await world.clock.advance(1_000);
+
+  await world.client.delete(pods, KEY);
+  await world.clock.advance(1_000);
+
+  assert.deepEqual([await world.get("p"), kubelet.podCount], [undefined, 0]);
+  assert.deepEqual(machine.calls, ["prepare p", "update p", "given up", "release p"]);
+  assert.deepEqual(await world.eventsOf("p"), []);
+});
+
+test("a container that cannot be made of what the Pod says waits for a change", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  machine.onContainer = (pod) =>
+    pod.metadata.annotations?.["mine"] === undefined
+      ? Promise.reject(new ContainerConfigError('configmap "c" not found'))
+      : Promise.resolve();
+  await world.pod("p");
+  await world.clock.settle();
+  const waiting = await waitingOf(world);
+  await world.clock.advance(25_000);
+  const tries = machine.calls.filter((call) => call === "container p/c").length;
+
+  await world.client.patch(pods, KEY, { type: "merge", value: { metadata: { annotations: { mine: "yes" } } } });
+  await world.clock.settle();
+
+  assert.deepEqual(waiting, { reason: "CreateContainerConfigError", message: 'configmap "c" not found' });
+  assert.equal(tries, 3);
+  assert((await world.eventsOf("p")).includes('Warning Failed Error: configmap "c" not found'));
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+  assert(machine.calls.includes("update p"));
+});
+
+test("what the runtime cannot make or start is told by its step", async () => {
+  const rows = [
+    ["createContainer", "CreateContainerError"],
+    ["startContainer", "RunContainerError"],
+    ["imageStatus", "ImageInspectError"],
+  ] as const;
+  for (const [member, reason] of rows) {
+    await using world = await startWorld();
+    const { runtime } = await startNode(world);
+    Object.assign(runtime, { [member]: () => Promise.reject(new RuntimeError("Unavailable", "no answer")) });
+    await world.pod("p");
+    await world.clock.settle();
+
+    assert.equal((await waitingOf(world))?.reason, reason);
+    assert.match((await waitingOf(world))?.message ?? "", /no answer/);
+  }
+});
+
+test("a pull that is not wanted any more is cancelled", async () => {
+  await using world = await startWorld();
+  const { runtime } = await startNode(world);
+  const cancelled: string[] = [];
+  runtime.onPull = (options) =>
+    new Promise((_, reject) =>
+      options?.signal?.addEventListener("abort", () => {
+        cancelled.push("yes");
+        reject(new RuntimeError("ImagePull", "cancelled"));
+      }),
+    );
+  await world.pod("p");
+  await world.clock.advance(1_000);
+
+  await world.client.delete(pods, KEY);
+  await world.clock.advance(1_000);
+
+  assert.deepEqual([await world.get("p"), cancelled], [undefined, ["yes"]]);
+});
+
+test("a deleted Pod leaves the API when its volumes are gone, and not before", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  let isBusy = true;
+  machine.onRelease = () => (isBusy ? Promise.reject(new Error("device or resource busy")) : Promise.resolve());
+  await world.pod("p");
+  await world.clock.settle();
+
+  await world.client.delete(pods, KEY);
+  await world.clock.advance(20_000);
+  const held = await world.get("p");
+  isBusy = false;
+  await world.clock.advance(10_000);
+
+  assert.deepEqual([held?.status?.phase, await world.get("p")], ["Failed", undefined]);
+  assert.deepEqual(world.writes.slice(-1), ["delete pods of uid"]);
+});
+
+test("a Pod that has completed gives its volumes back, once, and keeps its last words", async () => {
+  await using world = await startWorld();
+  const { machine, runtime } = await startNode(world);
+  const status = runtime.status.bind(runtime);
+  let areWordsGone = false;
+  Object.assign(runtime, {
+    status: async (uid: string) => {
+      const sandbox = await status(uid);
+      const containers = sandbox?.containers.map((container) =>
+        container.state.is === "exited" && !areWordsGone ? { ...container, state: { ...container.state, message: "bye" } } : container,
+      );
+      return sandbox && { ...sandbox, containers };
+    },
+  });
+  machine.onRelease = async () => void (areWordsGone = true);
+  await world.pod("p", { restartPolicy: "Never" }, { annotations: { "simulated.k8ts.dev/run-for": "5s" } });
+  await world.clock.advance(10_000);
+  await world.client.patch(pods, KEY, { type: "merge", value: { metadata: { labels: { any: "change" } } } });
+  await world.clock.advance(10_000);
+
+  const pod = await world.get("p");
+  assert.deepEqual([pod?.status?.phase, pod?.status?.containerStatuses?.[0]?.state?.terminated?.message], ["Succeeded", "bye"]);
+  assert.deepEqual(
+    machine.calls.filter((call) => call.startsWith("release")),
+    ["release p"],
+  );
+});
+
+test("what is left of Pods that the API does not have is released when the kubelet starts, what is known is not", async () => {
+  await using world = await startWorld();
+  const node = await startNode(world);
+  const { metadata } = await world.pod("p");
+  await world.clock.settle();
+  await node.kubelet.stop();
+  const again = fakeMachine();
+  again.left = ["nobody", metadata.uid ?? ""];
+
+  await world.kubelet("n1", { runtime: node.runtime, machine: again });
+  await world.clock.settle();
+
+  assert.deepEqual(again.calls, ["release nobody", "prepare p"]);
+  assert.equal((await world.get("p"))?.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+const TWO_SPECS: Partial<PodSpec> = { terminationGracePeriodSeconds: 60 };
+
+test("a node that is stopped with its Pods leaves nothing running, tells the API nothing, and runs them again when it starts", async () => {
+  await using world = await startWorld();
+  const { machine, runtime, kubelet } = await startNode(world);
+  const stopping = { "simulated.k8ts.dev/stop-takes": "1h" };
+  await world.pod("p", TWO_SPECS, { annotations: stopping });
+  await world.pod("pulled", {}, { annotations: { "simulated.k8ts.dev/image-pull": "1h" } });
+  await world.clock.advance(1_000);
+  world.writes.length = 0;
+  const before = await world.get("p");
+
+  let isOver = false;
+  void kubelet.stopPods({ graceMs: 5_000 }).then(() => (isOver = true));
+  await world.clock.advance(4_900);
+  const early = isOver;
+  await world.clock.advance(200);
+
+  const left = (await runtime.list()).map(({ name, state, containers }) => [name, state, containers.map((one) => one.state.is)]);
+  assert.deepEqual([early, isOver, left, world.writes], [false, true, ["p", "pulled"].map((name) => [name, "not-ready", ["exited"]]), []]);
+  assert.deepEqual(machine.calls.filter((call) => call.startsWith("release")).toSorted(), ["release p", "release pulled"]);
+  assert.deepEqual((await world.get("p"))?.status, before?.status);
+  await world.kubelet("n1", { runtime, machine: fakeMachine() });
+  await world.clock.advance(20_000);
+  const { phase, containerStatuses: [again] = [] } = (await world.get("p"))?.status ?? {};
+  assert.deepEqual([phase, again?.restartCount, again?.lastState?.terminated?.exitCode], ["Running", 1, 137]);
+});
+
+for (const { title, isKilled } of [
+  { title: "a stop with the node", isKilled: false },
+  { title: "a stop with the node, before another kubelet was killed,", isKilled: true },
+]) {
+  test(`${title} is no crash: the first one after it is counted, and restarted at once`, async () => {
+    await using world = await startWorld();
+    const { runtime, kubelet } = await startNode(world);
+    await world.pod("p", {}, { annotations: { "simulated.k8ts.dev/run-for": "20s", "simulated.k8ts.dev/exit-code": "1" } });
+    await world.clock.advance(1_000);
+    const second = await restarted(world, runtime, kubelet);
+    if (isKilled) {
+      await second.stop();
+      await restarted(world, runtime);
+    }
+    const seen = async () => {
+      const [{ restartCount, state } = {}] = (await world.get("p"))?.status?.containerStatuses ?? [];
+      return [restartCount, state?.running !== undefined];
+    };
+    const before = await seen();
+    await world.clock.advance(isKilled ? 15_000 : 20_000);
+
+    assert.deepEqual(
+      [before, await seen()],
+      [
+        [1, true],
+        [2, true],
+      ],
+    );
+  });
+}
+
+/** A kubelet after another, which stopped its Pods first; without one, it was killed. */
+async function restarted(world: World, runtime: RealRuntime, before?: Kubelet): Promise<Kubelet> {
+  const stopped = before?.stopPods({ graceMs: 5_000 });
+  await world.clock.advance(5_000);
+  await stopped;
+  const kubelet = await world.kubelet("n1", { runtime, machine: fakeMachine() });
+  await world.clock.advance(1_000);
+  return kubelet;
+}
+
+test("of a Pod that is not to run again, what ran when the node was stopped has ended as it did", async () => {
+  await using world = await startWorld();
+  const { runtime, kubelet } = await startNode(world);
+  await world.pod("p", { restartPolicy: "Never" }, { annotations: { "simulated.k8ts.dev/stop-takes": "1h" } });
+  await world.clock.advance(1_000);
+
+  await restarted(world, runtime, kubelet);
+
+  const { phase, containerStatuses: [status] = [] } = (await world.get("p"))?.status ?? {};
+  assert.deepEqual([phase, status?.restartCount, status?.state?.terminated?.exitCode, runtime.configs.length], ["Failed", 0, 137, 1]);
+  assert.notEqual(status?.state?.terminated?.reason, "ContainerStatusUnknown");
+});
+
+test("of a Pod that is not to run again, what ran and is nowhere any more is called lost, and does not run twice", async () => {
+  await using world = await startWorld();
+  const { kubelet } = await startNode(world);
+  await world.pod("p", { restartPolicy: "Never" });
+  await world.clock.advance(1_000);
+  await kubelet.stop();
+  const empty = realRuntime(world.runtime("n1"));
+  for (const { id } of await empty.list()) await empty.removeSandbox(id);
+
+  await world.kubelet("n1", { runtime: empty, machine: fakeMachine() });
+  await world.clock.advance(1_000);
+
+  const { phase, containerStatuses: [status] = [] } = (await world.get("p"))?.status ?? {};
+  const { exitCode, reason } = status?.state?.terminated ?? {};
+  assert.deepEqual([phase, exitCode, reason, empty.configs], ["Failed", 137, "ContainerStatusUnknown", []]);
+});
+
+test("init containers run again in a new place, one after the other, before the others", async () => {
+  await using world = await startWorld();
+  const { runtime, kubelet } = await startNode(world);
+  const initContainers = [
+    { name: "first", image: "i:1" },
+    { name: "second", image: "i:1" },
+  ];
+  const scripts = { "simulated.k8ts.dev/run-for.first": "3s", "simulated.k8ts.dev/run-for.second": "3s" };
+  await world.pod("p", { initContainers }, { annotations: scripts });
+  await world.clock.advance(8_000);
+  runtime.configs.length = 0;
+
+  await restarted(world, runtime, kubelet);
+  const made = () => runtime.configs.map(({ container }) => container.name);
+  const early = made();
+  await world.clock.advance(10_000);
+
+  assert.deepEqual([early, made()], [["first"], ["first", "second", "c"]]);
+});
+
+test("a Pod whose place is just being made when its node is stopped leaves nothing, either", async () => {
+  await using world = await startWorld();
+  const { runtime, kubelet } = await startNode(world);
+  const runSandbox = runtime.runSandbox.bind(runtime);
+  Object.assign(runtime, { runSandbox: (pod: Pod) => world.clock.sleep(1_000).then(() => runSandbox(pod)) });
+  await world.pod("p");
+  await world.clock.advance(500);
+
+  const stopped = kubelet.stopPods({ graceMs: 5_000 });
+  await world.clock.advance(5_000);
+  await stopped;
+
+  assert.deepEqual([await runtime.list(), runtime.configs], [[], []]);
+});
+
+test("a runtime that says why nothing can run makes the node not ready, and ready again within a second or so", async () => {
+  await using world = await startWorld();
+  const runtime = realRuntime(world.runtime("n1"));
+  let trouble: string | undefined = "container runtime network not ready: NetworkReady=false";
+  Object.assign(runtime, { trouble: () => Promise.resolve(trouble) });
+  await world.kubelet("n1", { runtime, machine: fakeMachine() });
+  const ready = async () => (await world.node("n1")).status?.conditions?.find(({ type }) => type === "Ready");
+  const first = await ready();
+
+  trouble = undefined;
+  await world.clock.advance(1_500);
+
+  assert.deepEqual(
+    [first?.status, first?.reason, first?.message],
+    ["False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false"],
+  );
+  assert.equal((await ready())?.status, "True");
+});

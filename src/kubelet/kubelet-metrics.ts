@@ -1,0 +1,111 @@
+/**
+ * What a kubelet does, in figures, under upstream's names and helps, so that dashboards work. Counting is an addition. Not here: what can
+ * be seen by looking when somebody asks (how many Pods run now: server/), and how probes go (probes/probe-metrics.ts, which this holds).
+ */
+import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metric-series.ts";
+import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
+import { ProbeMetrics } from "./probes/probe-metrics.ts";
+import type { RuntimeCall, RuntimeObserver } from "./runtime.ts";
+
+/** Upper bounds in seconds, upstream's. */
+const POD_START_BOUNDS_S: readonly number[] = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1_200, 1_800, 2_700, 3_600,
+];
+/** Upstream's: 5 ms, and thirteen times two and a half as much. */
+const OPERATION_BOUNDS_S: readonly number[] = Array.from({ length: 14 }, (_, power) => Number((0.005 * 2.5 ** power).toPrecision(15)));
+
+export type ContainerType = "container" | "init_container" | "ephemeral_container";
+/** Why a Pod was looked at: it came, it changed, it is to end, something of it changed by itself, or nothing of it is left to be seen to. */
+export type LookReason = "create" | "update" | "kill" | "sync" | "terminated";
+
+export interface ServedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly isLongRunning: boolean;
+}
+
+export class KubeletMetrics implements RuntimeObserver {
+  readonly probes = new ProbeMetrics();
+  readonly #requests = new Counter({
+    name: "kubelet_http_requests_total",
+    help: "[ALPHA] Number of the http requests received since the server started",
+  });
+  readonly #relists = new Histogram({
+    name: "kubelet_pleg_relist_duration_seconds",
+    help: "[ALPHA] Duration in seconds for relisting pods in PLEG.",
+    bounds: DEFAULT_BOUNDS_S,
+  });
+  readonly #podStarts = new Histogram({
+    name: "kubelet_pod_start_duration_seconds",
+    help: "[ALPHA] Duration in seconds from kubelet seeing a pod for the first time to the pod starting to run",
+    bounds: POD_START_BOUNDS_S,
+  });
+  readonly #looks = new Histogram({
+    name: "kubelet_pod_worker_duration_seconds",
+    help: "[ALPHA] Duration in seconds to sync a single pod. Broken down by operation type: create, update, or sync",
+    bounds: DEFAULT_BOUNDS_S,
+  });
+  readonly #operations = new Counter({
+    name: "kubelet_runtime_operations_total",
+    help: "[ALPHA] Cumulative number of runtime operations by operation type.",
+  });
+  readonly #operationErrors = new Counter({
+    name: "kubelet_runtime_operations_errors_total",
+    help: "[ALPHA] Cumulative number of runtime operation errors by operation type.",
+  });
+  readonly #operationDurations = new Histogram({
+    name: "kubelet_runtime_operations_duration_seconds",
+    help: "[ALPHA] Duration in seconds of runtime operations. Broken down by operation type.",
+    bounds: OPERATION_BOUNDS_S,
+  });
+  readonly #startedPods = new Counter({ name: "kubelet_started_pods_total", help: "[ALPHA] Cumulative number of pods started" });
+  readonly #startedContainers = new Counter({
+    name: "kubelet_started_containers_total",
+    help: "[ALPHA] Cumulative number of containers started",
+  });
+
+  constructor() {
+    // One without labels is there from the beginning, as upstream's.
+    this.#startedPods.add({}, 0);
+  }
+
+  /** The server was asked for something. */
+  requested({ method, path, isLongRunning }: ServedRequest): void {
+    this.#requests.add({ long_running: String(isLongRunning), method, path, server_type: "readwrite" });
+  }
+
+  /** A Pod runs that this kubelet has known for so long. */
+  podStarted(durationMs: number): void {
+    this.#podStarts.observe({}, durationMs / 1_000);
+  }
+
+  looked(reason: LookReason, durationMs: number): void {
+    this.#looks.observe({ operation_type: reason }, durationMs / 1_000);
+  }
+
+  /** A container is to be started, whatever comes of it. */
+  containerBegun(type: ContainerType): void {
+    this.#startedContainers.add({ container_type: type });
+  }
+
+  called({ operation, durationMs, isFailed }: RuntimeCall): void {
+    const labels = { operation_type: operation };
+    this.#operations.add(labels);
+    this.#operationDurations.observe(labels, durationMs / 1_000);
+    if (isFailed) this.#operationErrors.add(labels);
+    // As upstream counts Pods: by the places that are made for them.
+    if (operation === "run_podsandbox") this.#startedPods.add();
+  }
+
+  listed(durationMs: number): void {
+    this.#relists.observe({}, durationMs / 1_000);
+  }
+
+  families(): readonly (Family | HistogramFamily)[] {
+    const all = [
+      ...[this.#requests, this.#relists, this.#podStarts, this.#looks, this.#operationDurations, this.#operationErrors],
+      ...[this.#operations, this.#startedContainers, this.#startedPods],
+    ];
+    return all.map((metric) => metric.family());
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Which container runtime a cluster uses on this machine: the one it is told; the cluster's own, if it runs already; one of the machine's
+ * that answers; one of its own, started here; or none, with one sentence that says why, and then Pods are simulated.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { fileExists } from "../../../host/files.ts";
+import { findProgram } from "../../../host/find-program.ts";
+import { isRoot } from "../../../host/process-table.ts";
+import { findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
+import { askVersion, RuntimeTooOldError, socketOf, type RuntimeVersion } from "./runtime-version.ts";
+
+export interface RuntimeChoiceOptions extends OwnContainerdOptions {
+  /** What the person asked for; then it is this one or an error. */
+  readonly endpoint?: string;
+  /** Where runtimes of the machine listen, best first. */
+  readonly sockets?: readonly string[];
+}
+
+export type RuntimeChoice =
+  | ({
+      readonly is: "there";
+      /** "unix:///…" */
+      readonly endpoint: string;
+      /** Started by this or an earlier run of the cluster, in its directories. */
+      readonly isOwn: boolean;
+      /** Of an own one: it ran already. */
+      readonly wasAdopted: boolean;
+      /** Of an own one: ends it, and leaves its containers. */
+      stop?(): Promise<void>;
+    } & RuntimeVersion)
+  | { readonly is: "none"; readonly why: string };
+
+/** Upstream's defaults, in upstream's order. */
+export const RUNTIME_SOCKETS = ["/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run/cri-dockerd.sock"];
+
+/** A runtime of the machine answers at once, or is stuck. */
+const ASK_TIMEOUT_MS = 3_000;
+
+export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<RuntimeChoice> {
+  if (options.endpoint !== undefined) return asked(options.endpoint, options);
+  // What a killed run left is taken up again before all others: its Pods are in it.
+  if (await findOwnContainerd(options)) return own(options);
+  const reasons: string[] = [];
+  for (const socket of options.sockets ?? RUNTIME_SOCKETS) {
+    const found = await look(socket, options.clock);
+    if (typeof found === "object") return { is: "there", endpoint: `unix://${socket}`, isOwn: false, wasAdopted: false, ...found };
+    if (found !== undefined) reasons.push(found);
+  }
+  const hindrance = hindranceOf(options);
+  if (hindrance !== undefined) return { is: "none", why: [...reasons, hindrance].join("; ") };
+  return startOrSayWhy(options, options.log);
+}
+
+async function asked(endpoint: string, { clock }: RuntimeChoiceOptions): Promise<RuntimeChoice> {
+  const socket = socketOf(endpoint);
+  try {
+    const version = await askVersion(socket, { clock, timeoutMs: ASK_TIMEOUT_MS });
+    return { is: "there", endpoint: `unix://${socket}`, isOwn: false, wasAdopted: false, ...version };
+  } catch (error) {
+    if (error instanceof RuntimeTooOldError) throw error;
+    const missing = (await fileExists(socket)) ? "nothing answers there" : "there is no such socket";
+    throw new Error(`Cannot use the container runtime at ${endpoint}: ${missing}; start it, or give another endpoint`, { cause: error });
+  }
+}
+
+/** What answers; why one that is there cannot be used; undefined if there is nothing to say about it. */
+async function look(socket: string, clock: Clock): Promise<RuntimeVersion | string | undefined> {
+  if (!(await fileExists(socket))) return undefined;
+  try {
+    return await askVersion(socket, { clock, timeoutMs: ASK_TIMEOUT_MS });
+  } catch (error) {
+    if (error instanceof RuntimeTooOldError) return error.message;
+    return isRoot() ? undefined : `${socket} is there but does not answer this user`;
+  }
+}
+
+/** Why none of our own can be started; undefined if one can. */
+function hindranceOf({ environment }: RuntimeChoiceOptions): string | undefined {
+  if (findProgram("containerd", environment["PATH"]) === undefined) {
+    return "no container runtime answers and containerd is not installed (Debian: apt-get install containerd containernetworking-plugins)";
+  }
+  if (!isRoot()) return "no container runtime answers and only root can start one; run k8ts as root";
+  return undefined;
+}
+
+async function startOrSayWhy(options: RuntimeChoiceOptions, log: Logger): Promise<RuntimeChoice> {
+  try {
+    return await own(options);
+  } catch (error) {
+    if (error instanceof RuntimeTooOldError) return { is: "none", why: error.message };
+    log.warn("Cannot start containerd", { error });
+    const [sentence = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { is: "none", why: sentence };
+  }
+}
+
+async function own(options: OwnContainerdOptions): Promise<RuntimeChoice> {
+  const { name, version, endpoint, wasAdopted, stop } = await startOwnContainerd(options);
+  return { is: "there", name, version, endpoint, wasAdopted, stop, isOwn: true };
+}

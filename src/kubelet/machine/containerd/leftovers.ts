@@ -1,0 +1,187 @@
+/**
+ * What a cluster's own containerd and its Pods have on this machine outside of plain files: processes, mounts, network namespaces, links,
+ * rules, control groups. Listed from the machine itself, so that it also works when containerd is dead and its shims, or only their
+ * containers, live on. `removeLeftovers` ends and removes all of it; both may be repeated.
+ * Not here: ending Pods gracefully, which is the kubelet's, and the cluster's data.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { cgroupDirectories, cgroupProcesses, removeCgroup } from "../../../host/cgroup-tree.ts";
+import { outwaitProcess, signalProcess } from "../../../host/detached-program.ts";
+import { joinPath, readWhole, removeFile } from "../../../host/files.ts";
+import { mountsUnder } from "../../../host/mount-table.ts";
+import { unmountUnder } from "../../../host/mounts.ts";
+import type { ProcessMark } from "../../../host/process-life.ts";
+import { findProcesses } from "../../../host/process-table.ts";
+import { namesIn, removeTree } from "../../../host/shared-directory.ts";
+import { networkLeftovers, removeNetwork } from "../network/bridge-network.ts";
+import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
+
+export interface ClusterPlaces {
+  /** Those of own-containerd.ts. */
+  readonly directory: string;
+  readonly runDirectory: string;
+  readonly cniConfigDirectory: string;
+  readonly bridge: string;
+  readonly addressDirectory: string;
+  /** Where volumes are mounted. */
+  readonly volumesDirectory?: string;
+  /** Control groups of this cluster alone, with all below them: "/kubepods-x". */
+  readonly cgroups?: readonly string[];
+  readonly clock: Clock;
+}
+
+export interface Leftover {
+  readonly is: "process" | "mount" | "network namespace" | "link" | "rule" | "cgroup" | "socket" | "file";
+  readonly name: string;
+}
+
+/** A process that was killed goes within this time, unless it is stuck in the kernel. */
+const KILLED_WITHIN_MS = 20_000;
+/** Where shims of all containerds listen, and where the CNI library remembers what it did: neither can be told to do so elsewhere. */
+const CNI_RESULTS = "/var/lib/cni/results";
+
+export async function leftovers(places: ClusterPlaces): Promise<readonly Leftover[]> {
+  const bundles = await findBundles(places);
+  const [processes, mounts, cgroups, network, results] = await Promise.all([
+    ownProcesses(places, bundles),
+    ownMounts(places),
+    ownCgroups(places, bundles),
+    networkLeftovers(places.bridge),
+    ownResults(places),
+  ]);
+  return [
+    ...processes.map(({ pid, what }) => ({ is: "process" as const, name: `${pid} (${what})` })),
+    ...mounts.map(({ path, fileSystem }) => ({
+      is: fileSystem === "nsfs" ? ("network namespace" as const) : ("mount" as const),
+      name: path,
+    })),
+    ...network.links.map((name) => ({ is: "link" as const, name })),
+    ...network.rules.map(({ table, rule }) => ({ is: "rule" as const, name: `${table}: ${rule}` })),
+    ...cgroups.map((name) => ({ is: "cgroup" as const, name })),
+    ...bundles.flatMap(({ socket }) => (socket === undefined ? [] : [{ is: "socket" as const, name: socket }])),
+    ...results.map((name) => ({ is: "file" as const, name })),
+  ];
+}
+
+/** Containerd first, so that it starts nothing anew; then what runs; then what that held. */
+export async function removeLeftovers(places: ClusterPlaces): Promise<void> {
+  const files = containerdFiles(places);
+  const containerd = await findOwnContainerd(places);
+  if (containerd !== undefined) await kill([containerd], places.clock);
+  const bundles = await findBundles(places);
+  await killAll(places, bundles);
+  for (const directory of [places.runDirectory, places.directory, ...optional(places.volumesDirectory)]) await unmountUnder(directory);
+  await removeNetwork({ ...places, configDirectory: places.cniConfigDirectory });
+  for (const path of await ownResults(places)) await removeFile(path);
+  for (const path of [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])]) await removeCgroup(path);
+  for (const { socket } of bundles) if (socket !== undefined) await removeFile(socket);
+  await removeFile(files.process);
+  await removeTree(places.runDirectory);
+}
+
+/** What a shim keeps about its container. */
+interface Bundle {
+  readonly id: string;
+  readonly cgroup: string | undefined;
+  /** That of its shim. */
+  readonly socket: string | undefined;
+}
+
+async function findBundles(places: ClusterPlaces): Promise<readonly Bundle[]> {
+  const tasks = joinPath(containerdFiles(places).stateDirectory, "io.containerd.runtime.v2.task", "k8s.io");
+  return Promise.all((await namesIn(tasks)).map((id) => readBundle(joinPath(tasks, id), id)));
+}
+
+async function readBundle(directory: string, id: string): Promise<Bundle> {
+  const [config, address, bootstrap] = await Promise.all(
+    ["config.json", "address", "bootstrap.json"].map((name) => textOf(joinPath(directory, name))),
+  );
+  const listensAt = addressIn(bootstrap ?? "") ?? (address ?? "").trim();
+  return { id, cgroup: cgroupOf(config ?? ""), socket: /^unix:\/\/(\/.+)$/.exec(listensAt)?.[1] };
+}
+
+/** From 2.0 on, containerd notes where a shim listens in a document of its own; before, the shim wrote the bare address. */
+function addressIn(bootstrap: string): string | undefined {
+  try {
+    const { address } = JSON.parse(bootstrap) as { readonly address?: unknown };
+    return typeof address === "string" ? address : undefined;
+  } catch {
+    return undefined; // Of an older containerd, or not written whole.
+  }
+}
+
+/** Of the OCI specification that the container was started with; undefined if it was not written whole. */
+function cgroupOf(config: string): string | undefined {
+  try {
+    const path = (JSON.parse(config) as { readonly linux?: { readonly cgroupsPath?: unknown } }).linux?.cgroupsPath;
+    return typeof path === "string" && /^\/[^/]/.test(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface OwnProcess extends ProcessMark {
+  readonly what: string;
+}
+
+/** Shims are known by the address of the containerd that they report to; containers by their control groups. */
+async function ownProcesses(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly OwnProcess[]> {
+  const { socket } = containerdFiles(places);
+  const containerd = await findOwnContainerd(places);
+  const shims = await findProcesses((words) => words[words.indexOf("-address") + 1] === socket && words.includes("-id"));
+  const groups = [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
+  const inGroups = (await Promise.all(groups.map(cgroupProcesses))).flat();
+  const all = [
+    ...(containerd === undefined ? [] : [{ ...containerd, what: "containerd" }]),
+    ...shims.map(({ pid, started, arguments: words }) => ({ pid, started, what: `shim of ${words[words.indexOf("-id") + 1]}` })),
+    ...inGroups.map((mark) => ({ ...mark, what: "in a container" })),
+  ];
+  return [...new Map(all.toReversed().map((one) => [one.pid, one])).values()].toReversed();
+}
+
+/** Until none is left: what is just being started appears only after its parent was found. */
+async function killAll(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<void> {
+  for (;;) {
+    const processes = await ownProcesses(places, bundles);
+    if (processes.length === 0) return;
+    await kill(processes, places.clock);
+  }
+}
+
+async function kill(processes: readonly ProcessMark[], clock: Clock): Promise<void> {
+  for (const mark of processes) signalProcess(mark, "SIGKILL");
+  for (const mark of processes) {
+    if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
+      throw new Error(`Cannot end process ${mark.pid}: it is still there ${KILLED_WITHIN_MS} ms after SIGKILL`);
+    }
+  }
+}
+
+async function ownMounts(places: ClusterPlaces) {
+  const directories = [places.runDirectory, places.directory, ...optional(places.volumesDirectory)];
+  return (await Promise.all(directories.map(mountsUnder))).flat();
+}
+
+async function ownCgroups(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly string[]> {
+  const paths = [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
+  return (await Promise.all(paths.map(cgroupDirectories))).flat();
+}
+
+/** Each names the namespace that it was for, which is in our directory. */
+async function ownResults({ runDirectory }: ClusterPlaces): Promise<readonly string[]> {
+  const paths = (await namesIn(CNI_RESULTS)).map((name) => joinPath(CNI_RESULTS, name));
+  const isOwn = await Promise.all(paths.map(async (path) => (await textOf(path)).includes(`"${runDirectory}/`)));
+  return paths.filter((_, index) => isOwn[index]);
+}
+
+/** "" if there is no such file. */
+async function textOf(path: string): Promise<string> {
+  return readWhole(path).then(
+    (bytes) => new TextDecoder().decode(bytes),
+    () => "",
+  );
+}
+
+function optional<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}

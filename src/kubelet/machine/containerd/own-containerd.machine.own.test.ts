@@ -1,0 +1,254 @@
+import { equal, match, notEqual, ok, rejects } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { describe, test } from "node:test";
+import { silentLogger } from "../../../base/logger.ts";
+import { signalProcess } from "../../../host/detached-program.ts";
+import { isAlive, processMark } from "../../../host/process-life.ts";
+import { encode } from "../../../base/protobuf.ts";
+import { openGrpcChannel } from "../../../host/grpc.ts";
+import { realClock } from "../../../host/real-clock.ts";
+import { startImageRegistry } from "../../../testing/image-registry.ts";
+import { needs } from "../../../testing/needs.ts";
+import { CRI_IMAGES, PULL_REQUEST } from "../images/containerd-messages.ts";
+import { criImageId } from "../images/import-image.ts";
+import { chooseRuntime } from "./choose-runtime.ts";
+import { removeLeftovers } from "./leftovers.ts";
+import { containerdFiles, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
+
+const NEEDS = needs("containerd", "cni", "iptables");
+
+/** In a directory of its own; ends what it started. */
+async function inDirectory(
+  work: (options: OwnContainerdOptions) => Promise<void>,
+  more: Partial<OwnContainerdOptions> = {},
+): Promise<void> {
+  const base = await mkdtemp("/tmp/k8ts-own-");
+  const options: OwnContainerdOptions = {
+    directory: `${base}/containerd`,
+    runDirectory: `${base}/run`,
+    cniConfigDirectory: `${base}/cni`,
+    sandboxImage: "k8ts.local/pause:1",
+    environment: process.env,
+    clock: realClock,
+    log: silentLogger,
+    ...more,
+  };
+  try {
+    await work(options);
+  } finally {
+    await removeLeftovers({ ...options, bridge: `k8o${process.pid}`, addressDirectory: `${base}/addresses` });
+    await rm(base, { recursive: true });
+  }
+}
+
+/** A program called containerd that does what the script says, on a path of its own. */
+async function withFakeContainerd(script: string, work: (path: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp("/tmp/k8ts-fake-");
+  await writeFile(`${folder}/containerd`, `#!/bin/sh\n${script}\n`);
+  await chmod(`${folder}/containerd`, 0o755);
+  try {
+    await work(`${folder}:${process.env["PATH"]}`);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** An overlay as the root of a container is one, wherever the tests themselves run: an overlay cannot lie on another, but on memory. */
+function mountOverlay(directory: string): void {
+  const memory = `${directory}.memory`;
+  const mount = `mount -t tmpfs k8ts-test ${memory} && mkdir ${memory}/lower ${memory}/upper ${memory}/work`;
+  const overlay = `mount -t overlay k8ts-test -o lowerdir=${memory}/lower,upperdir=${memory}/upper,workdir=${memory}/work ${directory}`;
+  execFileSync("sh", ["-c", `mkdir ${memory} ${directory} && ${mount} && ${overlay}`]);
+}
+
+async function pull(endpoint: string, image: string): Promise<string | undefined> {
+  const channel = await openGrpcChannel({ host: endpoint.replace("unix://", ""), port: 0, clock: realClock });
+  try {
+    await channel.call(`${CRI_IMAGES}/PullImage`, encode(PULL_REQUEST, { image: { image } }), { timeoutMs: 60_000 });
+    return await criImageId(channel, image);
+  } finally {
+    channel.close();
+  }
+}
+
+describe("a containerd of our own", { ...NEEDS }, () => {
+  test("answers, is not a child that ends with us, and is gone after stop", () =>
+    inDirectory(async (options) => {
+      const containerd = await startOwnContainerd(options);
+
+      equal(containerd.name, "containerd");
+      match(containerd.version, /^[12]\./);
+      equal(containerd.wasAdopted, false);
+      const session = execFileSync("ps", ["-o", "sid=", "-p", String(containerd.process.pid)], { encoding: "utf8" });
+      equal(Number(session), containerd.process.pid);
+      await containerd.stop();
+      await containerd.stop();
+      equal(isAlive(containerd.process), false);
+    }));
+
+  test("is adopted by the next start, with or without the note of its number", () =>
+    inDirectory(async (options) => {
+      const first = await startOwnContainerd(options);
+      const second = await startOwnContainerd(options);
+      await rm(containerdFiles(options).process);
+      const third = await startOwnContainerd(options);
+
+      equal(second.process.pid, first.process.pid);
+      equal(third.process.pid, first.process.pid);
+      ok(second.wasAdopted && third.wasAdopted);
+    }));
+
+  test("is not taken for another process that has its number by now", () =>
+    inDirectory(async (options) => {
+      await mkdir(options.directory);
+      await writeFile(containerdFiles(options).process, JSON.stringify({ pid: process.pid, started: "1" }));
+
+      const containerd = await startOwnContainerd(options);
+
+      notEqual(containerd.process.pid, process.pid);
+      equal(containerd.wasAdopted, false);
+    }));
+
+  test("starts again after a SIGKILL, over the socket that was left", () =>
+    inDirectory(async (options) => {
+      const first = await startOwnContainerd(options);
+      signalProcess(first.process, "SIGKILL");
+      const second = await startOwnContainerd(options);
+
+      notEqual(second.process.pid, first.process.pid);
+      equal(isAlive(first.process), false);
+    }));
+
+  test("is started anew when its configuration should be another", () =>
+    inDirectory(async (options) => {
+      const first = await startOwnContainerd(options);
+      const second = await startOwnContainerd({ ...options, sandboxImage: "k8ts.local/pause:2" });
+
+      notEqual(second.process.pid, first.process.pid);
+      match(await readFile(containerdFiles(options).configuration, "utf8"), /pause:2/);
+    }));
+
+  test("on an overlay copies images instead of overlaying them, and pulls them all the same", needs("tmpfs", "registry", "busybox"), () =>
+    inDirectory(async (options) => {
+      await using registry = await startImageRegistry();
+      await registry.push("app", "1");
+      mountOverlay(options.directory);
+      try {
+        const { endpoint, stop } = await startOwnContainerd(options);
+
+        match(await readFile(containerdFiles(options).configuration, "utf8"), /^snapshotter = "native"$/m);
+        match((await pull(endpoint, `${registry.address}/app:1`)) ?? "", /^sha256:/);
+        await stop();
+      } finally {
+        execFileSync("umount", ["-l", options.directory, `${options.directory}.memory`]);
+      }
+    }),
+  );
+
+  for (const separator of [",", ":", "\\"])
+    test(`copies images where its directory has a "${separator}" in its path, which an overlay would read as its own`, () =>
+      inDirectory(async (plain) => {
+        const options = { ...plain, directory: `${plain.directory}${separator}b` };
+        try {
+          await startOwnContainerd(options);
+          match(await readFile(containerdFiles(options).configuration, "utf8"), /^snapshotter = "native"$/m);
+        } finally {
+          await removeLeftovers({ ...options, bridge: `k8o${process.pid}`, addressDirectory: `${plain.cniConfigDirectory}/addresses` });
+        }
+      }));
+
+  test("that ends at once is told with the end of its log", () =>
+    withFakeContainerd("echo old news; echo boom: no such thing >&2; exit 1", (PATH) =>
+      inDirectory(
+        (options) => rejects(startOwnContainerd(options), /it ended at once; the end of its log .*\n.*old news\n.*boom: no such thing/),
+        {
+          environment: { PATH },
+        },
+      ),
+    ));
+
+  test("that never answers is told, and not left behind", () =>
+    withFakeContainerd("echo $$ said nothing; exec sleep 1000", (PATH) =>
+      inDirectory(
+        async (options) => {
+          const failed = startOwnContainerd({ ...options, startTimeoutMs: 200 });
+          await rejects(failed, /does not answer within 200 ms; the end of its log .*\n.*said nothing/);
+          const [, pid] = /^(\d+) said/m.exec(await readFile(containerdFiles(options).log, "utf8")) ?? [];
+          equal(processMark(Number(pid)).started, "");
+        },
+        { environment: { PATH } },
+      ),
+    ));
+
+  test("is refused where its socket's path would be too long", () =>
+    inDirectory((options) => rejects(startOwnContainerd(options), /its path may have 101 bytes, it has/), {
+      runDirectory: `/tmp/${"long/".repeat(20)}`,
+    }));
+});
+
+describe("the runtime that is chosen", { ...NEEDS }, () => {
+  const nowhere = ["/nowhere/x.sock"];
+
+  test("is our own if none of the machine's answers, and the same one the next time", () =>
+    inDirectory(async (options) => {
+      const first = await chooseRuntime({ ...options, sockets: nowhere });
+      const second = await chooseRuntime({ ...options, sockets: nowhere });
+
+      ok(first.is === "there" && first.isOwn && !first.wasAdopted);
+      ok(second.is === "there" && second.isOwn && second.wasAdopted && second.endpoint === first.endpoint);
+    }));
+
+  test("is the machine's if one answers there, unless our own runs already", () =>
+    inDirectory(async (machine) => {
+      const { endpoint } = await startOwnContainerd(machine);
+      const sockets = [...nowhere, endpoint.replace("unix://", "")];
+      await inDirectory(async (options) => {
+        const found = await chooseRuntime({ ...options, sockets });
+        ok(found.is === "there" && !found.isOwn && found.endpoint === endpoint && found.name === "containerd");
+
+        const own = await startOwnContainerd(options);
+        const again = await chooseRuntime({ ...options, sockets });
+        ok(again.is === "there" && again.isOwn && again.endpoint === own.endpoint);
+      });
+    }));
+
+  test("is the one that was asked for, or an error that names it", () =>
+    inDirectory(async (options) => {
+      const { endpoint } = await startOwnContainerd(options);
+      const found = await chooseRuntime({ ...options, endpoint });
+      ok(found.is === "there" && !found.isOwn && found.endpoint === endpoint);
+      await rejects(
+        chooseRuntime({ ...options, endpoint: "unix:///nowhere/x.sock" }),
+        /unix:\/\/\/nowhere\/x\.sock: there is no such socket/,
+      );
+      await rejects(chooseRuntime({ ...options, endpoint: "tcp://x" }), /must be a Unix socket/);
+    }));
+
+  test("is none, with the reason, if it cannot be started", () =>
+    withFakeContainerd("exit 1", (PATH) =>
+      inDirectory(
+        async (options) => {
+          const choice = await chooseRuntime({ ...options, sockets: nowhere });
+          ok(choice.is === "none");
+          match(choice.why, /^Cannot start containerd: it ended at once; the end of its log \(.*\):$/);
+        },
+        { environment: { PATH } },
+      ),
+    ));
+
+  test("is not something else that listens on the socket", () =>
+    inDirectory(async (options) => {
+      await mkdir(options.runDirectory);
+      const socket = `${options.runDirectory}/other.sock`;
+      const server = createServer((connection) => connection.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(socket);
+      await new Promise((resolve) => server.once("listening", resolve));
+      try {
+        const choice = await chooseRuntime({ ...options, sockets: [socket] });
+        ok(choice.is === "there" && choice.isOwn);
+      } finally {
+        server.close();
+      }
+    }));
+});

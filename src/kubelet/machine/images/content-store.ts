@@ -1,0 +1,139 @@
+/**
+ * Putting bytes and names into containerd by its own services. Everything is written under a lease: what nothing refers to yet would
+ * otherwise be garbage to it. A lease that nobody gives back, because we died, ends by itself.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { decode, encode, type Decoded, type Encodable, type MessageDescriptor } from "../../../base/protobuf.ts";
+import { GrpcError, type GrpcChannel } from "../../../host/grpc.ts";
+import * as messages from "./containerd-messages.ts";
+
+/** In which the CRI keeps its images. */
+const NAMESPACE = "k8s.io";
+const LEASE_LASTS_MS = 60 * 60_000;
+const CALL_TIMEOUT_MS = 30_000;
+/** containerd takes messages of up to 16 MiB. */
+export const CHUNK_BYTES_MAX = 1024 * 1024;
+
+export interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+}
+
+export class ContentStore {
+  readonly #channel: GrpcChannel;
+  readonly #lease: string;
+  readonly #metadata: Readonly<Record<string, string>>;
+
+  private constructor(channel: GrpcChannel, lease: string) {
+    this.#channel = channel;
+    this.#lease = lease;
+    this.#metadata = { "containerd-namespace": NAMESPACE, "containerd-lease": lease };
+  }
+
+  static async open(channel: GrpcChannel, { clock, lease }: { readonly clock: Clock; readonly lease: string }): Promise<ContentStore> {
+    const store = new ContentStore(channel, lease);
+    const expires = new Date(clock.now() + LEASE_LASTS_MS).toISOString();
+    await store.#call(`${messages.LEASES}/Create`, messages.LEASE_CREATE, {
+      id: lease,
+      labels: [{ key: "containerd.io/gc.expire", value: expires }],
+    });
+    return store;
+  }
+
+  /** Gives the lease back: what no image refers to may go. */
+  async close(): Promise<void> {
+    await this.#call(`${messages.LEASES}/Delete`, messages.LEASE_DELETE, { id: this.#lease });
+  }
+
+  /** With `expected` the digest is checked, and nothing is sent if it is there already. `content` is not closed. */
+  async write(content: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void> {
+    await using session = new WriteSession(this.#channel, this.#metadata);
+    const { expected = "", ref, sizeBytes: total } = options;
+    try {
+      let { offset } = await session.ask({ action: messages.WRITE_ACTION.stat, ref, total, expected });
+      // What an earlier attempt of the same reference left would have to be skipped; references are never used twice.
+      for await (const piece of content) {
+        for (let start = 0; start < piece.length; start += CHUNK_BYTES_MAX) {
+          const data = piece.subarray(start, start + CHUNK_BYTES_MAX);
+          ({ offset } = await session.ask({ action: messages.WRITE_ACTION.write, ref, total, expected, offset, data }));
+          options.onWritten?.(data.length);
+        }
+      }
+      await session.ask({ action: messages.WRITE_ACTION.commit, ref, total, expected, offset });
+    } catch (error) {
+      // It is under our lease all the same.
+      if (!(error instanceof GrpcError) || error.code !== "ALREADY_EXISTS") throw error;
+    }
+  }
+
+  /** Says what a manifest refers to, so that it is kept as long as the manifest is. */
+  async refer(digest: string, references: Readonly<Record<string, string>>): Promise<void> {
+    const labels = Object.entries(references).map(([key, value]) => ({ key: `containerd.io/gc.ref.content.${key}`, value }));
+    const updateMask = { paths: labels.map(({ key }) => `labels.${key}`) };
+    await this.#call(`${messages.CONTENT}/Update`, messages.CONTENT_UPDATE, { info: { digest, labels }, updateMask });
+  }
+
+  /** What had the name before, has it no longer. The CRI is told by an event, and adds its own labels. */
+  async name(name: string, target: Descriptor): Promise<void> {
+    try {
+      await this.#call(`${messages.IMAGES}/Create`, messages.IMAGE_CREATE, { image: { name, target } });
+    } catch (error) {
+      if (!(error instanceof GrpcError) || error.code !== "ALREADY_EXISTS") throw error;
+      await this.#call(`${messages.IMAGES}/Update`, messages.IMAGE_UPDATE, {
+        image: { name, target },
+        updateMask: { paths: ["target", "labels"] },
+      });
+    }
+  }
+
+  async #call<M extends MessageDescriptor>(path: string, descriptor: M, request: Encodable<M>): Promise<void> {
+    await this.#channel.call(path, encode(descriptor, request), { timeoutMs: CALL_TIMEOUT_MS, metadata: this.#metadata });
+  }
+}
+
+export interface WriteOptions {
+  /** Names this write; of this import alone. */
+  readonly ref: string;
+  readonly sizeBytes: number;
+  readonly expected?: string;
+  readonly onWritten?: (bytes: number) => void;
+}
+
+type WriteResponse = Decoded<typeof messages.WRITE_RESPONSE>;
+
+/** One question, one answer, over a stream. */
+class WriteSession implements AsyncDisposable {
+  readonly #stream: ReturnType<GrpcChannel["stream"]>;
+  #waiting: { resolve(response: WriteResponse): void; reject(error: unknown): void } | undefined;
+  #ended: Error | undefined;
+
+  constructor(channel: GrpcChannel, metadata: Readonly<Record<string, string>>) {
+    this.#stream = channel.stream(
+      `${messages.CONTENT}/Write`,
+      { metadata },
+      {
+        message: (bytes) => this.#waiting?.resolve(decode(messages.WRITE_RESPONSE, bytes)),
+        ended: (error) => {
+          this.#ended = error ?? new Error("Cannot write to containerd: it ended the stream");
+          this.#waiting?.reject(this.#ended);
+        },
+      },
+    );
+  }
+
+  ask(request: Encodable<typeof messages.WRITE_REQUEST>): Promise<WriteResponse> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(this.#ended);
+        return;
+      }
+      this.#waiting = { resolve, reject };
+      this.#stream.send(encode(messages.WRITE_REQUEST, request));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stream.cancel();
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Puts images from a tar into containerd, by its own services on the runtime's socket: no other program is needed, and a layer passes
+ * through without being kept. What is there already is not sent. Resolves when the kubelet can use them: when the CRI knows them.
+ * An import that ends half-way leaves nothing but blobs, which containerd clears away: names are given only after all has been checked.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import { decode, encode } from "../../../base/protobuf.ts";
+import { gunzip, unpackedSha256 } from "../../../host/gunzip.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc.ts";
+import { sha256 } from "../../../host/hash.ts";
+import { machineFacts } from "../../../host/machine-facts.ts";
+import { uniqueName } from "../../../host/unique-name.ts";
+import { nameProblem } from "../../image-reference.ts";
+import { socketOf } from "../containerd/runtime-version.ts";
+import { lookAt } from "./compression.ts";
+import { CRI_IMAGES, IMAGE_STATUS_REQUEST, IMAGE_STATUS_RESPONSE } from "./containerd-messages.ts";
+import { ContentStore, type Descriptor } from "./content-store.ts";
+import { imagesIn, NotAnImageError, type BlobFacts, type FoundImage, type TarContents } from "./image-contents.ts";
+import { wholeImageName } from "./image-name.ts";
+import { digestOf, hexOf, OCI_MANIFEST } from "./oci-image.ts";
+import { readTar, TarError, type TarPart } from "./tar-reader.ts";
+import { joined } from "./tar-writer.ts";
+
+export interface ImportOptions {
+  readonly endpoint: string;
+  /** The archive, gzipped or not, in pieces of any size. */
+  readonly tar: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** What the image is called here; needed where the tar does not say, and only possible if it holds one image. */
+  readonly name?: string;
+  /** Bytes that were taken to the runtime up to now. */
+  readonly onProgress?: (bytes: number) => void;
+  readonly clock: Clock;
+}
+
+export interface ImportedImage {
+  /** Whole: "docker.io/library/busybox:1". */
+  readonly name: string;
+  /** As the CRI has it: "sha256:…". */
+  readonly id: string;
+}
+
+/** Documents are small; layers are not, and none of them is kept. */
+const DOCUMENT_BYTES_MAX = 1024 * 1024;
+const DOCUMENTS_BYTES_MAX = 64 * 1024 * 1024;
+/** The CRI hears of new images by an event within containerd; how long that may take. */
+const KNOWN_WITHIN_MS = 30_000;
+/** It tells nobody that it has heard. */
+const ASK_AGAIN_MS = 5;
+const CALL_TIMEOUT_MS = 10_000;
+
+export async function importImage(options: ImportOptions): Promise<readonly ImportedImage[]> {
+  const { clock, endpoint, name } = options;
+  if (name !== undefined) checkName(wholeImageName(name), `Cannot call the image "${name}"`);
+  const channel = await openGrpcChannel({ host: socketOf(endpoint), port: 0, clock });
+  try {
+    const store = await openStore(channel, options);
+    try {
+      const images = await importInto(store, options);
+      for (const image of images) await untilKnown(channel, image, clock);
+      return images;
+    } finally {
+      await store.close();
+    }
+  } finally {
+    channel.close();
+  }
+}
+
+async function openStore(channel: GrpcChannel, { clock, endpoint }: ImportOptions): Promise<ContentStore> {
+  try {
+    return await ContentStore.open(channel, { clock, lease: uniqueName("k8ts-import-") });
+  } catch (error) {
+    if (!(error instanceof GrpcError) || error.code !== "UNIMPLEMENTED") throw error;
+    throw new Error(
+      `Cannot put an image into the runtime at ${endpoint}: it is not containerd; use its own tools, such as docker load or podman load`,
+      { cause: error },
+    );
+  }
+}
+
+async function importInto(store: ContentStore, options: ImportOptions): Promise<readonly ImportedImage[]> {
+  const contents = await takeIn(store, options);
+  const images = imagesIn(contents, { architecture: machineFacts().architecture });
+  const named = images.map((image) => ({ image, names: namesFor(image, images.length, options.name) }));
+  const imported: ImportedImage[] = [];
+  for (const { image, names } of named) {
+    const target = await manifestOf(image, store);
+    const layers = image.layers.map((digest, index) => [`l.${index}`, digest] as const);
+    await store.refer(target.digest, { config: image.config, ...Object.fromEntries(layers) });
+    for (const name of names) {
+      await store.name(name, target);
+      imported.push({ name, id: image.config });
+    }
+  }
+  return imported;
+}
+
+function namesFor({ names }: FoundImage, images: number, given: string | undefined): readonly string[] {
+  if (given === undefined && names.length > 0) {
+    for (const name of names) checkName(name, `Cannot import the image: the tar calls it "${name}"`);
+    return names;
+  }
+  if (given !== undefined && images === 1) return [wholeImageName(given)];
+  if (given !== undefined) throw new NotAnImageError(`Cannot call the image "${given}": the tar holds ${images} images`);
+  throw new NotAnImageError("Cannot import the image: the tar does not say what it is called; give it a name with --image-name");
+}
+
+/** The CRI would never know an image by what is no name. */
+function checkName(name: string, what: string): void {
+  const problem = nameProblem(name);
+  if (problem !== undefined)
+    throw new NotAnImageError(`${what}, which is no name of an image (${problem}); give another with --image-name`);
+}
+
+async function manifestOf({ manifest }: FoundImage, store: ContentStore): Promise<Descriptor> {
+  if (manifest.is === "present") return manifest.target;
+  const bytes = new TextEncoder().encode(manifest.text);
+  const digest = digestOf(bytes);
+  await store.write(asyncOf([bytes]), { ref: uniqueName("k8ts-manifest-"), sizeBytes: bytes.length, expected: digest });
+  return { mediaType: OCI_MANIFEST, digest, size: bytes.length };
+}
+
+/** Reads the tar to its end; every file of it goes to the runtime, since what it is for is known only at the end. */
+async function takeIn(store: ContentStore, options: ImportOptions): Promise<TarContents> {
+  const documents = new Map<string, Uint8Array>();
+  const blobs = new Map<string, BlobFacts>();
+  const links = new Map<string, string>();
+  let [takenBytes, keptBytes] = [0, 0];
+  const onWritten = (bytes: number) => options.onProgress?.((takenBytes += bytes));
+  for await (const part of readTar(await unpacked(asyncOf(options.tar)))) {
+    if (part.is === "link") links.set(part.path, linkTarget(part));
+    if (part.is !== "file") continue;
+    const isDocument = part.sizeBytes <= DOCUMENT_BYTES_MAX && keptBytes + part.sizeBytes <= DOCUMENTS_BYTES_MAX;
+    const kept: Uint8Array[] = [];
+    blobs.set(
+      part.path,
+      await takePart(store, part, { onWritten, ...(isDocument ? { keep: (piece: Uint8Array) => kept.push(piece.slice()) } : {}) }),
+    );
+    if (!isDocument) continue;
+    keptBytes += part.sizeBytes;
+    documents.set(part.path, joined(kept));
+  }
+  const followed = (path: string) => links.get(path) ?? path;
+  return {
+    text: (path) => textOf(documents.get(followed(path))),
+    blob: (path) => blobs.get(followed(path)),
+  };
+}
+
+function textOf(bytes: Uint8Array | undefined): string | undefined {
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+interface Taking {
+  readonly onWritten: (bytes: number) => void;
+  readonly keep?: (piece: Uint8Array) => void;
+}
+
+async function takePart(store: ContentStore, part: TarPart, { onWritten, keep }: Taking): Promise<BlobFacts> {
+  const { compression, pieces } = await lookAt(part.content());
+  const hash = sha256();
+  const unpackedHash = compression === "gzip" ? unpackedSha256() : undefined;
+  async function* looking(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      await unpackedHash?.update(piece);
+      keep?.(piece);
+      yield piece;
+    }
+  }
+  const [, named] = /^blobs\/sha256\/([0-9a-f]{64})$/.exec(part.path) ?? [];
+  const expected = named === undefined ? {} : { expected: `sha256:${named}` };
+  const content = looking();
+  await store.write(content, { ref: uniqueName("k8ts-blob-"), sizeBytes: part.sizeBytes, onWritten, ...expected });
+  for await (const piece of content) onWritten(piece.length); // What was there already was not asked for, but documents are wanted.
+  const digest = `sha256:${hexOf(hash.digest())}`;
+  const unpacked = compression === undefined ? digest : digestText(await unpackedHash?.digest());
+  return { digest, size: part.sizeBytes, compression, unpacked };
+}
+
+function digestText(bytes: Uint8Array | undefined): string | undefined {
+  return bytes === undefined ? undefined : `sha256:${hexOf(bytes)}`;
+}
+
+/** Of the older `docker save`: a layer that two images share is a link, relative to where it stands. */
+function linkTarget({ path, target }: TarPart): string {
+  const words = [...path.split("/").slice(0, -1), ...target.split("/")];
+  return words.reduce<string[]>((kept, word) => (word === ".." ? kept.slice(0, -1) : word === "." ? kept : [...kept, word]), []).join("/");
+}
+
+async function unpacked(tar: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const { compression, pieces } = await lookAt(tar);
+  if (compression === undefined) return pieces;
+  if (compression === "gzip") return gunzip(pieces);
+  throw new TarError(
+    `Cannot read the tar: it is packed with ${compression}, which is not supported, only gzip is; unpack it on the way: ` +
+      `${compression} -dc FILE | k8ts image load -`,
+  );
+}
+
+async function untilKnown(channel: GrpcChannel, { name, id }: ImportedImage, clock: Clock): Promise<void> {
+  const until = clock.monotonic() + KNOWN_WITHIN_MS;
+  while ((await criImageId(channel, name)) !== id) {
+    if (clock.monotonic() >= until)
+      throw new Error(`Cannot use the image ${name}: the CRI does not know it ${KNOWN_WITHIN_MS} ms after it was imported`);
+    await clock.sleep(ASK_AGAIN_MS);
+  }
+}
+
+/** Undefined if the CRI has no image of that name. */
+export async function criImageId(channel: GrpcChannel, name: string): Promise<string | undefined> {
+  const request = encode(IMAGE_STATUS_REQUEST, { image: { image: name } });
+  const answer = await channel.call(`${CRI_IMAGES}/ImageStatus`, request, { timeoutMs: CALL_TIMEOUT_MS });
+  return decode(IMAGE_STATUS_RESPONSE, answer).image?.id;
+}
+
+async function* asyncOf(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}

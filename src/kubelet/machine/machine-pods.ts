@@ -1,0 +1,152 @@
+/**
+ * This machine for the Pods of one node: puts together what they refer to, their volumes, the files they see, their control groups, and how
+ * their containers are run. Each is in a room of its own; here is only in which order, and that nothing is left behind.
+ */
+import type { Container, EphemeralContainer, Pod, Secret } from "../../api/generated/core/v1.ts";
+import { runtimeClasses } from "../../api/node.k8s.io/v1/runtime-class.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Client } from "../../client/client.ts";
+import { removeCgroup } from "../../host/cgroup-tree.ts";
+import { makeCgroup } from "../../host/cgroups.ts";
+import { joinPath, readWhole } from "../../host/files.ts";
+import { openWithin } from "../../host/open-within.ts";
+import { placeFile } from "../../host/placed-file.ts";
+import type { ContainerRun, SandboxRun } from "../container-run.ts";
+import type { ContainerPlace, PodMachine } from "../pod-machine.ts";
+import { MountError } from "../pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../pod-volumes.ts";
+import type { ProbeActions } from "../probes/probe-actions.ts";
+import type { References } from "../references.ts";
+import { containerRun } from "../running/container.ts";
+import { credentialsFor } from "../running/image-credentials.ts";
+import type { NodeView } from "../running/node-view.ts";
+import { nodeCgroups, podCgroup } from "../running/pod-cgroup.ts";
+import { sandboxRun } from "../running/sandbox.ts";
+import type { ImageCredentials, Runtime } from "../runtime.ts";
+import { createProbeActions } from "./probe-actions.ts";
+
+export interface MachinePodsOptions {
+  /** The node as it is now. */
+  node(): NodeView;
+  readonly volumes: PodVolumes;
+  readonly references: References;
+  readonly runtime: Pick<Runtime, "imageStatus">;
+  readonly client: Client;
+  /** Whether this process may make control groups: inside a container it mostly may not, and the runtime's limits have to do. */
+  readonly hasCgroups: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class MachinePods implements PodMachine {
+  readonly probes: ProbeActions;
+  readonly #options: MachinePodsOptions;
+
+  constructor(options: MachinePodsOptions) {
+    this.#options = options;
+    this.probes = createProbeActions(options);
+  }
+
+  async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
+    const { references, volumes } = this.#options;
+    references.register(pod);
+    await volumes.mount(pod, signal);
+    this.#makeCgroup(pod);
+  }
+
+  async sandbox(pod: Pod): Promise<SandboxRun> {
+    const run = sandboxRun({ pod, node: this.#options.node(), runtimeHandler: await this.#runtimeHandler(pod) });
+    return this.#options.hasCgroups ? run : { ...run, cgroupParent: "" };
+  }
+
+  async container(pod: Pod, container: Container | EphemeralContainer, place: ContainerPlace): Promise<ContainerRun> {
+    const { references, volumes, runtime, node } = this.#options;
+    const { attempt, podIps, targetContainerId } = place;
+    const image = await runtime.imageStatus(place.imageId === "" ? (container.image ?? "") : place.imageId);
+    const { run, files } = await containerRun({
+      ...{ pod, container, attempt, podIps, references, volumes },
+      node: node(),
+      imageUser: image?.user,
+      ...(targetContainerId === undefined ? {} : { targetContainerId }),
+      mounted: volumes.mounted(pod.metadata.uid ?? "") ?? new Map<string, MountedVolume>(),
+      readVolumeFile,
+      nodeHostsFile,
+    });
+    await Promise.all(files.map(placeFile));
+    return run;
+  }
+
+  async credentials(pod: Pod, image: string): Promise<readonly ImageCredentials[]> {
+    const { references } = this.#options;
+    const names = (pod.spec?.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
+    const secrets = await Promise.all(names.map((name) => references.secret(pod.metadata.namespace ?? "", name)));
+    return credentialsFor(
+      image,
+      secrets.filter((secret): secret is Secret => secret !== undefined),
+    );
+  }
+
+  async resize(pod: Pod): Promise<void> {
+    this.#makeCgroup(pod);
+  }
+
+  update(pod: Pod): void {
+    this.#options.volumes.update(pod);
+  }
+
+  async release(podUid: string, { isToReturn } = { isToReturn: false }): Promise<void> {
+    const { volumes, references, hasCgroups } = this.#options;
+    await volumes.unmount(podUid, { keepsFiles: isToReturn });
+    references.unregister(podUid);
+    if (!hasCgroups) return;
+    // Which of them it had was a matter of the Pod, of which nothing is known any more.
+    for (const { path } of this.#levels()) await removeCgroup(joinPath(path, `pod${podUid}`));
+  }
+
+  leftovers(): Promise<readonly string[]> {
+    return this.#options.volumes.pods();
+  }
+
+  #levels() {
+    const { cgroups, allocatable } = this.#options.node();
+    return nodeCgroups([], { ...cgroups, allocatable });
+  }
+
+  #makeCgroup(pod: Pod): void {
+    const { hasCgroups, node } = this.#options;
+    const { cgroups } = node();
+    // A slice of systemd is made by systemd, when the runtime asks it to.
+    if (!hasCgroups || cgroups.driver === "systemd") return;
+    const { path, resources } = podCgroup(pod, cgroups);
+    try {
+      makeCgroup(path, resources);
+    } catch (error) {
+      throw new MountError(`failed to ensure that the pod: ${pod.metadata.uid} cgroups exist and are correctly applied: ${String(error)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #runtimeHandler({ spec }: Pod): Promise<string> {
+    const name = spec?.runtimeClassName ?? "";
+    if (name === "") return "";
+    try {
+      const { handler } = await this.#options.client.get(runtimeClasses, { name });
+      return handler;
+    } catch (error) {
+      if (isReason(error, "NotFound")) throw new Error(`RuntimeClass "${name}" not found`, { cause: error });
+      throw error;
+    }
+  }
+}
+
+async function readVolumeFile({ path }: MountedVolume, file: string): Promise<string> {
+  await using handle = await openWithin(path, file);
+  return handle.readFile("utf8");
+}
+
+async function nodeHostsFile(): Promise<string> {
+  return new TextDecoder().decode(await readWhole("/etc/hosts").catch(() => new Uint8Array()));
+}

@@ -1,0 +1,136 @@
+import { deepEqual, equal, match, notEqual } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseMounts } from "../../../host/mount-table.ts";
+import { parseRoutes } from "../../../host/network-links.ts";
+import { bridgeName, claimedRanges, pluginRules, rulesOf } from "./bridge-network.ts";
+import { cniConfiguration, cniFileName } from "./cni-configuration.ts";
+import { deletionOf, wordsOf } from "./rule-arguments.ts";
+
+describe("a bridge's name", () => {
+  test("is short, stable, and tells clusters apart by name and by place", () => {
+    const name = bridgeName({ name: "a-rather-long-cluster", directory: "/data/x" });
+    match(name, /^k8-arath-[0-9a-f]{6}$/);
+    equal(name, bridgeName({ name: "a-rather-long-cluster", directory: "/data/x" }));
+    notEqual(name, bridgeName({ name: "a-rather-long-cluster", directory: "/data/y" }));
+    notEqual(name, bridgeName({ name: "a-rather-long-other", directory: "/data/x" }));
+  });
+
+  test("has at most the 15 characters that a link's may have", () => {
+    for (const name of ["a", "default", "x".repeat(32)]) equal(bridgeName({ name, directory: "/d" }).length <= 15, true);
+  });
+});
+
+test("the CNI configuration is a bridge with addresses in our directory, and ports of the node", () => {
+  const text = cniConfiguration({ bridge: "k8-x", podCidr: "10.244.3.0/24", addressDirectory: "/data/addresses" });
+  deepEqual(JSON.parse(text), {
+    cniVersion: "0.4.0",
+    name: "k8-x",
+    plugins: [
+      {
+        type: "bridge",
+        bridge: "k8-x",
+        isGateway: true,
+        forceAddress: true,
+        ipMasq: false,
+        hairpinMode: true,
+        promiscMode: false,
+        ipam: {
+          type: "host-local",
+          ranges: [[{ subnet: "10.244.3.0/24" }]],
+          routes: [{ dst: "0.0.0.0/0" }],
+          dataDir: "/data/addresses",
+        },
+      },
+      { type: "portmap", capabilities: { portMappings: true } },
+    ],
+  });
+  equal(cniFileName("k8-x"), "10-k8-x.conflist");
+});
+
+test("the rules of a network all carry its name", () => {
+  deepEqual(
+    rulesOf({ bridge: "k8-x", podCidr: "10.1.2.0/24" }).map(({ table, listed }) => `${table} ${listed}`),
+    [
+      "nat -A POSTROUTING -s 10.1.2.0/24 ! -o k8-x -m comment --comment k8ts:k8-x -j MASQUERADE",
+      "filter -A FORWARD -i k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
+      "filter -A FORWARD -o k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
+    ],
+  );
+});
+
+test("what other clusters' Pods have is read from their rules, not what this one's have", () => {
+  const listed = [
+    '-A POSTROUTING -s 10.244.0.0/24 ! -o k8-x -m comment --comment "k8ts:k8-x" -j MASQUERADE',
+    '-A POSTROUTING -s 10.245.0.0/24 ! -o k8-xy -m comment --comment "k8ts:k8-xy" -j MASQUERADE',
+    "-A POSTROUTING -s 172.17.0.0/16 ! -o docker0 -j MASQUERADE",
+  ];
+  deepEqual(claimedRanges(listed, { except: "k8-x" }), ["10.245.0.0/24"]);
+});
+
+const CHAIN = "CNI-DN-0123456789abcdef01234";
+const OTHER = "CNI-DN-fedcba9876543210fedcb";
+const LISTED = [
+  "-P PREROUTING ACCEPT",
+  `-N ${CHAIN}`,
+  `-N ${OTHER}`,
+  "-N CNI-HOSTPORT-DNAT",
+  "-N CNI-HOSTPORT-SETMARK",
+  "-A PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT",
+  `-A ${CHAIN} -s 10.1.2.0/24 -p tcp -m tcp --dport 80 -j CNI-HOSTPORT-SETMARK`,
+  `-A ${OTHER} -p tcp -m tcp --dport 81 -j DNAT --to-destination 10.9.9.9:80`,
+  `-A CNI-HOSTPORT-DNAT -p tcp -m comment --comment "dnat name: \\"k8-x\\" id: \\"abc\\"" -m multiport --dports 80 -j ${CHAIN}`,
+  `-A CNI-HOSTPORT-DNAT -p tcp -m comment --comment "dnat name: \\"k8-xy\\" id: \\"def\\"" -m multiport --dports 81 -j ${OTHER}`,
+];
+
+test("of the plugins' rules, those of our network go in an order in which they can, and nobody else's", () => {
+  deepEqual(pluginRules(LISTED, "k8-x").map(deletionOf), [
+    [
+      "-D",
+      "CNI-HOSTPORT-DNAT",
+      "-p",
+      "tcp",
+      "-m",
+      "comment",
+      "--comment",
+      'dnat name: "k8-x" id: "abc"',
+      "-m",
+      "multiport",
+      "--dports",
+      "80",
+      "-j",
+      CHAIN,
+    ],
+    ["-D", CHAIN, "-s", "10.1.2.0/24", "-p", "tcp", "-m", "tcp", "--dport", "80", "-j", "CNI-HOSTPORT-SETMARK"],
+    ["-X", CHAIN],
+  ]);
+  deepEqual(pluginRules(LISTED, "k8-z"), []);
+});
+
+test("words are separated by blanks unless they are quoted", () => {
+  deepEqual(wordsOf(String.raw`-A x --comment "a \"b\" \\c" ""`), ["-A", "x", "--comment", String.raw`a "b" \c`, ""]);
+});
+
+test("routes are read from the kernel's table, whose addresses stand backwards", () => {
+  const table = [
+    "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT",
+    "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0",
+    "k8-x\t0003F40A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0",
+    "",
+  ].join("\n");
+  deepEqual(parseRoutes(table), [
+    { link: "eth0", destination: "0.0.0.0/0" },
+    { link: "k8-x", destination: "10.244.3.0/24" },
+  ]);
+});
+
+test("mounts are read from the kernel's table, with what it writes as octal digits", () => {
+  const table = [
+    "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue",
+    "37 36 0:4 net:[4026532281] /run/a\\040b/cni-1 rw shared:2 master:3 - nsfs nsfs rw",
+    "",
+  ].join("\n");
+  deepEqual(parseMounts(table), [
+    { path: "/mnt2", fileSystem: "ext3" },
+    { path: "/run/a b/cni-1", fileSystem: "nsfs" },
+  ]);
+});

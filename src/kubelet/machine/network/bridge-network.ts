@@ -1,0 +1,153 @@
+/**
+ * The Pod network of a cluster on this machine: its CNI configuration, the kernel's forwarding, and three rules of iptables, all of which
+ * carry the bridge's name, by which they are found and taken away again, after whatever end the cluster had. Everything may be repeated.
+ */
+import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files.ts";
+import { sha256 } from "../../../host/hash.ts";
+import { bridgePorts, deleteLink, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network-links.ts";
+import { writePrivateText } from "../../../host/private-files.ts";
+import { removeTree } from "../../../host/shared-directory.ts";
+import { hexOf } from "../images/oci-image.ts";
+import { cniConfiguration, cniFileName, type PodNetwork } from "./cni-configuration.ts";
+import { deletionOf, wordsOf } from "./rule-arguments.ts";
+
+/** A link's name has at most 15 characters. */
+const BRIDGE_PREFIX = "k8-";
+const BRIDGE_NAME_CHARACTERS = 5;
+const BRIDGE_HASH_CHARACTERS = 6;
+
+/** The same for the same cluster, always, and another for every other: of its name what fits, and a hash of where its data is. */
+export function bridgeName(cluster: { readonly name: string; readonly directory: string }): string {
+  const hash = sha256();
+  hash.update(new TextEncoder().encode(`${cluster.name}\0${cluster.directory}`));
+  const readable = cluster.name.replace(/[^a-z0-9]/g, "").slice(0, BRIDGE_NAME_CHARACTERS);
+  return `${BRIDGE_PREFIX}${readable}-${hexOf(hash.digest()).slice(0, BRIDGE_HASH_CHARACTERS)}`;
+}
+
+/** Has everything there that the first Pod needs. Resolves with the configuration's file. */
+export async function prepareNetwork(network: PodNetwork & { readonly configDirectory: string }): Promise<{ readonly configFile: string }> {
+  await allowForwarding();
+  const wanted = rulesOf(network);
+  const present = await ownRules(network.bridge);
+  for (const { table, rule } of present) {
+    if (!wanted.some((one) => one.table === table && one.listed === wordsOf(rule).join(" "))) await deleteRule(table, rule);
+  }
+  for (const { table, chain, rule, listed } of wanted) {
+    if (!present.some((one) => one.table === table && wordsOf(one.rule).join(" ") === listed))
+      await iptables("-t", table, "-I", chain, ...rule);
+  }
+  await makePrivateDirectory(network.addressDirectory);
+  const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
+  await writePrivateText(configFile, cniConfiguration(network));
+  return { configFile };
+}
+
+/** Pods are reached from outside of their bridge only if the machine passes packets on. */
+async function allowForwarding(): Promise<void> {
+  if ((await readSwitch(FORWARDING)) === "1") return;
+  try {
+    await setSwitch(FORWARDING, "1");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot give Pods a network: net.ipv4.ip_forward is not 1 and cannot be set: ${reason}; set it with sysctl`, {
+      cause: error,
+    });
+  }
+}
+
+const FORWARDING = "net/ipv4/ip_forward";
+
+interface OwnRule {
+  readonly table: "nat" | "filter";
+  readonly chain: string;
+  readonly rule: readonly string[];
+  /** As `iptables -S` prints it, without its quotes. */
+  readonly listed: string;
+}
+
+/**
+ * What leaves the bridge for elsewhere goes under the node's address; and where the machine forwards nothing by default (it does not with
+ * Docker on it), what comes from and goes to the bridge is let through.
+ */
+export function rulesOf({ bridge, podCidr }: Pick<PodNetwork, "bridge" | "podCidr">): readonly OwnRule[] {
+  const comment = ["-m", "comment", "--comment", commentOf(bridge)];
+  const rules = [
+    { table: "nat", chain: "POSTROUTING", rule: ["-s", podCidr, "!", "-o", bridge, ...comment, "-j", "MASQUERADE"] },
+    { table: "filter", chain: "FORWARD", rule: ["-i", bridge, ...comment, "-j", "ACCEPT"] },
+    { table: "filter", chain: "FORWARD", rule: ["-o", bridge, ...comment, "-j", "ACCEPT"] },
+  ] as const;
+  return rules.map((one) => ({ ...one, listed: ["-A", one.chain, ...one.rule].join(" ") }));
+}
+
+function commentOf(bridge: string): string {
+  return `${COMMENT_PREFIX}${bridge}`;
+}
+
+const COMMENT_PREFIX = "k8ts:";
+
+/** What Pods of the networks that k8ts made on this machine have, read from the rules of the table "nat". */
+export function claimedRanges(listed: readonly string[], { except }: { readonly except: string }): readonly string[] {
+  return listed.flatMap((rule) => {
+    const words = wordsOf(rule);
+    const isAnother = words.some((word) => word.startsWith(COMMENT_PREFIX) && word !== commentOf(except));
+    const range = words[words.indexOf("-s") + 1];
+    return isAnother && words.includes("-s") && range !== undefined ? [range] : [];
+  });
+}
+
+export interface PresentRule {
+  readonly table: "nat" | "filter";
+  /** As listed: "-A POSTROUTING …", or "-N CNI-…" for a chain. */
+  readonly rule: string;
+}
+
+/** Those that carry the network's name, as far as we made them. */
+async function ownRules(bridge: string): Promise<readonly PresentRule[]> {
+  const tables = ["nat", "filter"] as const;
+  const listed = await Promise.all(tables.map(async (table) => (await iptables("-t", table, "-S")).map((rule) => ({ table, rule }))));
+  return listed.flat().filter(({ rule }) => wordsOf(rule).includes(commentOf(bridge)));
+}
+
+/** The rules of the plugins: those that name the network, and the chains that those lead to, with what is in them. */
+export function pluginRules(listed: readonly string[], network: string): readonly string[] {
+  const naming = listed.filter((rule) => rule.startsWith("-A ") && rule.includes(`name: \\"${network}\\" `));
+  const chains = new Set(naming.flatMap((rule) => CNI_CHAIN.exec(rule)?.[1] ?? []));
+  const inside = listed.filter((rule) => chains.has(rule.split(" ")[1] ?? "") && rule.startsWith("-A ") && !naming.includes(rule));
+  return [...naming, ...inside, ...[...chains].filter((chain) => listed.includes(`-N ${chain}`)).map((chain) => `-N ${chain}`)];
+}
+
+/** Those of one Pod. "CNI-HOSTPORT-…" are everybody's. */
+const CNI_CHAIN = / -j (CNI-(?:DN-)?[0-9a-f]{16,})/;
+
+/** One that is not there any more is fine. */
+async function deleteRule(table: string, rule: string): Promise<void> {
+  await iptables("-t", table, ...deletionOf(rule)).catch(async (error: unknown) => {
+    if ((await iptables("-t", table, "-S")).includes(rule)) throw error;
+  });
+}
+
+export interface NetworkLeftovers {
+  readonly links: readonly string[];
+  readonly rules: readonly PresentRule[];
+}
+
+/** What is there of a cluster's network. */
+export async function networkLeftovers(bridge: string): Promise<NetworkLeftovers> {
+  const links = (await linkExists(bridge)) ? [bridge, ...(await bridgePorts(bridge))] : [];
+  const nat = await iptables("-t", "nat", "-S");
+  const plugins = pluginRules(nat, bridge).map((rule) => ({ table: "nat" as const, rule }));
+  return { links, rules: [...(await ownRules(bridge)), ...plugins] };
+}
+
+/** Takes away all of it. Pods that still run are cut off. */
+export async function removeNetwork(
+  network: Pick<PodNetwork, "bridge" | "addressDirectory"> & { readonly configDirectory: string },
+): Promise<void> {
+  const { links, rules } = await networkLeftovers(network.bridge);
+  for (const { table, rule } of rules) await deleteRule(table, rule);
+  // The bridge comes first in the list and is deleted last: nothing is plugged into a bridge that is not there.
+  for (const link of links.toReversed()) await deleteLink(link);
+  await removeTree(network.addressDirectory);
+  const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
+  if (await fileExists(configFile)) await removeFile(configFile);
+}

@@ -1,0 +1,49 @@
+/**
+ * The addresses of this node's Pods, chosen once and kept in a file, so that a cluster has the same after every start. They are others only
+ * if somebody took them meanwhile. What other clusters of this machine have is read from their rules, which are there before their first
+ * Pod and as long as their network is.
+ */
+import { readWhole } from "../../../host/files.ts";
+import { iptables, ipv4Routes } from "../../../host/network-links.ts";
+import { writePrivateText } from "../../../host/private-files.ts";
+import { claimedRanges } from "./bridge-network.ts";
+import { choosePodSubnet } from "./pod-subnet.ts";
+
+export interface PodCidrOptions {
+  /** Where the choice is kept. */
+  readonly file: string;
+  /** Of this cluster, whose own routes and rules do not count. */
+  readonly bridge: string;
+}
+
+export interface PodCidr {
+  /** "10.244.0.0/16": of all nodes that the cluster may have. */
+  readonly clusterCidr: string;
+  /** "10.244.0.0/24": of this node. */
+  readonly podCidr: string;
+  /** The node's own address on the bridge: the first. */
+  readonly gateway: string;
+}
+
+export async function choosePodCidr({ file, bridge }: PodCidrOptions): Promise<PodCidr> {
+  const routes = (await ipv4Routes()).filter(({ link }) => link !== bridge).map(({ destination }) => destination);
+  const claimed = claimedRanges(await iptables("-t", "nat", "-S"), { except: bridge });
+  const kept = await keptIn(file);
+  const chosen = choosePodSubnet({ ...(kept === undefined ? {} : { preferred: kept }), taken: [...routes, ...claimed] });
+  if (chosen === undefined)
+    throw new Error("Cannot give Pods a network: this machine has routes or rules for all of 10.128.0.0/9, where one is looked for");
+  if (chosen !== kept) await writePrivateText(file, `${chosen}\n`);
+  const first = chosen.split(".").slice(0, 2).join(".");
+  return { clusterCidr: chosen, podCidr: `${first}.0.0/24`, gateway: `${first}.0.1` };
+}
+
+async function keptIn(file: string): Promise<string | undefined> {
+  const text = await readWhole(file).then(
+    (bytes) => new TextDecoder().decode(bytes).trim(),
+    () => "",
+  );
+  return KEPT.test(text) ? text : undefined;
+}
+
+/** As it was written here; anything else is chosen anew. */
+const KEPT = /^10\.\d{1,3}\.0\.0\/16$/;

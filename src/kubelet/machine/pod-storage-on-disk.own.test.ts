@@ -1,0 +1,75 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Pod, Volume } from "../../api/generated/core/v1.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
+import type { MountedVolume } from "../pod-volumes.ts";
+import { PodStorageOnDisk, VOLUME_USAGE_KEPT_MS } from "./pod-storage-on-disk.ts";
+
+const VOLUMES: readonly Volume[] = [
+  { name: "disk", emptyDir: {} },
+  { name: "memory", emptyDir: { medium: "Memory" } },
+  { name: "settings", configMap: { name: "settings" } },
+  { name: "foreign", hostPath: { path: "/" } },
+  { name: "later", emptyDir: {} },
+];
+const POD: Pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "web", namespace: "default", uid: "u-1" },
+  spec: { containers: [], volumes: [...VOLUMES] },
+};
+
+let root: string;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "k8ts-storage-"));
+  for (const name of ["disk", "memory", "settings", "pods/u-1", "logs/default_web_u-1/main"])
+    await mkdir(join(root, name), { recursive: true });
+  await writeFile(join(root, "disk", "a"), "x");
+  await writeFile(join(root, "pods", "u-1", "etc-hosts"), "127.0.0.1 localhost\n");
+  for (const name of ["0.log", "1.log"]) await writeFile(join(root, "logs", "default_web_u-1", "main", name), "x\n");
+});
+after(() => rm(root, { recursive: true }));
+
+function aStorage() {
+  const clock = virtualClock();
+  const at = (name: string, isForeign = false): [string, MountedVolume] => [
+    name,
+    { path: isForeign ? "/" : join(root, name), isReadOnly: false, isForeign },
+  ];
+  const mounted = new Map([at("disk"), at("memory"), at("settings"), at("foreign", true)]);
+  const directories = { logs: join(root, "logs"), pods: join(root, "pods") };
+  return { clock, storage: new PodStorageOnDisk({ clock, directories, volumes: { mounted: () => mounted } }) };
+}
+
+test("the volumes that are the Pod's are counted with their disks, its logs by container, and its hosts file", async () => {
+  const { volumes, logs, hostsFile } = await aStorage().storage.of(POD);
+
+  deepEqual(
+    volumes.map(({ name, isEphemeral, used }) => [name, isEphemeral, used?.inodesUsed]),
+    [
+      ["disk", true, 2],
+      ["memory", false, 1],
+      ["settings", true, 1],
+    ],
+  );
+  ok(volumes.every(({ filesystem }) => filesystem.capacityBytes > 0));
+  deepEqual(
+    [...logs].map(([name, { inodesUsed }]) => [name, inodesUsed]),
+    [["main", 2]],
+  );
+  equal(hostsFile?.inodesUsed, 1);
+});
+
+test("what was found in a volume is good for a minute", async () => {
+  const { clock, storage } = aStorage();
+  const inodes = async () => (await storage.of(POD)).volumes[0]?.used?.inodesUsed;
+  const before = await inodes();
+  await writeFile(join(root, "disk", "b"), "x");
+
+  equal(await inodes(), before);
+  await clock.advance(VOLUME_USAGE_KEPT_MS);
+  equal(await inodes(), (before ?? 0) + 1);
+});

@@ -1,0 +1,202 @@
+/**
+ * The volumes of this node's Pods on its disks, kept up to date while they are mounted. What is there is found on the disk and in the
+ * kernel's table of mounts, so a kubelet that starts anew, or after it was killed, goes on where the last one was: mounting again changes
+ * nothing that is right. Of one Pod one thing is done at a time. An update that fails leaves what was there and is tried again.
+ *
+ * Not here: what a volume holds (volumes/), and which Pods there are. Whoever mounts a Pod has registered it with the references.
+ */
+import type { Container, EphemeralContainer, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
+import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
+import { eitherOf, NO_LONGER_WANTED } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { deepEqual } from "../../../base/deep.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { makeDirectories, namesIn, realPathOf, removeTree } from "../../../host/shared-directory.ts";
+import { unmountUnder } from "../../../host/mounts.ts";
+import { ContainerConfigError, MountError } from "../../pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../../pod-volumes.ts";
+import type { References } from "../../references.ts";
+import type { ServiceAccountTokens } from "../../service-account-tokens.ts";
+import { usedVolumes } from "../../volumes/used-volumes.ts";
+import { kindOf } from "../../volumes/volume-kind.ts";
+import { setUpEmptyVolume } from "./empty-volume.ts";
+import { setUpFilesVolume, type FileSources } from "./files-volume.ts";
+import { checkHostPath } from "./host-volume.ts";
+import { PARENT_MODE, PodDirectories } from "./pod-directories.ts";
+import { checkSubPath, mountSubPath } from "./sub-paths.ts";
+import { startUpdates, type Updates } from "./updates.ts";
+
+export interface PodVolumesOptions {
+  /** /var/lib/kubelet, say. Is made if it is missing. */
+  readonly rootDirectory: string;
+  readonly references: Pick<References, "configMap" | "secret" | "listen">;
+  readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
+  /** What the node has for Pods, as it is now. */
+  nodeAllocatable(): ResourceList;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVolumes> {
+  await makeDirectories(options.rootDirectory, PARENT_MODE);
+  return new PodVolumesOnDisk(options, new PodDirectories(await realPathOf(options.rootDirectory)));
+}
+
+interface MountedPod {
+  pod: Pod;
+  readonly volumes: Map<string, MountedVolume>;
+  /** Aborted when it is to be unmounted. */
+  readonly stop: AbortController;
+}
+
+class PodVolumesOnDisk implements PodVolumes {
+  readonly #options: PodVolumesOptions;
+  readonly #directories: PodDirectories;
+  readonly #pods = new Map<string, MountedPod>();
+  /** What is being done to a Pod, by its uid, and what comes after it. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #updates: Updates;
+  readonly #listening: readonly Disposable[];
+
+  constructor(options: PodVolumesOptions, directories: PodDirectories) {
+    this.#options = options;
+    this.#directories = directories;
+    this.#updates = startUpdates({ clock: options.clock, log: options.log, update: (podUid) => this.#bringUpToDate(podUid) });
+    const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
+    this.#listening = [options.references.listen(changed), options.tokens.listen(changed)];
+  }
+
+  async mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>> {
+    signal.throwIfAborted();
+    const podUid = uidOf(pod);
+    const mounted = this.#pods.get(podUid) ?? this.#begin(podUid, pod);
+    this.#replace(mounted, pod);
+    const missing = (): readonly Volume[] => usedVolumes(pod).filter(({ name }) => !mounted.volumes.has(name));
+    if (missing().length === 0) return mounted.volumes;
+    return this.#inTurn(podUid, async () => {
+      const either = eitherOf(signal, mounted.stop.signal) ?? signal;
+      const results = await Promise.allSettled(missing().map((volume) => this.#mountOne(mounted, volume, either)));
+      signal.throwIfAborted();
+      for (const result of results) if (result.status === "rejected") throw result.reason;
+      return mounted.volumes;
+    });
+  }
+
+  mounted(podUid: string): ReadonlyMap<string, MountedVolume> | undefined {
+    return this.#pods.get(podUid)?.volumes;
+  }
+
+  update(pod: Pod): void {
+    const mounted = this.#pods.get(uidOf(pod));
+    if (mounted !== undefined) this.#replace(mounted, pod);
+  }
+
+  async subPath(pod: Pod, container: Container | EphemeralContainer, mount: VolumeMount, expanded: string): Promise<string> {
+    checkSubPath(expanded);
+    const podUid = uidOf(pod);
+    const volume = this.#pods.get(podUid)?.volumes.get(mount.name);
+    if (volume === undefined)
+      throw new ContainerConfigError(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+    if (expanded === "") return volume.path;
+    const index = (container.volumeMounts ?? []).findIndex(({ mountPath }) => mountPath === mount.mountPath);
+    const place = { volume: mount.name, container: container.name };
+    const target = this.#directories.subPath(podUid, { ...place, index });
+    return mountSubPath({ ...place, volumePath: volume.path, path: expanded, target }, this.#options.log);
+  }
+
+  async unmount(podUid: string, { keepsFiles } = { keepsFiles: false }): Promise<void> {
+    const directory = this.#directories.pod(podUid);
+    this.#pods.get(podUid)?.stop.abort(NO_LONGER_WANTED);
+    this.#pods.delete(podUid);
+    this.#updates.forget(podUid);
+    this.#options.tokens.forget(podUid);
+    await this.#inTurn(podUid, async () => {
+      // Never the other way round: what is still mounted would be emptied, and may be a directory of the machine.
+      await unmountUnder(directory);
+      if (!keepsFiles) await removeTree(directory);
+    });
+  }
+
+  pods(): Promise<readonly string[]> {
+    return namesIn(this.#directories.pods);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const listening of this.#listening) listening[Symbol.dispose]();
+    for (const { stop } of this.#pods.values()) stop.abort(NO_LONGER_WANTED);
+    this.#pods.clear();
+    await this.#updates[Symbol.asyncDispose]();
+    await Promise.allSettled(this.#turns.values());
+  }
+
+  #begin(podUid: string, pod: Pod): MountedPod {
+    const mounted = { pod, volumes: new Map<string, MountedVolume>(), stop: new AbortController() };
+    this.#pods.set(podUid, mounted);
+    return mounted;
+  }
+
+  #replace(mounted: MountedPod, pod: Pod): void {
+    const { labels, annotations } = mounted.pod.metadata;
+    const isShownDifferently = !deepEqual(labels, pod.metadata.labels) || !deepEqual(annotations, pod.metadata.annotations);
+    mounted.pod = pod;
+    if (isShownDifferently && mounted.volumes.size > 0) this.#updates.want(uidOf(pod));
+  }
+
+  async #mountOne(mounted: MountedPod, volume: Volume, signal: AbortSignal): Promise<void> {
+    try {
+      mounted.volumes.set(volume.name, await this.#setUp(mounted.pod, volume, signal));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : ${why}`, { cause: error });
+    }
+  }
+
+  async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
+    const kind = kindOf(volume);
+    if (kind.is === "host") {
+      await checkHostPath(kind.source);
+      return { path: kind.source.path, isReadOnly: false, isForeign: true };
+    }
+    const path = this.#directories.volume(uidOf(pod), kind.directory, volume.name);
+    if (kind.is === "empty") {
+      const readyDirectory = this.#directories.readyDirectory(uidOf(pod), volume.name);
+      await setUpEmptyVolume({ pod, source: kind.source, path, readyDirectory, nodeAllocatable: this.#options.nodeAllocatable() });
+      return { path, isReadOnly: false, isForeign: false };
+    }
+    await setUpFilesVolume({ pod, volume, inMemory: kind.inMemory, path }, this.#sources(), signal);
+    return { path, isReadOnly: true, isForeign: false };
+  }
+
+  #sources(): FileSources {
+    return { ...this.#options, nodeAllocatable: this.#options.nodeAllocatable() };
+  }
+
+  /** All volumes of files that the Pod has by now. Rejects with the first failure, after all were tried. */
+  async #bringUpToDate(podUid: string): Promise<void> {
+    await this.#inTurn(podUid, async () => {
+      const mounted = this.#pods.get(podUid);
+      if (mounted === undefined) return;
+      const { pod, volumes, stop } = mounted;
+      const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && kindOf(volume).is === "files");
+      const results = await Promise.allSettled(present.map((volume) => this.#setUp(pod, volume, stop.signal)));
+      for (const result of results) if (result.status === "rejected" && !stop.signal.aborted) throw result.reason;
+    });
+  }
+
+  #inTurn<T>(podUid: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(podUid);
+    const turn = before === undefined ? work() : before.then(work, work);
+    // Who comes next does not mind how it went.
+    const ended = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(podUid, ended);
+    void ended.then(() => this.#turns.get(podUid) === ended && this.#turns.delete(podUid));
+    return turn;
+  }
+}
+
+function uidOf({ metadata }: Pod): string {
+  return metadata.uid ?? "";
+}

@@ -1,0 +1,326 @@
+/**
+ * Probes the containers of one Pod: each probe has one timer and nothing under way but one question. What comes of it decides whether a
+ * container is started and ready, and which one has to be restarted; whoever sees to the Pod is told only when that changes.
+ * Not here: what an answer changes and when the next is due (probe-state.ts), asking (run-probe.ts).
+ */
+import type { Container, Pod, Probe } from "../../api/generated/core/v1.ts";
+import { isSidecar } from "../../api/core/v1/pod/containers.ts";
+import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
+import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { EventRecorder } from "../../client/events/event-recorder.ts";
+import type { ExecRuntime } from "../exec-in.ts";
+import type { RuntimeContainer, SandboxStatus } from "../runtime.ts";
+import { isRunning, newestContainer } from "../runtime-containers.ts";
+import { messageOf, tellContainer } from "../telling.ts";
+import type { ProbeActions, ProbeAnswer } from "./probe-actions.ts";
+import type { CountedProbe, ProbeMetrics } from "./probe-metrics.ts";
+import {
+  afterAnswer,
+  newProbeState,
+  nextProbeAtMs,
+  periodMs,
+  PROBE_KINDS,
+  probeOf,
+  probeTitle,
+  type ProbeKind,
+  type ProbeState,
+} from "./probe-state.ts";
+import { runProbe } from "./run-probe.ts";
+
+/** How often a question that could not even be asked is tried before it is let go until the next beat. Upstream's number. */
+const TRIES_MAX = 3;
+
+export interface PodProberOptions {
+  readonly runtime: ExecRuntime & { readonly version: string };
+  readonly actions: ProbeActions | undefined;
+  readonly recorder: EventRecorder;
+  readonly hostIps: readonly string[];
+  readonly clock: Clock;
+  readonly random: Random;
+  /** When the kubelet began: probes of Pods that it finds then are spread over their periods. */
+  readonly startedAtMs: number;
+  /** Absent: nobody counts. */
+  readonly metrics?: ProbeMetrics | undefined;
+  /** Something is known that was not. */
+  onChange(): void;
+}
+
+/** What is there when somebody looks. */
+export interface ProbedPod {
+  readonly pod: Pod;
+  readonly sandbox: SandboxStatus | undefined;
+  /** Containers of which a start is under way, by name. */
+  readonly starting: ReadonlySet<string>;
+}
+
+/** The probes of one kind of one container, whichever attempt it is at. */
+interface Probing {
+  readonly kind: ProbeKind;
+  readonly name: string;
+  readonly beatAtMs: number;
+  containerId: string | undefined;
+  state: ProbeState;
+  dueAtMs: number | undefined;
+  timer: AbortController | undefined;
+  asking: AbortController | undefined;
+}
+
+/** Why a container has to be restarted, by its id. */
+export type Unhealthy = ReadonlyMap<string, "startup" | "liveness">;
+
+export class PodProber {
+  readonly #options: PodProberOptions;
+  readonly #beganAtMs: number;
+  readonly #probings = new Map<string, Probing>();
+  /** What was told before this kubelet came, by the id of the container. */
+  readonly #told: ReadonlyMap<string, { readonly isReady: boolean; readonly isStarted: boolean }>;
+  #seen: ProbedPod | undefined;
+  #isEnding = false;
+
+  constructor(pod: Pod, options: PodProberOptions) {
+    this.#options = options;
+    this.#beganAtMs = options.clock.now();
+    const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
+    this.#told = new Map(
+      statuses.map(({ containerID = "", ready, started }) => [containerID, { isReady: ready, isStarted: started === true }]),
+    );
+  }
+
+  /** Returns the same with what is known of each container, and sees to it that more is. */
+  observe(seen: ProbedPod): SandboxStatus | undefined {
+    this.#seen = seen;
+    const { sandbox } = seen;
+    for (const container of probedContainers(seen.pod)) {
+      for (const kind of PROBE_KINDS) {
+        const probe = probeOf(container, kind);
+        if (probe !== undefined) this.#follow(this.#probing(container.name, kind, probe), newestContainer(sandbox, container.name));
+      }
+    }
+    for (const probing of this.#probings.values()) this.#schedule(probing);
+    if (isTerminal(seen.pod)) this.#forgetCounts(this.#probings.values());
+    if (sandbox === undefined) return undefined;
+    return { ...sandbox, containers: sandbox.containers.map((known) => this.#shown(known)) };
+  }
+
+  /** Those that run and must not go on like this. */
+  get unhealthy(): Unhealthy {
+    const found = new Map<string, "startup" | "liveness">();
+    for (const { kind, state, containerId } of this.#probings.values())
+      if (kind !== "readiness" && state.result === "failure" && containerId !== undefined) found.set(containerId, kind);
+    return found;
+  }
+
+  /** The Pod is to end: nothing of it is restarted any more. */
+  end(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    for (const probing of this.#probings.values()) {
+      if (probing.kind === "readiness") continue;
+      probing.asking?.abort(NO_LONGER_WANTED);
+      if (probing.state.result === "failure") probing.state = { ...probing.state, result: "success" };
+      this.#schedule(probing);
+      this.#forgetCounts([probing]);
+    }
+  }
+
+  stop(): void {
+    this.#forgetCounts(this.#probings.values());
+    this.#seen = undefined;
+    for (const { timer, asking } of this.#probings.values()) {
+      timer?.abort(NO_LONGER_WANTED);
+      asking?.abort(NO_LONGER_WANTED);
+    }
+    this.#probings.clear();
+  }
+
+  // ── which container ───────────────────────────────────────────────────────────────────────────────
+
+  #probing(name: string, kind: ProbeKind, probe: Probe): Probing {
+    const key = `${kind} ${name}`;
+    const known = this.#probings.get(key);
+    if (known !== undefined) return known;
+    const beatAtMs = this.#beganAtMs + this.#firstBeatMs(probe);
+    const state = newProbeState(kind);
+    const probing: Probing = {
+      kind,
+      name,
+      beatAtMs,
+      containerId: undefined,
+      state,
+      dueAtMs: undefined,
+      timer: undefined,
+      asking: undefined,
+    };
+    this.#probings.set(key, probing);
+    return probing;
+  }
+
+  /** A period after the Pod came; of those that a kubelet finds when it begins, by chance within it, so that they do not beat together. */
+  #firstBeatMs(probe: Probe): number {
+    const { random, startedAtMs } = this.#options;
+    const period = periodMs(probe);
+    return this.#beganAtMs - startedAtMs < period ? random.fraction() * period : period;
+  }
+
+  /** Of another attempt nothing is known yet. */
+  #follow(probing: Probing, known: RuntimeContainer | undefined): void {
+    if (known === undefined || known.id === probing.containerId) return;
+    probing.asking?.abort(NO_LONGER_WANTED);
+    probing.asking = undefined;
+    probing.containerId = known.id;
+    probing.state = newProbeState(probing.kind, this.#told.get(this.#fullId(known.id)));
+  }
+
+  #fullId(id: string): string {
+    const { version } = this.#options.runtime;
+    return `${version.slice(0, version.indexOf("://"))}://${id}`;
+  }
+
+  #shown(known: RuntimeContainer): RuntimeContainer {
+    if (!isRunning(known)) return known;
+    const started = this.#isStarted(known);
+    const readiness = this.#stateOf(known, "readiness");
+    return { ...known, started, ready: started && (readiness === undefined || readiness.result === "success") };
+  }
+
+  #isStarted(known: RuntimeContainer): boolean {
+    // Until its hook is over it has not started.
+    if (!isRunning(known) || this.#seen?.starting.has(known.name) === true) return false;
+    const startup = this.#stateOf(known, "startup");
+    return startup === undefined || startup.result === "success";
+  }
+
+  #stateOf({ name, id }: RuntimeContainer, kind: ProbeKind): ProbeState | undefined {
+    const probing = this.#probings.get(`${kind} ${name}`);
+    return probing?.containerId === id ? probing.state : undefined;
+  }
+
+  // ── when ──────────────────────────────────────────────────────────────────────────────────────────
+
+  #schedule(probing: Probing): void {
+    const { clock } = this.#options;
+    if (probing.asking !== undefined) return;
+    const dueAtMs = this.#dueAtMs(probing);
+    if (dueAtMs === probing.dueAtMs && (dueAtMs === undefined || probing.timer !== undefined)) return;
+    probing.timer?.abort(NO_LONGER_WANTED);
+    probing.timer = undefined;
+    probing.dueAtMs = dueAtMs;
+    if (dueAtMs === undefined) return;
+    const timer = new AbortController();
+    probing.timer = timer;
+    clock.sleep(Math.max(0, dueAtMs - clock.now()), timer.signal).then(
+      () => void this.#probe(probing, dueAtMs),
+      () => undefined, // Something has changed.
+    );
+  }
+
+  #dueAtMs({ name, kind, state, beatAtMs, containerId }: Probing): number | undefined {
+    const { pod, sandbox } = this.#seen ?? {};
+    const known = newestContainer(sandbox, name);
+    const container = pod === undefined ? undefined : probedContainers(pod).find((candidate) => candidate.name === name);
+    const probe = container === undefined ? undefined : probeOf(container, kind);
+    if (probe === undefined || known === undefined || known.id !== containerId) return undefined;
+    const runningSinceMs = known.state.is === "running" && !this.#isHeld(known) ? known.state.startedAtMs : undefined;
+    const nowMs = this.#options.clock.now();
+    return nextProbeAtMs({
+      kind,
+      probe,
+      state,
+      runningSinceMs,
+      isStarted: this.#isStarted(known),
+      isEnding: this.#isEnding,
+      beatAtMs,
+      nowMs,
+    });
+  }
+
+  /** Its hook is still under way. */
+  #isHeld({ name }: RuntimeContainer): boolean {
+    return this.#seen?.starting.has(name) === true;
+  }
+
+  // ── asking ────────────────────────────────────────────────────────────────────────────────────────
+
+  async #probe(probing: Probing, dueAtMs: number): Promise<void> {
+    const asking = new AbortController();
+    probing.timer = undefined;
+    probing.dueAtMs = undefined;
+    probing.asking = asking;
+    const answer = await this.#ask(probing, asking.signal);
+    // Of another container, or of none that anybody wants to know about.
+    if (asking.signal.aborted) {
+      if (probing.asking === asking) probing.asking = undefined;
+      return;
+    }
+    probing.asking = undefined;
+    const before = probing.state;
+    probing.state = { ...before, probedAtMs: dueAtMs };
+    const probe = this.#definition(probing)?.probe;
+    if (answer !== undefined && probe !== undefined)
+      probing.state = afterAnswer(probing.state, {
+        kind: probing.kind,
+        probe,
+        answer: answer.result === "failure" ? "failure" : "success",
+      });
+    if (probing.state.result === before.result) this.#schedule(probing);
+    else this.#options.onChange();
+  }
+
+  /** Undefined: it could not be asked. Never rejects. */
+  async #ask(probing: Probing, signal: AbortSignal): Promise<ProbeAnswer | undefined> {
+    const { pod, sandbox } = this.#seen ?? {};
+    const { containerId } = probing;
+    const definition = this.#definition(probing);
+    if (pod === undefined || definition === undefined || containerId === undefined) return undefined;
+    const podIp = (pod.spec?.hostNetwork === true ? this.#options.hostIps[0] : sandbox?.ips[0]) ?? "";
+    let failure: unknown;
+    const askedAtMs = this.#options.clock.monotonic();
+    for (let tries = 0; tries < TRIES_MAX && !signal.aborted; tries++) {
+      try {
+        const answer = await runProbe(definition.probe, { container: definition.container, containerId, podIp }, this.#options, signal);
+        if (!signal.aborted) this.#tell(pod, probing, answer, askedAtMs);
+        return answer;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    if (!signal.aborted) this.#tellProblem(pod, probing, `probe errored and resulted in unknown state: ${messageOf(failure)}`);
+    return undefined;
+  }
+
+  #definition({ name, kind }: Probing): { readonly container: Container; readonly probe: Probe } | undefined {
+    const container = this.#seen && probedContainers(this.#seen.pod).find((candidate) => candidate.name === name);
+    const probe = container && probeOf(container, kind);
+    return container === undefined || probe === undefined ? undefined : { container, probe };
+  }
+
+  #tell(pod: Pod, probing: Probing, { result, output }: ProbeAnswer, askedAtMs: number): void {
+    const { metrics, clock } = this.#options;
+    metrics?.ended(counted(pod, probing), result === "failure" ? "failed" : "successful", clock.monotonic() - askedAtMs);
+    if (result === "failure") this.#tellProblem(pod, probing, `probe failed: ${output}`);
+    else if (result === "warning") this.#tellProblem(pod, probing, `probe warning: ${output}`, "ProbeWarning");
+  }
+
+  #tellProblem(pod: Pod, { name, kind }: Probing, message: string, reason = "Unhealthy"): void {
+    tellContainer(this.#options.recorder, pod, name, { type: "Warning", reason, message: `${probeTitle(kind)} ${message}` });
+  }
+
+  /** Those that will not be asked any more. */
+  #forgetCounts(probings: Iterable<Probing>): void {
+    const { metrics } = this.#options;
+    const pod = this.#seen?.pod;
+    if (metrics === undefined || pod === undefined) return;
+    for (const probing of probings) metrics.removed(counted(pod, probing));
+  }
+}
+
+function counted(pod: Pod, { name, kind }: Probing): CountedProbe {
+  return { pod, container: name, kind };
+}
+
+/** Those that run for as long as their Pod. */
+function probedContainers({ spec }: Pod): readonly Container[] {
+  return [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isSidecar)];
+}

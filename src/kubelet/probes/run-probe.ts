@@ -1,0 +1,93 @@
+/**
+ * Asks a container once how it is, within the time that its probe allows. What the container says or does not say is an answer; only what
+ * keeps the kubelet from asking at all (a command that cannot be run, a port that there is not) rejects.
+ */
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
+import type { Container, Probe } from "../../api/generated/core/v1.ts";
+import type { Clock } from "../../base/clock.ts";
+import { formatSeconds } from "../back-off.ts";
+import { execIn, type ExecRuntime } from "../exec-in.ts";
+import { ProbeTimeout, type ProbeActions, type ProbeAnswer } from "./probe-actions.ts";
+import { containerPort, httpRequestOf } from "./probe-requests.ts";
+
+const SECOND_MS = 1000;
+
+export interface ProbeTarget {
+  readonly container: Container;
+  readonly containerId: string;
+  /** "" if it has none. */
+  readonly podIp: string;
+}
+
+export interface RunProbeOptions {
+  readonly runtime: ExecRuntime;
+  readonly actions: ProbeActions | undefined;
+  readonly clock: Clock;
+}
+
+/** `signal`: nobody wants to know any more. */
+export async function runProbe(
+  probe: Probe,
+  target: ProbeTarget,
+  { runtime, actions, clock }: RunProbeOptions,
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
+  const timeoutMs = Math.max(1, probe.timeoutSeconds ?? 1) * SECOND_MS;
+  if (probe.exec !== undefined) {
+    const command = expanded(probe.exec.command ?? [], target.container);
+    return runCommand(command, target, { runtime, clock, timeoutMs }, signal);
+  }
+  if (actions === undefined) throw new Error("there is no way into the network of Pods");
+  return within(timeoutMs, { clock, signal }, (probing) => ask(probe, target, actions, probing));
+}
+
+async function ask(probe: Probe, { container, podIp }: ProbeTarget, actions: ProbeActions, signal: AbortSignal): Promise<ProbeAnswer> {
+  const { httpGet, tcpSocket, grpc } = probe;
+  if (httpGet !== undefined) return actions.http(httpRequestOf(httpGet, container, { podIp, purpose: "probe" }), signal);
+  if (tcpSocket !== undefined) {
+    const { host = "" } = tcpSocket;
+    return actions.tcp(host === "" ? podIp : host, containerPort(tcpSocket.port, container), signal);
+  }
+  if (grpc !== undefined) return actions.grpc(podIp, grpc.port, grpc.service ?? "", signal);
+  throw new Error(`missing probe handler for ${container.name}`);
+}
+
+async function runCommand(
+  command: readonly string[],
+  { containerId }: ProbeTarget,
+  { runtime, clock, timeoutMs }: { readonly runtime: ExecRuntime; readonly clock: Clock; readonly timeoutMs: number },
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
+  const { exitCode, output } = await execIn(containerId, command, { runtime, clock, timeoutMs }, signal);
+  if (exitCode === undefined) {
+    const said = `command timed out: ${quoteGo(command.join(" "))} timed out after ${formatSeconds(timeoutMs)}`;
+    return { result: "failure", output: said };
+  }
+  return { result: exitCode === 0 ? "success" : "failure", output };
+}
+
+/** Only variables that have a value of their own; `$$` is a dollar. As upstream: what comes from elsewhere is not known here. */
+function expanded(command: readonly string[], { env = [] }: Container): readonly string[] {
+  const values = new Map(env.flatMap(({ name, value, valueFrom }) => (valueFrom === undefined ? [[name, value ?? ""] as const] : [])));
+  return command.map((word) =>
+    word.replace(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) => (name === undefined ? "$" : (values.get(name) ?? whole))),
+  );
+}
+
+async function within<T>(
+  timeoutMs: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const time = new AbortController();
+  const over = new AbortController();
+  clock.sleep(timeoutMs, over.signal).then(
+    () => time.abort(new ProbeTimeout(timeoutMs)),
+    () => undefined, // It was done in time.
+  );
+  try {
+    return await work(AbortSignal.any([time.signal, signal]));
+  } finally {
+    over.abort();
+  }
+}

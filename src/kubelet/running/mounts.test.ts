@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Container, VolumeMount } from "../../api/generated/core/v1.ts";
+import type { MountRun } from "../container-run.ts";
+import { ContainerConfigError } from "../pod-machine.ts";
+import { needsHostsFile, terminationMessageOf, volumeMountsOf, type MountsView } from "./mounts.ts";
+import { aContainer, aPod, aView, aVolume } from "./testing/views.ts";
+
+const mounted = new Map([
+  ["data", aVolume("/vol/data")],
+  ["config", aVolume("/vol/config", { isReadOnly: true })],
+]);
+
+function mountsOf(mount: Partial<VolumeMount>, view: Partial<MountsView> = {}): Promise<readonly MountRun[]> {
+  const container = aContainer({ volumeMounts: [{ name: "data", mountPath: "/data", ...mount }] });
+  const environment = new Map([
+    ["POD_NAME", "web-0"],
+    ["EMPTY", ""],
+    ["UP", ".."],
+    ["ROOT", "/etc"],
+  ]);
+  return volumeMountsOf({ ...aView(), container, environment, mounted, supportsRecursiveReadOnly: false, ...view });
+}
+
+const plain: MountRun = { hostPath: "/vol/data", containerPath: "/data", readOnly: false, propagation: "private" };
+
+const rows: readonly (readonly [claim: string, mount: Partial<VolumeMount>, run: Partial<MountRun>])[] = [
+  ["a volume is mounted where it is to be", {}, {}],
+  ["a path that is not absolute begins at the root", { mountPath: "data" }, {}],
+  ["read-only if the mount says so", { readOnly: true }, { readOnly: true }],
+  ["read-only if the volume is", { name: "config" }, { hostPath: "/vol/config", readOnly: true }],
+  ["a part of the volume", { subPath: "a/b" }, { hostPath: "/safe/data/a/b" }],
+  ["a part by a variable", { subPathExpr: "logs/$(POD_NAME)/$$(x)" }, { hostPath: "/safe/data/logs/web-0/$(x)" }],
+  ["dots inside of names are no way out", { subPath: "..a/b.." }, { hostPath: "/safe/data/..a/b.." }],
+  ["private", { mountPropagation: "None" }, {}],
+  ["from the host", { mountPropagation: "HostToContainer" }, { propagation: "host-to-container" }],
+  ["both ways", { mountPropagation: "Bidirectional" }, { propagation: "bidirectional" }],
+  ["recursively read-only where possible, which it is not", { readOnly: true, recursiveReadOnly: "IfPossible" }, { readOnly: true }],
+  ["not recursively read-only", { recursiveReadOnly: "Disabled" }, {}],
+];
+
+for (const [claim, mount, run] of rows) {
+  test(`mount: ${claim}`, async () => {
+    assert.deepEqual(await mountsOf(mount), [{ ...plain, ...run }]);
+  });
+}
+
+const RECURSIVE = 'failed to resolve recursive read-only mode: volume "data" requested recursive read-only mode, but';
+
+const refused: readonly (readonly [mount: Partial<VolumeMount>, message: string])[] = [
+  [{ name: "none" }, 'cannot find volume "none" to mount into container "main"'],
+  [{ subPath: "/etc" }, "error SubPath `/etc` must not be an absolute path"],
+  [{ subPath: "a/../b" }, "unable to provision SubPath `a/../b`: must not contain '..'"],
+  [{ subPathExpr: "$(ROOT)" }, "error SubPath `/etc` must not be an absolute path"],
+  [{ subPathExpr: "$(UP)" }, "unable to provision SubPath `..`: must not contain '..'"],
+  [{ subPathExpr: "$(NO)/$(EMPTY)/$(NO)/$(ALSO)" }, "missing value for ALSO, EMPTY, NO"],
+  [{ recursiveReadOnly: "Enabled" }, `${RECURSIVE} it is not read-only`],
+  [{ readOnly: true, recursiveReadOnly: "Enabled" }, `${RECURSIVE} it is not supported by the runtime`],
+  [
+    { readOnly: true, recursiveReadOnly: "Enabled", mountPropagation: "HostToContainer" },
+    `${RECURSIVE} it is not compatible with propagation "HostToContainer"`,
+  ],
+];
+
+for (const [mount, message] of refused) {
+  test(`no mount: ${message}`, async () => {
+    await assert.rejects(mountsOf(mount), new ContainerConfigError(message));
+  });
+}
+
+test("a runtime that can makes everything below read-only", async () => {
+  const [run] = await mountsOf({ readOnly: true, recursiveReadOnly: "Enabled" }, { supportsRecursiveReadOnly: true });
+  assert.deepEqual(run, { ...plain, readOnly: true, recursiveReadOnly: true });
+});
+
+test("why a part of a volume cannot be had is not told", async () => {
+  const volumes = { subPath: () => Promise.reject(new Error("/vol/data/x leads to /etc/shadow")) };
+  const message = 'failed to prepare subPath for volumeMount "data" of container "main"';
+  await assert.rejects(mountsOf({ subPath: "x" }, { volumes }), new ContainerConfigError(message));
+});
+
+test("a container has the Pod's hosts file unless it brings its own, or the Pod has no address yet", () => {
+  const own = aContainer({ volumeMounts: [{ name: "data", mountPath: "/etc/hosts" }] });
+  const ask = (container: Container, podIps: readonly string[], hostNetwork = false) =>
+    needsHostsFile(aPod({ hostNetwork }), container, podIps);
+
+  assert.deepEqual(
+    [ask(aContainer(), ["10.1.0.5"]), ask(own, ["10.1.0.5"]), ask(aContainer(), []), ask(aContainer(), [], true), ask(own, [], true)],
+    [true, false, false, true, false],
+  );
+});
+
+test("last words have a file for each attempt, and none without a path", () => {
+  const place = { podDirectory: "/pods/u-1", attempt: 2 };
+  const wordy = aContainer({ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "FallbackToLogsOnError" });
+
+  assert.deepEqual(terminationMessageOf(wordy, place), { hostPath: "/pods/u-1/containers/main/2.termination", fallsBackToLogs: true });
+  assert.equal(terminationMessageOf(aContainer(), place), undefined);
+});

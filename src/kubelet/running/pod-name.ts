@@ -1,0 +1,6 @@
+/** How upstream's messages name a Pod: "web-0_default(8d5c…)". No other name has an underscore, so that it can be found in logs. */
+import type { Pod } from "../../api/generated/core/v1.ts";
+
+export function describePod({ metadata: { name, namespace = "", uid = "" } }: Pod): string {
+  return `${name}_${namespace}(${uid})`;
+}

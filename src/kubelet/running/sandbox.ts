@@ -1,0 +1,60 @@
+/** How the place of a Pod is made: its network, namespaces, cgroup and settings, all worked out. Pure: what it comes to is data. */
+import type { ContainerPort, Pod } from "../../api/generated/core/v1.ts";
+import type { PortMapping, SandboxRun } from "../container-run.ts";
+import { dnsOf, type DnsWarning } from "./dns.ts";
+import { hostnameOf } from "./hostname.ts";
+import { sandboxLabels } from "./container-labels.ts";
+import type { NodeView } from "./node-view.ts";
+import { podCgroup } from "./pod-cgroup.ts";
+import { sandboxResources } from "./resources.ts";
+import { sandboxSecurity } from "./security.ts";
+import { sysctlsOf } from "./sysctls.ts";
+
+export interface SandboxView {
+  readonly pod: Pod;
+  readonly node: NodeView;
+  /** Of the Pod's RuntimeClass; "" for the default. */
+  readonly runtimeHandler: string;
+}
+
+/** What is worth an Event of the Pod is in `dnsWarnings`. */
+export function sandboxRun({ pod, node, runtimeHandler }: SandboxView): SandboxRun {
+  return {
+    hostname: hostnameOf(pod, node.dns.clusterDomain).ofKernel,
+    logDirectory: podLogDirectory(pod, node.directories.logs),
+    dns: dnsOf(pod, node.dns, node.hostIps).dns,
+    portMappings: portMappingsOf(pod),
+    labels: sandboxLabels(pod),
+    annotations: pod.metadata.annotations ?? {},
+    cgroupParent: podCgroup(pod, node.cgroups).path,
+    sysctls: sysctlsOf(pod),
+    security: sandboxSecurity(pod),
+    runtimeHandler,
+    resources: sandboxResources(pod),
+  };
+}
+
+export function dnsWarnings({ pod, node }: Pick<SandboxView, "pod" | "node">): readonly DnsWarning[] {
+  return dnsOf(pod, node.dns, node.hostIps).warnings;
+}
+
+/** "/var/log/pods/default_web-0_<uid>" */
+export function podLogDirectory({ metadata: { namespace = "", name, uid = "" } }: Pod, root: string): string {
+  return `${root}/${namespace}_${name}_${uid}`;
+}
+
+/** Ports of the node that lead to the Pod. In the node's own network there is nothing to lead: its ports are the node's. */
+export function portMappingsOf({ spec }: Pod): readonly PortMapping[] {
+  if (spec?.hostNetwork === true) return [];
+  return (spec?.containers ?? []).flatMap(({ ports = [] }) => mappingsOf(ports));
+}
+
+/** A name or an entry that is there twice in a container counts once. */
+function mappingsOf(ports: readonly ContainerPort[]): readonly PortMapping[] {
+  const mappings = new Map<string, PortMapping>();
+  for (const { name = "", hostPort = 0, containerPort, protocol = "TCP", hostIP = "" } of ports) {
+    const key = name === "" ? `${protocol}-${hostIP}:${containerPort}:${hostPort}` : name;
+    if (hostPort !== 0 && !mappings.has(key)) mappings.set(key, { protocol, containerPort, hostPort, hostIp: hostIP });
+  }
+  return [...mappings.values()];
+}

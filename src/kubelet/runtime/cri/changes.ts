@@ -1,0 +1,187 @@
+/**
+ * Tells of what changes by itself: containers that end, sandboxes that are lost. A runtime's own stream of events says it at once; listing
+ * anew finds what no event said, seldom while the stream is there and every second while it is not, as upstream does. When the runtime was
+ * away, everything may have changed, and all Pods are told of.
+ */
+import { exponentialDelayMs } from "../../../base/backoff.ts";
+import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { RuntimeObserver } from "../../runtime.ts";
+import { mapOf } from "./common-messages.ts";
+import { CONTAINER_EXITED } from "./container-messages.ts";
+import { isNotFound, type CriClient } from "./cri-client.ts";
+import { openEventStream, type RuntimeEvent } from "./event-stream.ts";
+import { OWNER, POD_UID } from "./labels.ts";
+import { uidOf, type Listing, type PodViews } from "./pod-views.ts";
+import { podSandboxStatus, SANDBOX_READY } from "./sandbox-messages.ts";
+
+const LIST_EVERY_MS = 1_000;
+const LIST_SELDOM_EVERY_MS = 10_000;
+/** Nobody says from when on a new stream tells of everything, so one lists a few times more before it is relied on. */
+const LISTS_BEFORE_RELYING_MS: readonly number[] = [100, LIST_EVERY_MS];
+/** The runtime tells of an end before its own lists show it; so one looks a few times: 10, 20, … 1,280 ms. */
+const SETTLE = { minMs: 10, maxMs: 1_280 };
+const SETTLE_LOOKS = 9;
+
+export interface ChangesOptions {
+  readonly client: CriClient;
+  readonly views: PodViews;
+  readonly owner: string;
+  readonly runtimeName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer?: RuntimeObserver | undefined;
+}
+
+export class Changes implements Disposable {
+  readonly #options: ChangesOptions;
+  readonly #listeners = new Set<(podUid: string) => void>();
+  readonly #over = new AbortController();
+  /** By Pod: what was there when it was last listed, in a line. Undefined: nothing was listed yet. */
+  #seen: ReadonlyMap<string, string> | undefined;
+  #wasAway = false;
+  #closeStream: (() => void) | undefined;
+  /** Since the stream was opened. */
+  #lists = 0;
+  /** It has no stream to offer. */
+  #isWithoutStream = false;
+  #hurry: (() => void) | undefined;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+  }
+
+  watch(listener: (podUid: string) => void): Disposable {
+    // One function may listen twice.
+    const own = (podUid: string): void => listener(podUid);
+    if (this.#listeners.size === 0 && this.#seen === undefined && !this.#over.signal.aborted) void this.#run();
+    this.#listeners.add(own);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort(NO_LONGER_WANTED);
+    this.#closeStream?.();
+    this.#listeners.clear();
+  }
+
+  #tell(podUids: Iterable<string>): void {
+    for (const podUid of podUids) for (const listener of [...this.#listeners]) listener(podUid);
+  }
+
+  // ── listing ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const { clock, log, observer } = this.#options;
+    this.#seen = new Map();
+    while (!this.#over.signal.aborted) {
+      // First the stream, then the list: what happens in between is seen by one of them.
+      this.#openStream();
+      const beganAtMs = clock.monotonic();
+      try {
+        this.#compare(await this.#options.views.listing());
+      } catch (error) {
+        if (this.#over.signal.aborted) return;
+        if (!this.#wasAway) log.warn("Cannot list what the container runtime has", { error });
+        this.#wasAway = true;
+      }
+      observer?.listed(clock.monotonic() - beganAtMs);
+      await this.#pause(clock, this.#nextListMs());
+    }
+  }
+
+  #nextListMs(): number {
+    if (this.#closeStream === undefined || this.#wasAway) return LIST_EVERY_MS;
+    return LISTS_BEFORE_RELYING_MS[this.#lists++] ?? LIST_SELDOM_EVERY_MS;
+  }
+
+  async #pause(clock: Clock, durationMs: number): Promise<void> {
+    const over = new AbortController();
+    const hurried = new Promise<void>((resolve) => (this.#hurry = resolve));
+    const signal = AbortSignal.any([over.signal, this.#over.signal]);
+    await Promise.race([hurried, clock.sleep(durationMs, signal).catch(() => undefined)]);
+    over.abort(NO_LONGER_WANTED);
+    this.#hurry = undefined;
+  }
+
+  #compare(listing: Listing): void {
+    const now = signatures(listing);
+    const before = this.#seen ?? new Map<string, string>();
+    const uids = new Set([...before.keys(), ...now.keys()]);
+    const changed = [...uids].filter((uid) => this.#wasAway || before.get(uid) !== now.get(uid));
+    this.#seen = now;
+    this.#wasAway = false;
+    this.#tell(changed);
+  }
+
+  // ── the stream ────────────────────────────────────────────────────────────────────────────────────
+
+  #openStream(): void {
+    if (this.#closeStream !== undefined || this.#isWithoutStream) return;
+    const { client, runtimeName, clock, log } = this.#options;
+    const openedAtMs = clock.monotonic();
+    this.#lists = 0;
+    this.#closeStream = openEventStream(client, runtimeName, {
+      event: (event) => void this.#settle(event),
+      ended: (isAbsent) => {
+        this.#closeStream = undefined;
+        this.#isWithoutStream = isAbsent;
+        // One that never came about has missed nothing, and opening another at once would go on for ever.
+        if (isAbsent || clock.monotonic() - openedAtMs < LIST_EVERY_MS) return;
+        log.debug("The container runtime's events ended");
+        this.#wasAway = true;
+        this.#hurry?.();
+      },
+    });
+  }
+
+  /** Waits until the runtime's own lists show what it told of, and tells it on. Never rejects. */
+  async #settle(event: RuntimeEvent): Promise<void> {
+    const { clock } = this.#options;
+    for (let looks = 0; looks < SETTLE_LOOKS && !this.#over.signal.aborted; looks++) {
+      try {
+        const found = await this.#look(event);
+        if (found === undefined) return;
+        if (found.isSettled || looks === SETTLE_LOOKS - 1) return this.#tell([found.podUid]);
+        await clock.sleep(exponentialDelayMs(SETTLE, looks), this.#over.signal);
+      } catch {
+        return; // It went away; whatever it was is told when it is back.
+      }
+    }
+  }
+
+  /** Undefined if it is gone, or somebody else's. */
+  async #look({ is, id }: RuntimeEvent): Promise<{ readonly podUid: string; readonly isSettled: boolean } | undefined> {
+    const container = await this.#options.views.containerStatus(id);
+    if (container === undefined) return this.#lookForSandbox(id);
+    const isSettled =
+      is === "out-of-memory" ? container.reason !== "" && container.reason !== "Error" : container.state === CONTAINER_EXITED;
+    return { podUid: mapOf(container.labels).get(POD_UID) ?? "", isSettled };
+  }
+
+  async #lookForSandbox(id: string): Promise<{ readonly podUid: string; readonly isSettled: boolean } | undefined> {
+    const { client, owner } = this.#options;
+    try {
+      const { status } = await client.call(podSandboxStatus, { id });
+      const labels = mapOf(status?.labels ?? []);
+      if (labels.get(OWNER) !== owner) return undefined;
+      return { podUid: labels.get(POD_UID) ?? "", isSettled: status?.state !== SANDBOX_READY };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function signatures({ sandboxes, containers }: Listing): Map<string, string> {
+  const lines = new Map<string, string[]>();
+  for (const one of [...sandboxes, ...containers]) {
+    const uid = uidOf(one);
+    const own = lines.get(uid);
+    if (own === undefined) lines.set(uid, [`${one.id}=${one.state}`]);
+    else own.push(`${one.id}=${one.state}`);
+  }
+  return new Map([...lines].map(([uid, own]) => [uid, own.sort().join()]));
+}

@@ -1,0 +1,197 @@
+/** What is special to this driver, on a real containerd: it remembers nothing and finds everything, and outlives its runtime. */
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { signalProcess } from "../../../host/detached-program.ts";
+import { findProcesses } from "../../../host/process-table.ts";
+import { needs } from "../../../testing/needs.ts";
+import { RuntimeError } from "../../runtime.ts";
+import { containerOf, created, ended, sharedMachine, started, until } from "./testing/test-machine.ts";
+import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
+
+const machine = sharedMachine();
+/** What waits for something that never comes fails, and what it ran is removed. */
+const options = { ...needs("containerd", "cni", "busybox"), timeout: 120_000 };
+const NEVER = new AbortController().signal;
+
+test("another runtime of the same owner finds everything, and can go on with it", options, async () => {
+  const { open, image } = await machine();
+  const owner = randomUUID();
+  const first = await open({ owner });
+  const [running, done] = [shellPod("running", image, PROGRAMS.talks), shellPod("done", image, PROGRAMS.completes)];
+  const runningId = await started(first, running);
+  await ended(first, done, await started(first, done));
+  const before = await first.list();
+  await first[Symbol.asyncDispose]();
+
+  await using second = await open({ owner });
+
+  deepEqual(await second.list(), before);
+  equal(await created(second, running), runningId);
+  for await (const { text } of second.logs(runningId, { follow: true }, NEVER)) if (text === "three") break;
+  await second.stopContainer(runningId, 10_000);
+  equal((await containerOf(second, running, runningId)).state.is, "exited");
+});
+
+test("two owners on one runtime see and touch nothing of each other's", options, async () => {
+  const { open, image } = await machine();
+  await using ours = await open();
+  await using theirs = await open();
+  const pod = shellPod("ours", image, PROGRAMS.waits);
+  const id = await started(ours, pod);
+  const { id: sandboxId } = (await ours.status(pod.metadata.uid!))!;
+
+  deepEqual([await theirs.list(), await theirs.status(pod.metadata.uid!)], [[], undefined]);
+  await theirs.removeContainer(id);
+  await theirs.stopSandbox(sandboxId);
+  await theirs.removeSandbox(sandboxId);
+
+  equal((await containerOf(ours, pod, id)).state.is, "running");
+});
+
+test("a container whose shim was killed has ended when it is stopped, and not before", options, async () => {
+  const { open, image } = await machine();
+  await using runtime = await open();
+  const pod = shellPod("web", image, PROGRAMS.stubborn);
+  const id = await started(runtime, pod);
+  const sandbox = async () => (await runtime.status(pod.metadata.uid!))!;
+  const { id: sandboxId } = await sandbox();
+  const [shim] = await findProcesses((words) => words[words.indexOf("-id") + 1] === sandboxId);
+  signalProcess(shim!, "SIGKILL");
+  // What the kubelet sees first, and stops its containers for.
+  while ((await sandbox()).state === "ready") await new Promise((resolve) => setImmediate(resolve));
+
+  await runtime.stopContainer(id, 0);
+
+  equal((await containerOf(runtime, pod, id)).state.is, "exited");
+});
+
+test("containers outlive a containerd that is killed, and all is told once it is back", options, async () => {
+  const { open, image, containerd } = await machine();
+  await using runtime = await open();
+  const pod = shellPod("web", image, PROGRAMS.waits);
+  const id = await started(runtime, pod);
+  const before = await containerOf(runtime, pod, id);
+  const nextTold = (): Promise<string> => new Promise((resolve) => void runtime.watch(resolve));
+  // From now on only what changes is told.
+  equal(await nextTold(), pod.metadata.uid);
+
+  await containerd.kill();
+  const told = nextTold();
+  await rejects(runtime.list(), (error: unknown) => error instanceof RuntimeError && error.reason === "Unavailable");
+  equal(await runtime.trouble(), "container runtime is down");
+  await containerd.restart();
+
+  equal(await told, pod.metadata.uid);
+  deepEqual(await containerOf(runtime, pod, id), before);
+  await runtime.stopContainer(id, 10_000);
+  equal((await ended(runtime, pod, id)).state.is, "exited");
+});
+
+test("who watches is told of an end well before anybody would list again", options, async () => {
+  const { open, image } = await machine();
+  await using runtime = await open();
+  // Longer than the lists that a new stream begins with.
+  const pod = shellPod("job", image, { script: "sleep 3; exit 4" });
+  const end = ended(runtime, pod, await started(runtime, pod));
+
+  const { state } = await end;
+  const toldAtMs = Date.now();
+
+  ok(state.is === "exited" && state.exitCode === 4);
+  ok(toldAtMs - state.finishedAtMs < 1_000, `told ${toldAtMs - state.finishedAtMs} ms after the end`);
+});
+
+test("a container that takes too much memory was killed for that", options, async () => {
+  const { open, image } = await machine();
+  await using runtime = await open();
+  const pod = shellPod("greedy", image, { script: "exec tail /dev/zero" }, { resources: { limits: { memory: String(16 * 1024 * 1024) } } });
+  const id = await started(runtime, pod);
+
+  const { state } = await until(runtime, pod, id, (container) => container.state.is === "exited" && container.state.reason !== "Error");
+
+  ok(state.is === "exited");
+  deepEqual([state.exitCode, state.reason], [137, "OOMKilled"]);
+});
+
+test("a container that cannot be started has ended, with the runtime's words", options, async () => {
+  const { open, image } = await machine();
+  await using runtime = await open();
+  const pod = shellPod("broken", image, PROGRAMS.waits, { command: ["/no/such/program"] });
+  const id = await created(runtime, pod);
+
+  await rejects(runtime.startContainer(id), { reason: "CannotRun", message: /no such file or directory/ });
+
+  const { state } = await containerOf(runtime, pod, id);
+  ok(state.is === "exited");
+  deepEqual([state.exitCode, state.reason], [128, "StartError"]);
+  match(state.message ?? "", /no such file or directory/);
+});
+
+for (const { title, script, policy, expected } of [
+  { title: "what it wrote", script: "printf bye > /dev/termination-log; exit 1", policy: "File", expected: "bye" },
+  { title: "nothing, though it failed and has a log", script: "echo why; exit 1", policy: "File", expected: undefined },
+  { title: "its log, if it failed and may", script: "echo why; echo so; exit 1", policy: "FallbackToLogsOnError", expected: "why\nso\n" },
+  {
+    title: "what it wrote rather than its log",
+    script: "echo why; printf bye > /dev/termination-log; exit 1",
+    policy: "FallbackToLogsOnError",
+    expected: "bye",
+  },
+  { title: "nothing, if it was content", script: "echo why", policy: "FallbackToLogsOnError", expected: undefined },
+  {
+    title: "the last 4096 bytes of a long message",
+    script: "(printf x; head -c 4096 /dev/zero | tr '\\0' y) > /dev/termination-log",
+    policy: "File",
+    expected: "y".repeat(4096),
+  },
+  {
+    title: "the last 80 lines of a log",
+    script: "for i in $(seq 100); do echo; done; exit 1",
+    policy: "FallbackToLogsOnError",
+    expected: "\n".repeat(80),
+  },
+  {
+    title: "the last 2048 bytes of a log",
+    script: "for i in $(seq 70); do head -c 99 /dev/zero | tr '\\0' z; echo; done; exit 1",
+    policy: "FallbackToLogsOnError",
+    expected: `${`${"z".repeat(99)}\n`.repeat(21)}`.slice(-2048),
+  },
+] as const) {
+  test(`the last words of a container are ${title}`, options, async () => {
+    const { open, image } = await machine();
+    await using runtime = await open();
+    const pod = shellPod("words", image, { script }, { terminationMessagePolicy: policy });
+
+    const { state } = await ended(runtime, pod, await started(runtime, pod));
+
+    ok(state.is === "exited");
+    equal(state.message, expected);
+  });
+}
+
+test("who follows a log reads every line through its rotations, and old files are packed and removed", options, async () => {
+  const { open, image, containerd } = await machine();
+  await using runtime = await open({ logRotation: { maxBytes: 4_000, maxFiles: 3, everyMs: 100 } });
+  const script = "i=0; while [ $i -lt 600 ]; do i=$((i+1)); echo line $i of a log that is rotated; usleep 10000; done";
+  const pod = shellPod("talker", image, { script });
+  const id = await started(runtime, pod);
+
+  const lines: string[] = [];
+  for await (const { text } of runtime.logs(id, { follow: true }, NEVER)) lines.push(text);
+
+  deepEqual(
+    lines,
+    Array.from({ length: 600 }, (_, index) => `line ${index + 1} of a log that is rotated`),
+  );
+  const directory = join(containerd.directory, "logs", `default_talker_${pod.metadata.uid}`, "main");
+  const files = readdirSync(directory).sort();
+  ok(files.length <= 3 && files.some((name) => name.endsWith(".gz")), files.join());
+
+  await runtime.removeContainer(id);
+  deepEqual(readdirSync(directory), []);
+  await runtime.removeSandbox((await runtime.status(pod.metadata.uid!))!.id);
+  ok(!existsSync(join(directory, "..")));
+});

@@ -1,0 +1,103 @@
+/**
+ * Images by the CRI. What may be tried in turn (credentials) is tried here; when and how often to pull is the kubelet's. While an image is
+ * pulled, containerd can say how far it is (pull-progress.ts).
+ */
+import { messagesAsOne } from "./aggregate.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { RuntimeError, type Image, type ImageCredentials, type ImageFilesystem, type PullOptions } from "../../runtime.ts";
+import { CriError, isNotFound, isUnavailable, type CriClient } from "./cri-client.ts";
+import { imageFsInfo, imageStatus, listImages, pullImage, removeImage, type ImageMessage } from "./image-messages.ts";
+import { withTag } from "../../image-reference.ts";
+import { followPull } from "./pull-progress.ts";
+
+export class Images {
+  readonly #client: CriClient;
+  readonly #clock: Clock;
+
+  constructor(client: CriClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  async status(image: string, runtimeHandler = ""): Promise<Image | undefined> {
+    const { image: found } = await this.#client.call(imageStatus, { image: { image, runtimeHandler } });
+    return found === undefined ? undefined : imageOf(found);
+  }
+
+  async list(): Promise<readonly Image[]> {
+    const { images } = await this.#client.call(listImages, {});
+    return images.map(imageOf);
+  }
+
+  /** Of several, the first: as upstream. */
+  async filesystem(): Promise<ImageFilesystem | undefined> {
+    const { imageFilesystems } = await this.#client.call(imageFsInfo, {});
+    const { id, usedBytes, inodesUsed } = imageFilesystems[0] ?? {};
+    if (id === undefined || id.mountPoint === "") return undefined;
+    const inodes = inodesUsed === undefined ? {} : { inodesUsed: Number(inodesUsed.value) };
+    return { mountPoint: id.mountPoint, usedBytes: Number(usedBytes?.value ?? 0n), ...inodes };
+  }
+
+  async remove(image: string): Promise<void> {
+    try {
+      await this.#client.call(removeImage, { image: { image } });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  async pull(image: string, options: PullOptions): Promise<string> {
+    const { credentials = [], signal, runtimeHandler = "" } = options;
+    const spec = { image: withTag(image), userSpecifiedImage: image, runtimeHandler };
+    const progress = followPull(this.#client, this.#clock, options);
+    const failures: unknown[] = [];
+    try {
+      for (const auth of credentials.length === 0 ? [undefined] : credentials) {
+        try {
+          const { imageRef } = await this.#client.call(pullImage, { image: spec, auth: authOf(auth) }, { signal });
+          return (await this.status(imageRef, runtimeHandler))?.id ?? imageRef;
+        } catch (error) {
+          failures.push(error);
+          if (signal?.aborted === true || isUnavailable(error)) break;
+        }
+      }
+    } finally {
+      progress[Symbol.dispose]();
+    }
+    throw pullError(image, failures);
+  }
+}
+
+function authOf(credentials: ImageCredentials | undefined): ImageCredentials | undefined {
+  return credentials === undefined ? undefined : { ...credentials };
+}
+
+/** Words with which a runtime begins that tells a registry's failure from others, and what upstream makes of them. */
+const TOLD_BY_THE_RUNTIME = {
+  RegistryUnavailable: "the registry is unavailable",
+  SignatureValidationFailed: "the signature validation failed",
+} as const;
+
+function pullError(image: string, failures: readonly unknown[]): RuntimeError {
+  const [first] = failures;
+  if (failures.length === 1 && isUnavailable(first)) return first as RuntimeError;
+  const message = messagesAsOne(failures);
+  for (const [prefix, words] of Object.entries(TOLD_BY_THE_RUNTIME)) {
+    if (!(first instanceof CriError) || !first.details.startsWith(prefix)) continue;
+    return new RuntimeError("ImagePull", `image pull failed for ${image} because ${words}${first.details.slice(prefix.length)}`, {
+      cause: first,
+    });
+  }
+  return new RuntimeError("ImagePull", message, { cause: first });
+}
+
+export function imageOf({ id, repoTags, repoDigests, size, uid, username, pinned }: ImageMessage): Image {
+  const user = uid !== undefined ? { uid: uid.value } : username !== "" ? { name: username } : undefined;
+  return {
+    id,
+    names: [...repoDigests, ...repoTags],
+    sizeBytes: Number(size),
+    ...(user === undefined ? {} : { user }),
+    ...(pinned ? { isPinned: true } : {}),
+  };
+}

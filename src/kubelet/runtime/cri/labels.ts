@@ -1,0 +1,79 @@
+/**
+ * What is written on sandboxes and containers, so that a kubelet that knows nothing finds everything again: upstream's labels and annotations
+ * by their names, and three of our own. The owner's label keeps two clusters on one runtime apart: who lists, lists by it.
+ */
+import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
+import type { TerminationMessage } from "../../container-run.ts";
+
+export const POD_NAME = "io.kubernetes.pod.name";
+export const POD_NAMESPACE = "io.kubernetes.pod.namespace";
+export const POD_UID = "io.kubernetes.pod.uid";
+export const CONTAINER_NAME = "io.kubernetes.container.name";
+
+/** Whose it is: a node of a cluster. */
+export const OWNER = "k8ts.io/node";
+/** Of a container: what its Pod calls its image, which runtimes call by another name. */
+export const WANTED_IMAGE = "k8ts.io/image";
+/** Of a sandbox: the CRI does not tell it again, and it goes with the sandbox. */
+export const LOG_DIRECTORY = "k8ts.io/log-directory";
+
+const HASH = "io.kubernetes.container.hash";
+const RESTART_COUNT = "io.kubernetes.container.restartCount";
+export const TERMINATION_MESSAGE_PATH = "io.kubernetes.container.terminationMessagePath";
+export const TERMINATION_MESSAGE_POLICY = "io.kubernetes.container.terminationMessagePolicy";
+const POD_DELETION_GRACE = "io.kubernetes.pod.deletionGracePeriod";
+const POD_GRACE = "io.kubernetes.pod.terminationGracePeriod";
+const PRE_STOP = "io.kubernetes.container.preStopHandler";
+const PORTS = "io.kubernetes.container.ports";
+
+/** The API's default. */
+const TERMINATION_MESSAGE_PATH_DEFAULT = "/dev/termination-log";
+
+type Texts = Readonly<Record<string, string>>;
+
+export function podLabels({ metadata }: Pod, owner: string, own: Texts): Texts {
+  const { name, namespace = "", uid = "" } = metadata;
+  return { ...own, [POD_NAME]: name, [POD_NAMESPACE]: namespace, [POD_UID]: uid, [OWNER]: owner };
+}
+
+export function containerLabels(pod: Pod, container: { readonly name: string }, owner: string, own: Texts): Texts {
+  return { ...podLabels(pod, owner, own), [CONTAINER_NAME]: container.name };
+}
+
+export function containerAnnotations(pod: Pod, container: Container | EphemeralContainer, { attempt, own, termination }: Noted): Texts {
+  const { deletionGracePeriodSeconds: deletionGrace } = pod.metadata;
+  const grace = pod.spec?.terminationGracePeriodSeconds;
+  const { lifecycle, ports = [] } = container;
+  return {
+    ...own,
+    [HASH]: hashOf(`${container.name}\n${container.image ?? ""}`),
+    [WANTED_IMAGE]: container.image ?? "",
+    [RESTART_COUNT]: String(attempt),
+    [TERMINATION_MESSAGE_PATH]: terminationPathOf(container),
+    [TERMINATION_MESSAGE_POLICY]: termination?.fallsBackToLogs === true ? "FallbackToLogsOnError" : "File",
+    ...(deletionGrace === undefined ? {} : { [POD_DELETION_GRACE]: String(deletionGrace) }),
+    ...(grace === undefined ? {} : { [POD_GRACE]: String(grace) }),
+    ...(lifecycle?.preStop === undefined ? {} : { [PRE_STOP]: JSON.stringify(lifecycle.preStop) }),
+    ...(ports.length === 0 ? {} : { [PORTS]: JSON.stringify(ports) }),
+  };
+}
+
+interface Noted {
+  readonly attempt: number;
+  readonly own: Texts;
+  readonly termination: TerminationMessage | undefined;
+}
+
+export function terminationPathOf({ terminationMessagePath = "" }: Container | EphemeralContainer): string {
+  return terminationMessagePath === "" ? TERMINATION_MESSAGE_PATH_DEFAULT : terminationMessagePath;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** FNV-1a of 32 bits, as upstream's; what is hashed is written down differently, so the numbers are our own. */
+function hashOf(text: string): string {
+  let hash = FNV_OFFSET;
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME);
+  return (hash >>> 0).toString(16);
+}

@@ -1,0 +1,173 @@
+/**
+ * What there is of the Pods of this node, put together from what the runtime lists. Listing is cheap, details are not, so the details of a
+ * container are fetched once for each state that it comes into: they do not change within one. A Pod whose sandbox was made anew has
+ * several; the newest speaks for the Pod, and the containers of all are shown, as upstream shows them.
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import { entriesOf, mapOf, millisecondsOf } from "./common-messages.ts";
+import { containerStatus, listContainers, type ContainerStatusMessage, type ListedContainer } from "./container-messages.ts";
+import { runtimeContainer } from "./container-status.ts";
+import { isNotFound, type CriClient } from "./cri-client.ts";
+import { OWNER, POD_UID } from "./labels.ts";
+import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./sandbox-messages.ts";
+import { terminationMessage } from "./termination-message.ts";
+
+/** What was killed is known to have been killed for want of memory only some time later. */
+const KILLED_EXIT_CODE = 137;
+const OUT_OF_MEMORY = "OOMKilled";
+const REASON_SETTLED_MS = 5_000;
+
+export interface Listing {
+  readonly sandboxes: readonly ListedSandbox[];
+  readonly containers: readonly ListedContainer[];
+}
+
+export interface PodViewsOptions {
+  readonly client: CriClient;
+  readonly owner: string;
+  readonly clock: Clock;
+}
+
+interface Detail {
+  readonly state: number;
+  readonly container: RuntimeContainer;
+}
+
+export class PodViews {
+  readonly #options: PodViewsOptions;
+  readonly #ips = new Map<string, readonly string[]>();
+  readonly #details = new Map<string, Detail>();
+
+  constructor(options: PodViewsOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<readonly SandboxStatus[]> {
+    const listing = await this.listing();
+    const uids = new Set(listing.sandboxes.map(uidOf));
+    const found = await Promise.all([...uids].map((uid) => this.#statusOf(listing, uid)));
+    return found.filter((status) => status !== undefined);
+  }
+
+  async status(podUid: string): Promise<SandboxStatus | undefined> {
+    return this.#statusOf(await this.listing(podUid), podUid);
+  }
+
+  /** Newest first. */
+  async sandboxes(podUid: string): Promise<readonly ListedSandbox[]> {
+    const { items } = await this.#options.client.call(listPodSandbox, { filter: { labels: this.#selector(podUid) } });
+    return items.toSorted(newestFirst);
+  }
+
+  /** Undefined if it is not there, or somebody else's. */
+  async sandbox(id: string): Promise<ListedSandbox | undefined> {
+    const { items } = await this.#options.client.call(listPodSandbox, { filter: { id, labels: this.#selector() } });
+    return items.find((sandbox) => sandbox.id === id);
+  }
+
+  async containers(podUid: string): Promise<readonly ListedContainer[]> {
+    return (await this.#options.client.call(listContainers, { filter: { labels: this.#selector(podUid) } })).containers;
+  }
+
+  /** Of one Pod, or of all of this owner's. */
+  async listing(podUid?: string): Promise<Listing> {
+    const labels = this.#selector(podUid);
+    const { client } = this.#options;
+    const [{ items: sandboxes }, { containers }] = await Promise.all([
+      client.call(listPodSandbox, { filter: { labels } }),
+      client.call(listContainers, { filter: { labels } }),
+    ]);
+    if (podUid === undefined) this.#forgetOthers({ sandboxes, containers });
+    return { sandboxes: sandboxes.toSorted(newestFirst), containers };
+  }
+
+  /** Undefined if it is not there, or somebody else's. */
+  async containerStatus(id: string): Promise<ContainerStatusMessage | undefined> {
+    try {
+      const { status } = await this.#options.client.call(containerStatus, { id });
+      return status !== undefined && mapOf(status.labels).get(OWNER) === this.#options.owner ? status : undefined;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  // ── putting together ──────────────────────────────────────────────────────────────────────────────
+
+  async #statusOf({ sandboxes, containers }: Listing, podUid: string): Promise<SandboxStatus | undefined> {
+    const newest = sandboxes.find((sandbox) => uidOf(sandbox) === podUid);
+    if (newest === undefined) return undefined;
+    const isReady = newest.state === SANDBOX_READY;
+    const own = containers.filter((container) => uidOf(container) === podUid);
+    const [ips, detailed] = await Promise.all([isReady ? this.#ipsOf(newest.id) : [], Promise.all(own.map((one) => this.#detail(one)))]);
+    return {
+      id: newest.id,
+      podUid,
+      namespace: newest.metadata?.namespace ?? "",
+      name: newest.metadata?.name ?? "",
+      state: isReady ? "ready" : "not-ready",
+      createdAtMs: millisecondsOf(newest.createdAt),
+      ips,
+      containers: detailed.filter((container) => container !== undefined).toSorted(newestAttemptFirst),
+    };
+  }
+
+  async #ipsOf(sandboxId: string): Promise<readonly string[]> {
+    const known = this.#ips.get(sandboxId);
+    if (known !== undefined) return known;
+    try {
+      const { status } = await this.#options.client.call(podSandboxStatus, { id: sandboxId });
+      const { ip = "", additionalIps = [] } = status?.network ?? {};
+      const ips = [ip, ...additionalIps.map((one) => one.ip)].filter((address) => address !== "");
+      this.#ips.set(sandboxId, ips);
+      return ips;
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  }
+
+  /** Undefined if it has gone since it was listed. */
+  async #detail({ id, state }: ListedContainer): Promise<RuntimeContainer | undefined> {
+    const known = this.#details.get(id);
+    if (known?.state === state) return known.container;
+    const status = await this.containerStatus(id);
+    if (status === undefined) return undefined;
+    const container = runtimeContainer(status, await lastWords(status));
+    // It may have come into another state since it was listed: what is kept is what was told.
+    if (this.#isSettled(container)) this.#details.set(id, { state: status.state, container });
+    return container;
+  }
+
+  #isSettled({ state }: RuntimeContainer): boolean {
+    if (state.is !== "exited" || state.exitCode !== KILLED_EXIT_CODE || state.reason === OUT_OF_MEMORY) return true;
+    return this.#options.clock.now() - state.finishedAtMs > REASON_SETTLED_MS;
+  }
+
+  #forgetOthers({ sandboxes, containers }: Listing): void {
+    const ids = new Set([...sandboxes, ...containers].map(({ id }) => id));
+    for (const kept of [this.#ips, this.#details]) for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
+  }
+
+  #selector(podUid?: string) {
+    const { owner } = this.#options;
+    return entriesOf(podUid === undefined ? { [OWNER]: owner } : { [OWNER]: owner, [POD_UID]: podUid });
+  }
+}
+
+function lastWords(status: ContainerStatusMessage): Promise<string> | string {
+  return runtimeContainer(status, "").state.is === "exited" ? terminationMessage(status) : "";
+}
+
+export function uidOf({ labels }: Pick<ListedSandbox, "labels">): string {
+  return labels.find(({ key }) => key === POD_UID)?.value ?? "";
+}
+
+function newestFirst(a: ListedSandbox, b: ListedSandbox): number {
+  return b.createdAt < a.createdAt ? -1 : b.createdAt > a.createdAt ? 1 : (b.metadata?.attempt ?? 0) - (a.metadata?.attempt ?? 0);
+}
+
+function newestAttemptFirst(a: RuntimeContainer, b: RuntimeContainer): number {
+  return b.attempt - a.attempt || b.createdAtMs - a.createdAtMs;
+}

@@ -1,0 +1,112 @@
+/** What a runtime is and how it is: its version, which must be new enough, and whether it and its network are ready, in upstream's words. */
+import { mapOf } from "./common-messages.ts";
+import { isUnimplemented, type CriClient } from "./cri-client.ts";
+import { RuntimeError } from "../../runtime.ts";
+import { runtimeStatus, version, type RuntimeCondition } from "./sandbox-messages.ts";
+
+/** It has runtime.v1 from this version on. */
+const CONTAINERD_MIN = { major: 1, minor: 6 } as const;
+
+export interface RuntimeIdentity {
+  /** "containerd", "cri-o", "docker" */
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Rejects with words a person can act on. */
+export async function identify(client: CriClient): Promise<RuntimeIdentity> {
+  try {
+    const { runtimeName: name, runtimeVersion } = await client.call(version, {});
+    const found = { name, version: plainVersion(runtimeVersion) };
+    if (isTooOld(found)) throw tooOld(client, `it is containerd ${found.version}`);
+    return found;
+  } catch (error) {
+    throw isUnimplemented(error) ? tooOld(client, "it does not speak version runtime.v1 of the CRI", error) : error;
+  }
+}
+
+function tooOld({ endpoint }: CriClient, is: string, cause?: unknown): RuntimeError {
+  const { major, minor } = CONTAINERD_MIN;
+  const message = `Cannot use the container runtime at ${endpoint}: ${is}; it must be containerd ${major}.${minor} or newer, CRI-O, or Docker with cri-dockerd`;
+  return new RuntimeError("CannotRun", message, { cause });
+}
+
+/** "v1.6.20" and Debian's "1.6.20~ds1" are 1.6.20. */
+export function plainVersion(text: string): string {
+  return text.replace(/^v/, "").replace(/~.*$/, "");
+}
+
+export function isTooOld({ name, version: text }: RuntimeIdentity): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(text) ?? [];
+  // A version of somebody's own making speaks runtime.v1, which is enough.
+  if (name !== "containerd" || major === undefined) return false;
+  return Number(major) < CONTAINERD_MIN.major || (Number(major) === CONTAINERD_MIN.major && Number(minor) < CONTAINERD_MIN.minor);
+}
+
+/** Undefined if all is well. */
+export async function troubleOf(client: CriClient): Promise<string | undefined> {
+  try {
+    const { status } = await client.call(runtimeStatus, {});
+    return troubleIn(status?.conditions ?? []);
+  } catch (error) {
+    if (error instanceof RuntimeError && error.reason === "Unavailable") return "container runtime is down";
+    throw error;
+  }
+}
+
+export function troubleIn(conditions: readonly RuntimeCondition[]): string | undefined {
+  for (const { type, what } of [
+    { type: "RuntimeReady", what: "container runtime not ready" },
+    { type: "NetworkReady", what: "container runtime network not ready" },
+  ]) {
+    const condition = conditions.find((candidate) => candidate.type === type);
+    if (condition?.status === true) continue;
+    return `${what}: ${condition === undefined ? `${type} is not reported` : conditionText(condition)}`;
+  }
+  return undefined;
+}
+
+function conditionText({ type, status, reason, message }: RuntimeCondition): string {
+  return `${type}=${status} reason:${reason} message:${message}`;
+}
+
+/** What a runtime says of its own set-up, if it does. */
+export interface RuntimeSetUp {
+  readonly sandboxImage?: string;
+  /** Why the network's configuration could not be read; "OK" if it could. */
+  readonly networkLoad?: string;
+  readonly usesSystemdCgroups?: boolean;
+}
+
+export async function setUpOf(client: CriClient): Promise<RuntimeSetUp> {
+  const { info } = await client.call(runtimeStatus, { verbose: true });
+  return setUpIn(mapOf(info));
+}
+
+export function setUpIn(info: ReadonlyMap<string, string>): RuntimeSetUp {
+  const config = jsonOf(info.get("config"));
+  const sandboxImage = at(config, ["sandboxImage"]);
+  // Beside documents, plain text.
+  const networkLoad = info.get("lastCNILoadStatus");
+  const usesSystemd = at(config, ["containerd", "runtimes", "runc", "options", "SystemdCgroup"]);
+  return {
+    ...(typeof sandboxImage === "string" ? { sandboxImage } : {}),
+    ...(networkLoad === undefined ? {} : { networkLoad }),
+    ...(typeof usesSystemd === "boolean" ? { usesSystemdCgroups: usesSystemd } : {}),
+  };
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  let found: unknown = value;
+  for (const name of path)
+    found = typeof found === "object" && found !== null && Object.hasOwn(found, name) ? Reflect.get(found, name) : undefined;
+  return found;
+}

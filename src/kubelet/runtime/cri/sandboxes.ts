@@ -1,0 +1,107 @@
+/**
+ * Sandboxes: run, stopped and removed. A Pod may have several, of which only the newest may be ready; what is done to that one is done to
+ * those before it as well, since for the kubelet they are one.
+ */
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { Logger } from "../../../base/logger.ts";
+import { makeLogDirectory, removeLogDirectory } from "../../../host/log-files.ts";
+import type { SandboxRun } from "../../container-run.ts";
+import { RuntimeError, type SandboxStatus } from "../../runtime.ts";
+import { mapOf } from "./common-messages.ts";
+import { isNotFound, type CriClient } from "./cri-client.ts";
+import { LOG_DIRECTORY } from "./labels.ts";
+import { uidOf, type PodViews } from "./pod-views.ts";
+import { sandboxMessage } from "./run-messages.ts";
+import { removePodSandbox, runPodSandbox, SANDBOX_READY, stopPodSandbox, type ListedSandbox } from "./sandbox-messages.ts";
+
+export interface SandboxesOptions {
+  readonly client: CriClient;
+  readonly views: PodViews;
+  readonly owner: string;
+  readonly log: Logger;
+}
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+  }
+
+  async run(pod: Pod, run: SandboxRun): Promise<SandboxStatus> {
+    const { client, views, owner } = this.#options;
+    const podUid = pod.metadata.uid ?? "";
+    const before = await views.sandboxes(podUid);
+    if (before[0]?.state !== SANDBOX_READY) {
+      await makeLogDirectory(run.logDirectory);
+      const attempt = before.length === 0 ? 0 : 1 + Math.max(...before.map(({ metadata }) => metadata?.attempt ?? 0));
+      await client.call(runPodSandbox, { config: sandboxMessage(pod, run, { attempt, owner }), runtimeHandler: run.runtimeHandler });
+      await this.#removeEmpty(before);
+    }
+    const status = await views.status(podUid);
+    if (status !== undefined) return status;
+    throw new RuntimeError("CannotRun", `Cannot find the sandbox of Pod ${pod.metadata.namespace}/${pod.metadata.name} that was just run`);
+  }
+
+  async stop(id: string): Promise<void> {
+    const { client } = this.#options;
+    for (const sandbox of await this.#upTo(id)) {
+      if (sandbox.id === id || sandbox.state === SANDBOX_READY) await unlessGone(client.call(stopPodSandbox, { id: sandbox.id }));
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    const sandboxes = await this.#upTo(id);
+    const [newest] = sandboxes;
+    if (newest === undefined) return;
+    // The oldest first, and the logs before the last of them: while one is left, the Pod and its logs are still known by it.
+    for (const sandbox of sandboxes.slice(1).toReversed()) await this.#removeOne(sandbox.id);
+    const all = await this.#options.views.sandboxes(uidOf(newest));
+    if (all.every(({ id: other }) => other === newest.id)) await removeLogs(newest);
+    await this.#removeOne(newest.id);
+  }
+
+  /** This one and the earlier ones of its Pod, newest first; none if it is not there. */
+  async #upTo(id: string): Promise<readonly ListedSandbox[]> {
+    const { views } = this.#options;
+    const found = await views.sandbox(id);
+    if (found === undefined) return [];
+    const all = await views.sandboxes(uidOf(found));
+    const at = all.findIndex((sandbox) => sandbox.id === id);
+    return at === -1 ? [found] : all.slice(at);
+  }
+
+  async #removeOne(id: string): Promise<void> {
+    const { client } = this.#options;
+    await unlessGone(client.call(stopPodSandbox, { id }));
+    await unlessGone(client.call(removePodSandbox, { id }));
+  }
+
+  /** Those that hold nothing that anybody could want to see. */
+  async #removeEmpty(sandboxes: readonly ListedSandbox[]): Promise<void> {
+    const [newest] = sandboxes;
+    if (newest === undefined) return;
+    try {
+      const used = new Set((await this.#options.views.containers(uidOf(newest))).map(({ sandboxId }) => sandboxId));
+      for (const { id } of sandboxes) if (!used.has(id)) await this.#removeOne(id);
+    } catch (error) {
+      // They go with the Pod in any case.
+      this.#options.log.debug("Cannot remove the old sandboxes of a Pod", { error });
+    }
+  }
+}
+
+async function unlessGone(operation: Promise<unknown>): Promise<void> {
+  try {
+    await operation;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Only a directory that is the Pod's own by its name: an annotation must not have us remove another. */
+async function removeLogs(sandbox: ListedSandbox): Promise<void> {
+  const directory = mapOf(sandbox.annotations).get(LOG_DIRECTORY) ?? "";
+  const uid = uidOf(sandbox);
+  if (directory.startsWith("/") && uid !== "" && directory.endsWith(uid)) await removeLogDirectory(directory);
+}

@@ -1,0 +1,79 @@
+/** What the Pods of this node use, from the CRI's own counting. Where a runtime counts no Pods, only their containers are told. */
+import type { ContainerStats, PodStats, UsageStats } from "../../runtime.ts";
+import { entriesOf, mapOf, millisecondsOf } from "./common-messages.ts";
+import { isUnimplemented, type CriClient } from "./cri-client.ts";
+import { CONTAINER_NAME, OWNER, POD_NAME, POD_NAMESPACE, POD_UID } from "./labels.ts";
+import {
+  listContainerStats,
+  listPodSandboxStats,
+  type ContainerStatsMessage,
+  type CpuUsage,
+  type MemoryUsage,
+  type SandboxStatsMessage,
+} from "./stats-messages.ts";
+
+export async function podStats(client: CriClient, owner: string): Promise<readonly PodStats[]> {
+  const filter = { labels: entriesOf({ [OWNER]: owner }) };
+  const [{ stats: containers }, sandboxes] = await Promise.all([
+    client.call(listContainerStats, { filter }),
+    client.call(listPodSandboxStats, { filter }).then(
+      ({ stats }) => stats,
+      (error: unknown) => {
+        if (isUnimplemented(error)) return [];
+        throw error;
+      },
+    ),
+  ]);
+  return statsByPod(containers, sandboxes);
+}
+
+export function statsByPod(containers: readonly ContainerStatsMessage[], sandboxes: readonly SandboxStatsMessage[]): PodStats[] {
+  const pods = new Map<string, PodStats>();
+  const podOf = (labels: ReadonlyMap<string, string>): PodStats => {
+    const podUid = labels.get(POD_UID) ?? "";
+    return pods.get(podUid) ?? { podUid, namespace: labels.get(POD_NAMESPACE) ?? "", name: labels.get(POD_NAME) ?? "", containers: [] };
+  };
+  for (const { attributes, linux } of sandboxes) {
+    const pod = podOf(mapOf(attributes?.labels ?? []));
+    const traffic = linux?.network?.defaultInterface;
+    const network =
+      traffic === undefined
+        ? {}
+        : { network: { rxBytes: Number(traffic.rxBytes?.value ?? 0n), txBytes: Number(traffic.txBytes?.value ?? 0n) } };
+    const processes = linux?.process?.processCount;
+    const counted = processes === undefined ? {} : { processes: Number(processes.value) };
+    pods.set(pod.podUid, { ...pod, ...usageOf(linux?.cpu, linux?.memory), ...network, ...counted });
+  }
+  for (const one of containers) {
+    const pod = podOf(mapOf(one.attributes?.labels ?? []));
+    pods.set(pod.podUid, { ...pod, containers: [...pod.containers, containerStats(one)] });
+  }
+  return [...pods.values()];
+}
+
+function containerStats({ attributes, cpu, memory, writableLayer }: ContainerStatsMessage): ContainerStats {
+  const layer = writableLayer?.usedBytes;
+  const inodes = writableLayer?.inodesUsed;
+  return {
+    id: attributes?.id ?? "",
+    name: mapOf(attributes?.labels ?? []).get(CONTAINER_NAME) ?? "",
+    ...usageOf(cpu, memory),
+    ...(layer === undefined ? {} : { writableLayerBytes: Number(layer.value) }),
+    ...(inodes === undefined ? {} : { writableLayerInodes: Number(inodes.value) }),
+  };
+}
+
+/** Nothing of what has not been counted yet. */
+function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): Partial<UsageStats> {
+  const { coreNanoseconds, nanoCores, timestamp = 0n } = cpu ?? {};
+  const { workingSetBytes, usageBytes, rssBytes } = memory ?? {};
+  if (coreNanoseconds === undefined && workingSetBytes === undefined) return {};
+  return {
+    atMs: millisecondsOf(timestamp !== 0n ? timestamp : (memory?.timestamp ?? 0n)),
+    cpuNanoseconds: Number(coreNanoseconds?.value ?? 0n),
+    ...(nanoCores === undefined ? {} : { cpuNanocores: Number(nanoCores.value) }),
+    memoryWorkingSetBytes: Number(workingSetBytes?.value ?? 0n),
+    ...(usageBytes === undefined ? {} : { memoryUsageBytes: Number(usageBytes.value) }),
+    ...(rssBytes === undefined ? {} : { memoryRssBytes: Number(rssBytes.value) }),
+  };
+}

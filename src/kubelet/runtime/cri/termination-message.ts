@@ -1,0 +1,75 @@
+/**
+ * The last words of a container: what it wrote to its terminationMessagePath or, if it failed without any and its policy says so, the end of
+ * its log. Limits and words are upstream's.
+ */
+import { readTail } from "../../../host/files.ts";
+import { isMissing, openGrowingFile, type GrowingFile } from "../../../host/log-files.ts";
+import { mapOf } from "./common-messages.ts";
+import type { ContainerStatusMessage } from "./container-messages.ts";
+import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from "./labels.ts";
+import { LineCutter, LogLines, tailStart } from "./log-lines.ts";
+
+const MESSAGE_BYTES_MAX = 4_096;
+const LOG_BYTES_MAX = 2_048;
+const LOG_LINES_MAX = 80;
+
+/** Runtimes say this of a container that never ran: it has no log. */
+const CANNOT_RUN = "ContainerCannotRun";
+
+/** Of a container that has ended; "" if it left none. */
+export async function terminationMessage(status: ContainerStatusMessage): Promise<string> {
+  const annotations = mapOf(status.annotations);
+  const isFailure = status.exitCode !== 0 && status.reason !== CANNOT_RUN;
+  const mayReadLog = annotations.get(TERMINATION_MESSAGE_POLICY) === "FallbackToLogsOnError" && isFailure;
+  const path = annotations.get(TERMINATION_MESSAGE_PATH) ?? "";
+  const hostPath = status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+  const words = path === "" || hostPath === undefined ? "" : await fileEnd(hostPath);
+  return words === "" && mayReadLog ? logEnd(status.logPath) : words;
+}
+
+async function fileEnd(path: string): Promise<string> {
+  try {
+    return new TextDecoder().decode(await readTail(path, MESSAGE_BYTES_MAX));
+  } catch (error) {
+    return isMissing(error) ? "" : `Error on reading termination log ${path}: ${messageOf(error)}`;
+  }
+}
+
+async function logEnd(path: string): Promise<string> {
+  try {
+    const file = await openGrowingFile(path);
+    if (file === undefined)
+      return `Error on reading termination message from logs: failed to open log file "${path}": no such file or directory`;
+    try {
+      return await lastLines(file);
+    } finally {
+      await file[Symbol.asyncDispose]();
+    }
+  } catch (error) {
+    return `Error on reading termination message from logs: ${messageOf(error)}`;
+  }
+}
+
+async function lastLines(file: GrowingFile): Promise<string> {
+  const { sizeBytes } = await file.state();
+  const [cutter, lines] = [new LineCutter(), new LogLines()];
+  let text = "";
+  for (let position = await tailStart(file, sizeBytes, LOG_LINES_MAX); ;) {
+    const chunk = await file.read(position);
+    if (chunk.length === 0) return text;
+    position += chunk.length;
+    for (const bytes of cutter.cut(chunk)) {
+      const line = lines.parse(bytes);
+      if (line !== undefined) text = lastBytes(`${text}${line.text}${line.isPartial === true ? "" : "\n"}`);
+    }
+  }
+}
+
+function lastBytes(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  return bytes.length <= LOG_BYTES_MAX ? text : new TextDecoder().decode(bytes.subarray(-LOG_BYTES_MAX));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

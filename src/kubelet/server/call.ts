@@ -1,0 +1,58 @@
+/** A request to the kubelet's server on its way to whoever answers it, and the short ways of answering. */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
+import type { Kubelet } from "../kubelet.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+/** What is asked of the node agent. */
+export type ServedKubelet = Pick<Kubelet, "nodeName" | "runtime" | "pod" | "pods" | "container">;
+
+export interface ServerContext {
+  readonly kubelet: ServedKubelet;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly streams: OpenStreams;
+}
+
+export interface Call {
+  readonly request: HttpRequest;
+  readonly reply: HttpReply;
+  readonly offer: WebSocketOffer | undefined;
+  readonly tunnel: TunnelOffer | undefined;
+  /** Of the path, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/** What goes wrong before anything was answered is thrown. */
+export type Handler = (context: ServerContext, call: Call) => void | Promise<void>;
+
+export const TEXT_TYPE = "text/plain; charset=utf-8";
+
+export interface TextOptions {
+  /** Default: TEXT_TYPE. */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+export function sendText(reply: HttpReply, code: number, text: string, { type = TEXT_TYPE, headers = {} }: TextOptions = {}): void {
+  reply.send({ code, headers: { "content-type": type, ...headers } }, [new TextEncoder().encode(text)]);
+}
+
+export function sendJson(reply: HttpReply, text: string): void {
+  sendText(reply, 200, text, { type: "application/json" });
+}
+
+/** An answer instead of what was asked for: thrown where it is found out. The words are upstream's. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+
+  constructor(code: number, message: string, headers: Refusal["headers"] = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+}

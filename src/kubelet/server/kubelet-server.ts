@@ -1,0 +1,181 @@
+/**
+ * The kubelet's HTTPS server: logs, commands, ports and numbers of the Pods of a node, for the API server and for whoever watches nodes.
+ * Every request, also for health, is of somebody who is known and may have it; only then it is looked at what is asked for.
+ * Not here: what each page says (its own file), and who listens on the port without TLS (nobody).
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
+import { startHttpsServer, type HttpsServer } from "../../host/http/server.ts";
+import { authenticator, CLIENT_AUTHORITY, type Authenticate, type KubeletAuthentication } from "./authentication.ts";
+import { authorizer, type Authorize, type KubeletAuthorization } from "./authorization.ts";
+import { Refusal, sendText, type Handler, type ServedKubelet, type ServerContext } from "./call.ts";
+import { healthHandlers } from "./health.ts";
+import { containerLogs } from "./log-pages.ts";
+import { OpenStreams, STREAM_IDLE_TIMEOUT_MS } from "./open-streams.ts";
+import { podsPage, runningPodsPage } from "./pod-pages.ts";
+import { portForwardHandler } from "./port-forward.ts";
+import { attachHandler, execHandler, runHandler } from "./remote-command.ts";
+import { attributesOf } from "./request-attributes.ts";
+import { matchRoute, metricPath, type Route } from "./routes.ts";
+import { statsHandlers, type StatsSources } from "./stats-pages.ts";
+
+export const KUBELET_PORT = 10_250;
+
+export interface KubeletServerOptions extends StatsSources {
+  readonly kubelet: ServedKubelet;
+  /** An address of this machine. */
+  readonly host: string;
+  /** Default: KUBELET_PORT. 0: any that is free. */
+  readonly port?: number;
+  readonly tls: KubeletServerTls;
+  readonly authentication: KubeletAuthentication;
+  readonly authorization: KubeletAuthorization;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What is wrong with the loop that sees to Pods; undefined: nothing. */
+  readonly syncProblem?: () => string | undefined;
+  /** A stream in which nothing moves for so long is ended. Default: STREAM_IDLE_TIMEOUT_MS. */
+  readonly streamIdleTimeoutMs?: number;
+}
+
+/** PEM. */
+export interface KubeletServerTls {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface KubeletServer extends AsyncDisposable {
+  /** The port it listens on. */
+  readonly port: number;
+  /** New connections are shown this certificate. */
+  useTls(tls: KubeletServerTls): void;
+  /** Ends the streams, and what else runs after a moment. */
+  close(): Promise<void>;
+}
+
+/** How long requests that run when the server stops may take to end. Streams are told, and need no longer. */
+const STOP_GRACE_MS = 1_000;
+
+/** Nobody sends a kubelet anything but the body of a POST that says nothing. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** Resolves when it listens. Rejects with a ListenError. */
+export async function startKubeletServer(options: KubeletServerOptions): Promise<KubeletServer> {
+  const { host, port = KUBELET_PORT, clock, log, authentication, streamIdleTimeoutMs = STREAM_IDLE_TIMEOUT_MS } = options;
+  const streams = new OpenStreams(clock, streamIdleTimeoutMs);
+  const pages = new Pages(options, streams);
+  const { clientAuthority } = authentication;
+  const clients = clientAuthority === undefined ? {} : { clientAuthorities: { [CLIENT_AUTHORITY]: clientAuthority } };
+  const server = await startHttpsServer({
+    ...{ host, port, log },
+    tls: { ...options.tls, ...clients },
+    limits: { bodyBytesMax: BODY_BYTES_MAX },
+    bodyTooLarge: (limitBytes) => new Refusal(413, `the body must have at most ${limitBytes} bytes`),
+    handler: (request, reply, offer, tunnel) => void pages.serve(request, reply, { offer, tunnel }),
+  });
+  return runningServer(server, streams, (tls) => server.useTls({ ...tls, ...clients }));
+}
+
+function runningServer(server: HttpsServer, streams: OpenStreams, useTls: (tls: KubeletServerTls) => void): KubeletServer {
+  const close = (): Promise<void> => {
+    streams.close();
+    return server.close({ graceMs: STOP_GRACE_MS });
+  };
+  return { port: server.port, useTls, close, [Symbol.asyncDispose]: close };
+}
+
+interface Offers {
+  readonly offer: WebSocketOffer | undefined;
+  readonly tunnel: TunnelOffer | undefined;
+}
+
+class Pages {
+  readonly #context: ServerContext;
+  readonly #authenticate: Authenticate;
+  readonly #authorize: Authorize;
+  readonly #handlers: Readonly<Record<Route, Handler>>;
+  readonly #metrics: StatsSources["metrics"];
+
+  constructor(options: KubeletServerOptions, streams: OpenStreams) {
+    const { kubelet, clock, log, authentication, authorization } = options;
+    this.#context = { kubelet, clock, log, streams };
+    this.#metrics = options.metrics;
+    this.#authenticate = authenticator(authentication, clock);
+    this.#authorize = authorizer(authorization, kubelet.nodeName, clock);
+    const stats = statsHandlers(options);
+    this.#handlers = {
+      ...healthHandlers(options.syncProblem),
+      pods: podsPage,
+      runningPods: runningPodsPage,
+      containerLogs,
+      exec: execHandler,
+      attach: attachHandler,
+      portForward: portForwardHandler,
+      run: runHandler,
+      statsSummary: stats.statsSummaryPage,
+      metrics: stats.metricsPage,
+      resourceMetrics: stats.resourceMetricsPage,
+      probeMetrics: stats.probeMetricsPage,
+      cadvisorMetrics: stats.cadvisorMetricsPage,
+      configz: stats.configzPage,
+    };
+  }
+
+  /** Never rejects. */
+  async serve(request: HttpRequest, reply: HttpReply, offers: Offers): Promise<void> {
+    this.#count(request);
+    try {
+      await this.#mustBeAllowed(request);
+      const match = matchRoute(request.method, request.path);
+      if (match.is === "not-found") throw new Refusal(404, "404 page not found\n");
+      if (match.is === "not-allowed") throw new Refusal(405, "405: Method Not Allowed");
+      const query = new URLSearchParams(request.query);
+      await this.#handlers[match.route](this.#context, { request, reply, ...offers, parameters: match.parameters, query });
+    } catch (error) {
+      this.#refuse(request, reply, error);
+    }
+  }
+
+  #count({ method, path }: HttpRequest): void {
+    const asked = metricPath(path);
+    this.#metrics?.requested({
+      method: METHODS.has(method) ? method : "other",
+      path: asked,
+      isLongRunning: asked === "exec" || asked === "attach",
+    });
+  }
+
+  async #mustBeAllowed(request: HttpRequest): Promise<void> {
+    const user = await this.#authenticate(request).catch((error: unknown) => {
+      this.#context.log.error("Cannot find out who asks", { error });
+      return undefined;
+    });
+    if (user === undefined) throw new Refusal(401, "Unauthorized");
+    const authorized = await this.#authorize(user, attributesOf(request.method, decodedPath(request.path)));
+    if (authorized.is === "refused") throw new Refusal(403, authorized.message);
+    if (authorized.is === "allowed") return;
+    this.#context.log.error("Cannot find out whether it is allowed", { user: user.name, error: authorized.cause });
+    throw new Refusal(500, authorized.message);
+  }
+
+  /** Of what has been answered already nothing is heard any more. */
+  #refuse({ method, path, signal }: HttpRequest, reply: HttpReply, error: unknown): void {
+    if (error instanceof Refusal) return sendText(reply, error.code, error.message, { headers: error.headers });
+    // Of a client that has gone there is nothing to tell, and to nobody.
+    if (signal.aborted) return;
+    this.#context.log.warn("Cannot answer a request", { method, path, error });
+    sendText(reply, 500, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Those that are told apart when requests are counted: upstream's. */
+const METHODS: ReadonlySet<string> = new Set(["OPTIONS", "GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "CONNECT"]);
+
+function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new Refusal(400, "400 Bad Request");
+  }
+}

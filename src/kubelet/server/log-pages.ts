@@ -1,0 +1,69 @@
+/** A container's log, streamed: whoever reads slowly holds up the reading, and who goes away ends it. */
+import type { Pod } from "../../api/generated/core/v1.ts";
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
+import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { HttpSink } from "../../host/http/contract.ts";
+import { logBytes, loggedContainer, runtimeLogOptions } from "../container-logs.ts";
+import { Refusal, TEXT_TYPE, type Handler } from "./call.ts";
+import { logOptions } from "./log-query.ts";
+
+/** Of a log, waiting for a client who reads slowly: reading goes on when it has taken them. */
+const WAITING_BYTES_MAX = 1 << 20;
+
+/** Whether a log can be read shows at once; an answer that begins later could say so only within the log. */
+const FIRST_PIECE_WITHIN_MS = 1_000;
+
+export const containerLogs: Handler = async ({ kubelet, clock }, { request, reply, query, parameters }) => {
+  const { namespace = "", pod: name = "", container = "" } = parameters;
+  const options = logOptions(query);
+  const pod = kubelet.pod({ namespace, name });
+  if (pod === undefined) throw new Refusal(404, `pod ${quoteGo(name)} does not exist`);
+  if (containerSpec(pod, container) === undefined)
+    throw new Refusal(404, `container ${quoteGo(container)} not found in pod ${quoteGo(name)}`);
+  const found = loggedContainer(pod, container, options);
+  if (found.is === "refused") throw new Refusal(400, found.message);
+  const lines = kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), request.signal);
+  const pieces = await begun(logBytes(lines, options), clock);
+  return pour(pieces, reply.stream({ code: 200, headers: { "content-type": TEXT_TYPE } }));
+};
+
+/** Rejects with a Refusal if it cannot be read. Nobody waits long for a container that says nothing. */
+async function begun(pieces: AsyncGenerator<Uint8Array>, clock: Clock): Promise<AsyncIterable<Uint8Array>> {
+  const first = pieces.next();
+  const over = new AbortController();
+  try {
+    await Promise.race([first, clock.sleep(FIRST_PIECE_WITHIN_MS, over.signal).catch(() => undefined)]);
+  } catch (error) {
+    throw new Refusal(400, error instanceof Error ? error.message : String(error));
+  } finally {
+    over.abort(NO_LONGER_WANTED);
+  }
+  return resumed(first, pieces);
+}
+
+async function* resumed(first: Promise<IteratorResult<Uint8Array>>, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { done, value } = await first;
+  if (done === true) return;
+  yield value;
+  yield* rest;
+}
+
+/** Of whichever kind. */
+export function containerSpec({ spec }: Pod, name: string): { readonly tty?: boolean } | undefined {
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {};
+  return [...containers, ...initContainers, ...ephemeralContainers].find((container) => container.name === name);
+}
+
+/** Never rejects. What goes wrong when the answer has begun can only be told within it. */
+async function pour(pieces: AsyncIterable<Uint8Array>, sink: HttpSink): Promise<void> {
+  let goOn = (): void => undefined;
+  sink.onDrained(() => goOn());
+  sink.onClosed(() => goOn());
+  try {
+    for await (const bytes of pieces) if (sink.write({ bytes }) > WAITING_BYTES_MAX) await new Promise<void>((resolve) => (goOn = resolve));
+  } catch (error) {
+    sink.write({ bytes: new TextEncoder().encode(error instanceof Error ? error.message : String(error)) });
+  }
+  sink.end();
+}

@@ -1,0 +1,34 @@
+/** The Pods of the node as lists: those that it was given, and those that its runtime has. */
+import type { Pod } from "../../api/generated/core/v1.ts";
+import { writeJson } from "../../api/machinery/codec/json.ts";
+import { isRunning } from "../runtime-containers.ts";
+import type { SandboxStatus } from "../runtime.ts";
+import { sendJson, type Handler } from "./call.ts";
+
+export const podsPage: Handler = ({ kubelet }, { reply }) => {
+  sendJson(reply, podList(kubelet.pods().map(({ apiVersion: _version, kind: _kind, ...pod }) => pod)));
+};
+
+/** By what the runtime says alone. */
+export const runningPodsPage: Handler = async ({ kubelet }, { reply }) => {
+  const sandboxes = await kubelet.runtime.list();
+  sendJson(reply, podList(sandboxes.filter(isAlive).map(podOf)));
+};
+
+/** In a list, objects do not say again of which kind they are. */
+function podList(items: readonly Omit<Pod, "apiVersion" | "kind">[]): string {
+  return writeJson({ kind: "PodList", apiVersion: "v1", metadata: {}, items });
+}
+
+function isAlive({ state, containers }: SandboxStatus): boolean {
+  return state === "ready" || containers.some(isRunning);
+}
+
+function podOf({ podUid, namespace, name, containers }: SandboxStatus): Omit<Pod, "apiVersion" | "kind"> {
+  const running = containers.filter(isRunning);
+  return {
+    metadata: { name, namespace, uid: podUid },
+    spec: { containers: running.map(({ name: containerName, image }) => ({ name: containerName, image, resources: {} })) },
+    status: {},
+  };
+}

@@ -1,0 +1,117 @@
+/** `k8ts kubelet`: this machine as a node, in a process of its own, from start to signal. */
+import { nodes } from "../../api/core/v1/node.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { readWhole } from "../../host/files.ts";
+import { StopOrder } from "../../host/supervision.ts";
+import { defineCommand, type Io } from "../command.ts";
+import { loadConnection } from "../connection-flags.ts";
+import { parseArguments } from "../flags.ts";
+import { startHttpPages, type HttpPages } from "../http-pages.ts";
+import { kubeletCommandFlags, kubeletFileFlags, kubeletProblems, type KubeletFlagValues } from "../kubelet-flags.ts";
+import { readKubeletConfigFile, type KubeletConfigFile } from "../kubelet-config-file.ts";
+import { findKubeletRuntime, kubeletNodeName, startKubeletNode } from "../node/kubelet-node.ts";
+import { STOP_PODS_ORDER, STOP_GRACE_MS } from "../node/stop-pods-order.ts";
+import { UnusableFiles } from "../unusable-files.ts";
+import { untilStopped } from "../until-stopped.ts";
+
+/** A server that is being started is there within seconds; one that is away for long is asked as often as this. */
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 10_000;
+
+const FILE_DEFAULTS = parseArguments({ flags: kubeletFileFlags, arguments: {} }, []).values;
+
+export const kubelet = defineCommand({
+  description:
+    "Makes this machine a node of a cluster: registers it with the API server and runs the Pods that are bound to it, in a container runtime that is there already. Goes on until Ctrl-C (SIGINT) or SIGTERM; then containers run on, and the next start takes them up.",
+  flags: kubeletCommandFlags,
+  arguments: {},
+  examples: [
+    "k8ts kubelet --kubeconfig kubelet.conf --client-ca-file pki/ca.crt",
+    "k8ts kubelet --kubeconfig kubelet.conf --config kubelet.yaml --hostname-override node-2",
+    "k8ts kubelet --kubeconfig kubelet.conf --pod-cidr 10.244.1.0/24",
+    "k8ts kubelet --kubeconfig kubelet.conf --node-labels disk=ssd --max-pods 50",
+  ],
+  options(typed, _environment, given) {
+    // What a file says may make right what the flags alone would have wrong.
+    const problems = typed.config === undefined ? kubeletProblems({ ...FILE_DEFAULTS, ...typed }) : [];
+    return problems.length === 0 ? { ok: true, options: { typed, given } } : { ok: false, problems };
+  },
+
+  async run({ typed, given }, io) {
+    const { clock, signal } = io;
+    const log = io.log.with({ part: "kubelet" });
+    const file = typed.config === undefined ? undefined : await clock.external(readFile(typed.config));
+    const isTyped = ([name]: [string, unknown]): boolean => given.has(name);
+    const values: KubeletFlagValues = {
+      ...FILE_DEFAULTS,
+      ...typed,
+      ...Object.fromEntries(file?.values ?? []),
+      ...Object.fromEntries(Object.entries(typed).filter(isTyped)),
+    };
+    const problems = [...(file?.problems ?? []), ...kubeletProblems(values)];
+    if (problems.length > 0) throw new UnusableFiles(problems);
+    const connection = await loadConnection(values, io);
+    const runtime = await clock.external(findKubeletRuntime(values, clock));
+    await using _health = await healthPage(values, io);
+    if (!(await isServerThere(connection, kubeletNodeName(values), io))) return;
+    await using node = await startUnlessStopped({ values, runtime, connection, clock, log, signal });
+    if (node === undefined) return;
+    io.out(`node ${node.nodeName} of ${connection.server}, on ${node.runtime}, listening on port ${node.port}`);
+    await untilStopped(io);
+    io.out("Stopping");
+    if (signal.reason instanceof StopOrder && signal.reason.order === STOP_PODS_ORDER) await node.stopPods({ graceMs: STOP_GRACE_MS });
+  },
+});
+
+async function startUnlessStopped(options: Parameters<typeof startKubeletNode>[0]) {
+  try {
+    return await startKubeletNode(options);
+  } catch (error) {
+    if (options.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+async function readFile(path: string): Promise<KubeletConfigFile> {
+  const bytes = await readWhole(path).catch((error: Error) => {
+    throw new UnusableFiles([`Cannot read ${path}, which --config names: ${error.message}`]);
+  });
+  return readKubeletConfigFile(path, bytes);
+}
+
+/** As upstream's: whoever asks it knows that the process runs. One that cannot be had is no reason not to run Pods. */
+async function healthPage(values: KubeletFlagValues, { clock, log }: Io): Promise<HttpPages | undefined> {
+  const [host, port] = [values["healthz-bind-address"], values["healthz-port"]];
+  if (port === 0) return undefined;
+  return clock.external(startHttpPages({ host, port }, {})).catch((error: unknown) => {
+    log.warn("Cannot answer GET /healthz", { error });
+    return undefined;
+  });
+}
+
+/** Waits until it answers, and says for what it waits. False: it was told to stop before. */
+async function isServerThere(connection: ConnectionConfig, nodeName: string, io: Io): Promise<boolean> {
+  const { clock, signal } = io;
+  await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
+  const client = createClient(transport).with({ signal });
+  let said = "";
+  for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
+    try {
+      await client.get(nodes, { name: nodeName });
+      return true;
+    } catch (error) {
+      // It may be that there is no such Node yet.
+      if (isReason(error, "NotFound")) return true;
+      if (signal.aborted) return false;
+      const why = (error as Error).message;
+      if (why !== said) io.out(`waiting for the API server at ${connection.server}: ${why}`);
+      said = why;
+    }
+    await clock.sleep(waitMs, signal).catch(() => undefined);
+    if (signal.aborted) return false;
+  }
+}

@@ -1,0 +1,55 @@
+/** `k8ts reset` of a cluster whose containers ran in a runtime that is not its own, and stays. */
+import { deepEqual, equal } from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { realClock } from "../../host/real-clock.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import { clientProgram } from "../../testing/clients/client-program.ts";
+import { startTestContainerd } from "../../testing/containerd-server.ts";
+import { K8tsMachine } from "../../testing/k8ts-program.ts";
+import { needs, toolPath } from "../../testing/needs.ts";
+import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP } from "../../testing/real-cluster.ts";
+import { findHome } from "../home/cluster-home.ts";
+import { machineOwner } from "../home/machine-places.ts";
+
+test(
+  "a stop keeps ended containers in somebody else's runtime, a start without containers ends those that run, and a reset removes all",
+  { ...needs(...REAL_CLUSTER_NEEDS) },
+  async (t) => {
+    await using containerd = await startTestContainerd();
+    const { endpoint } = containerd;
+    const machine = await K8tsMachine.make(t);
+    const words = ["up", "--listen", "127.0.0.1:0", `--container-runtime-endpoint=${endpoint}`];
+    await machine.start(words, /^Ctrl-C stops it$/);
+    const home = await findHome({ directory: machine.home() }, {});
+    const owner = machineOwner(home ?? { name: "", directory: "" });
+    const { PATH = "" } = process.env;
+    const kubectl = clientProgram({
+      path: toolPath("kubectl"),
+      environment: { PATH, HOME: machine.root, KUBECONFIG: machine.kubeconfig },
+    });
+    await kubectl("wait --for=create serviceaccount/default --timeout=20s");
+    await kubectl("apply -f -", { input: aRealPod("kept", SLEEP) });
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=25s");
+    const left = async (): Promise<unknown> => {
+      await using runtime = await openCriRuntime({ endpoint, owner, clock: realClock, log: silentLogger });
+      return (await runtime.list()).map(({ name, state, containers }) => [name, state, containers.map((one) => one.state.is)]);
+    };
+
+    equal((await machine.k8ts("down")).exitCode, 0);
+    deepEqual(await left(), [["kept", "not-ready", ["exited"]]]);
+
+    // A killed one, after which no containers are wanted: somebody else's runtime is not left with Pods that nobody is in charge of.
+    const again = await machine.start(words, /^Ctrl-C stops it$/);
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=25s");
+    again.child.kill("SIGKILL");
+    await once(again.child, "close");
+    const simulated = await machine.start(["up", "--listen", "127.0.0.1:0", "--simulated-nodes=1"], /^Ctrl-C stops it$/);
+    equal(simulated.lines.includes("1 Pod runs without a k8ts, and is stopped"), true);
+    equal(JSON.stringify(await left()).includes("running"), false);
+
+    equal((await machine.k8ts("reset", "--yes")).exitCode, 0);
+    deepEqual(await left(), []);
+  },
+);

@@ -1,0 +1,22 @@
+/** All clusters of this user on this machine that can be found: the named ones, and those elsewhere that run, or have left something
+ * on the machine. */
+import { readdir } from "node:fs/promises";
+import { joinPath } from "../../host/files.ts";
+import type { Environment } from "../command.ts";
+import { findHome, type ClusterHome } from "./cluster-home.ts";
+import { homesDirectory } from "./home-paths.ts";
+import { homesWithRuntime } from "./runtime-directory.ts";
+
+/** By name. What cannot be read is left out: it is told when it is asked for by name. */
+export async function knownHomes(environment: Environment): Promise<readonly ClusterHome[]> {
+  const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment))]);
+  const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(() => undefined)));
+  return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function namedHomes(environment: Environment): Promise<readonly string[]> {
+  const homes = homesDirectory(environment);
+  if (homes === undefined) return [];
+  const names = await readdir(homes).catch(() => []);
+  return names.map((name) => joinPath(homes, name));
+}

@@ -1,0 +1,103 @@
+/**
+ * The user's own kubeconfig file: where it is, and how it is changed while kubectl may change it, too. By kubectl's convention whoever
+ * writes FILE first makes FILE.lock, which nobody else can then make. It is replaced whole, where it really is if the name is a link; it
+ * stays its owner's, and who may read it stays their decision. A new one holds keys and is its owner's alone.
+ */
+import { chmod, chown, open, readFile, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { YamlError } from "../../api/machinery/codec/yaml-scalar.ts";
+import type { Clock } from "../../base/clock.ts";
+import { joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
+import { absolutePath, writePrivateText } from "../../host/private-files.ts";
+import type { Environment } from "../command.ts";
+import { explainFileError } from "./start-errors.ts";
+
+/** How often a lock is tried that another program has: no event tells when it is gone. */
+const LOCK_RETRY_MS = 50;
+/** kubectl holds it for as long as it takes to write a file. */
+const LOCK_WAIT_MS = 3_000;
+
+/** What kubectl would write: the first file that KUBECONFIG names, or ~/.kube/config. Undefined if there is no home directory either. */
+export function defaultKubeconfig({ KUBECONFIG: list = "", HOME: home }: Environment): string | undefined {
+  const [first] = list.split(":").filter((path) => path !== "");
+  if (first !== undefined) return absolutePath(first);
+  return home === undefined || home === "" ? undefined : joinPath(home, ".kube/config");
+}
+
+/**
+ * Writes what `change` makes of the text, "" if there is no file yet; undefined: leaves it. Resolves with whether it was written. Rejects
+ * with one sentence, and then nothing is changed.
+ */
+export async function changeKubeconfig(path: string, clock: Clock, change: (text: string) => string | undefined): Promise<boolean> {
+  try {
+    await makePrivateDirectory(dirname(path));
+    await takeLock(path, clock);
+    try {
+      return await changeLocked(path, change);
+    } finally {
+      await removeFile(lockOf(path));
+    }
+  } catch (error) {
+    if (error instanceof YamlError)
+      throw new Error(
+        `Cannot change ${path}: it cannot be understood: ${error.message}; correct it, or give another file with --kubeconfig`,
+        {
+          cause: error,
+        },
+      );
+    throw explainFileError(error, { action: `change ${path}`, flag: "--kubeconfig" });
+  }
+}
+
+async function changeLocked(path: string, change: (text: string) => string | undefined): Promise<boolean> {
+  const target = await targetOf(path);
+  const before = await readFile(target, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  const after = change(before ?? "");
+  if (after === undefined || after === before) return false;
+  const found = before === undefined ? undefined : await stat(target);
+  // To root, and to who may write to the directory, that would be no hindrance; but somebody has meant it.
+  if (found !== undefined && (found.mode & WRITABLE) === 0)
+    throw new Error(
+      `Cannot change ${path}: nobody may write to it; allow it (chmod u+w ${target}), or give another file with --kubeconfig`,
+    );
+  await writePrivateText(target, after);
+  if (found === undefined) return true;
+  // Who runs k8ts as root for another user's home must not take the file from that user.
+  if (process.getuid?.() === 0) await chown(target, found.uid, found.gid);
+  await chmod(target, found.mode & PERMISSIONS);
+  return true;
+}
+
+/** By anybody. */
+const WRITABLE = 0o222;
+const PERMISSIONS = 0o7777;
+
+/** Where a link leads to; the name itself if there is nothing yet. */
+async function targetOf(path: string): Promise<string> {
+  return realpath(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return path;
+    throw error;
+  });
+}
+
+function lockOf(path: string): string {
+  return `${path}.lock`;
+}
+
+async function takeLock(path: string, clock: Clock): Promise<void> {
+  const giveUpMs = clock.monotonic() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      await (await open(lockOf(path), "wx", 0o000)).close();
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+    if (clock.monotonic() >= giveUpMs)
+      throw new Error(`Cannot change ${path}: another program is changing it, as ${lockOf(path)} says; if none is, remove that file`);
+    await clock.sleep(LOCK_RETRY_MS);
+  }
+}

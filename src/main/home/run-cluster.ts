@@ -1,0 +1,266 @@
+/**
+ * The life of a cluster in this process, from a home that is taken to one that is let go: every step told as it happens, a record for those
+ * who ask from outside, the context in the user's kubeconfig, what to try next, and the end when it is asked for.
+ */
+import { Disposables } from "../../base/disposables.ts";
+import { createLogger, formatHuman, type Logger } from "../../base/logger.ts";
+import { KUBERNETES_VERSION } from "../../apiserver/kubernetes-version.ts";
+import { parentReport } from "../../host/detached-self.ts";
+import { openLogFile, rotateLogs, type LogFile } from "../../host/log-file.ts";
+import { portHolder } from "../../host/port-holder.ts";
+import { writePrivateText } from "../../host/private-files.ts";
+import { ourProcess } from "../../host/process-life.ts";
+import type { Io } from "../command.ts";
+import { describeError } from "../dispatch.ts";
+import { fileExists } from "../../host/files.ts";
+import { version } from "../generated/version.ts";
+import { outwaitOrphans } from "../processes/orphans.ts";
+import { shellWord } from "../shell-word.ts";
+import { untilStopped } from "../until-stopped.ts";
+import { removeIdleRuntimeDirectory } from "./clean-machine.ts";
+import { checkClock } from "./clock-check.ts";
+import { openHome, type HeldHome } from "./cluster-home.ts";
+import { readRecord, type ClusterRecord } from "./cluster-record.ts";
+import { startInBackground, type Report } from "./detach.ts";
+import { changeKubeconfig, defaultKubeconfig } from "./kubeconfig-place.ts";
+import { homesDirectory, LOGGED_PARTS, partLog } from "./home-paths.ts";
+import { knownHomes } from "./known-homes.ts";
+import { withEntry } from "./merge-kubeconfig.ts";
+import { removeHome } from "./remove-home.ts";
+import { explainHomeError, explainListenError, isPortTaken, portTakenText } from "./start-errors.ts";
+import { startCluster, type StartedCluster } from "./start-cluster.ts";
+import { reportSteps, type Steps } from "./steps.ts";
+import { teeLogger } from "./tee-logger.ts";
+import { tryLines } from "./try-lines.ts";
+import type { UpOptions } from "./up-options.ts";
+
+/** What a cluster has and this version does not start yet. */
+const NOT_YET = ["service proxy", "DNS", "ingress", "dashboard"];
+
+/** Runs until it is told to stop; with --detach, until the one in the background is ready. */
+export async function runCluster(options: UpOptions, io: Io): Promise<void> {
+  const tell = parentReport();
+  if (options.isDetached && tell === undefined) return startInBackground(options, io);
+  const report = (said: Report): void => tell?.(JSON.stringify(said));
+  let hasHome = false;
+  try {
+    await using owned = new Disposables();
+    const held = owned.use(await io.clock.external(openHome(options.home, io.environment)));
+    hasHome = true;
+    let failure: unknown;
+    owned.defer(async () => {
+      await io.clock.external(removeIdleRuntimeDirectory(held.home, io.clock));
+      if (failure !== undefined) await io.clock.external(forgetFailedFirst(held, failure, io));
+    });
+    await runHere(options, held, { ...io, isBehind: tell !== undefined, report }).catch((error: unknown) => {
+      failure = explainHomeError(error, options.home.directory);
+      throw failure;
+    });
+  } catch (error) {
+    report({ is: "failed", error: describeError(error, false), hasHome });
+    throw error;
+  }
+}
+
+/**
+ * A first start that failed has made nothing that anybody could want, and should not be listed as a cluster. But what the error points to
+ * stays, and so does a home that has something on the machine, which is found by it. A directory that the user chose may be the user's.
+ */
+async function forgetFailedFirst({ home, isUnused }: HeldHome, failure: unknown, { environment, log }: Io): Promise<void> {
+  if (!isUnused || describeError(failure, false).includes(home.directory) || (await fileExists(home.runtimeDirectory))) return;
+  const keepsDirectory = home.directory !== `${homesDirectory(environment)}/${home.name}`;
+  await removeHome(home, { keepsDirectory }).catch((error: unknown) => log.debug("Cannot remove what a failed start made", { error }));
+}
+
+interface RunIo extends Io {
+  /** Whether another process started this one and waits for it to be ready. */
+  readonly isBehind: boolean;
+  report(said: Report): void;
+}
+
+interface Running {
+  readonly options: UpOptions;
+  readonly held: HeldHome;
+  readonly steps: Steps;
+  readonly log: Logger;
+  readonly io: RunIo;
+}
+
+async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<void> {
+  await using owned = new Disposables();
+  const { home } = held;
+  if (!io.isBehind) rotateLogs(home.logFile);
+  for (const part of LOGGED_PARTS) rotateLogs(partLog(home, part));
+  const logFile = owned.use(openLogFile(home.logFile, formatHuman));
+  const out = (line: string): void => {
+    io.out(line);
+    // What is behind already writes to the file what it says.
+    if (!io.isBehind) logFile.write(line);
+    io.report({ is: "line", line });
+  };
+  const steps = reportSteps({ out, clock: io.clock });
+  const running: Running = { options, held, steps, log: loggerFor(io, logFile), io: { ...io, out } };
+  out(`k8ts ${version} starts cluster "${home.name}" in ${home.directory}`);
+  const record = await begin(running);
+  const cluster = await startUnlessStopped(running, record);
+  if (cluster === undefined) return;
+  owned.defer(async () => {
+    await steps.step("cluster stopped", async () => cluster[Symbol.asyncDispose]());
+  });
+  // Then it never was up, and nobody is told that it is.
+  if (io.signal.aborted) return;
+  const ready = await introduce(running, cluster, record);
+  cluster.onChange?.(() => {
+    if (!io.signal.aborted)
+      void held
+        .writeRecord({ ...ready, parts: cluster.list })
+        .catch((error: unknown) => running.log.warn("Cannot write the record", { error }));
+  });
+  if (!io.signal.aborted) io.report({ is: "ready" });
+  await untilStopped(io);
+  out("Stopping; a second Ctrl-C ends it at once");
+  await noteStopping(running, { ...ready, parts: cluster.list });
+}
+
+/** A disk that is full must not keep it from stopping in good order. */
+async function noteStopping({ held, log }: Running, record: ClusterRecord): Promise<void> {
+  await held.writeRecord({ ...record, state: "stopping" }).catch((error: unknown) => log.warn("Cannot write the record", { error }));
+}
+
+/** Undefined: a wish to stop came meanwhile, and it was given up. It is said at once, also to who asks from outside. */
+async function startUnlessStopped(running: Running, record: ClusterRecord): Promise<StartedCluster | undefined> {
+  const { signal, out } = running.io;
+  let noting: Promise<void> | undefined;
+  const onStop = (): void => {
+    out("Stopping while it starts; a second Ctrl-C ends it at once");
+    noting = noteStopping(running, record);
+  };
+  if (signal.aborted) onStop();
+  signal.addEventListener("abort", onStop, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await start(running);
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return undefined;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", onStop);
+    await noting;
+  }
+}
+
+function loggerFor(io: RunIo, logFile: LogFile): Logger {
+  const level = io.environment["K8TS_DEBUG"] === "1" ? "debug" : "info";
+  const toFile = createLogger({ sink: logFile.sink, clock: io.clock, level });
+  return io.isBehind ? toFile : teeLogger(io.log, toFile);
+}
+
+/** The first record, so that from now on others see who is at it; and a look at the clock before anything is written by it. */
+async function begin({ held, io, steps, options }: Running): Promise<ClusterRecord> {
+  const { home } = held;
+  const { major, minor, patch } = KUBERNETES_VERSION;
+  const record: ClusterRecord = {
+    name: home.name,
+    state: "starting",
+    process: ourProcess(),
+    version,
+    kubernetesVersion: `v${major}.${minor}.${patch}`,
+    mode: options.processes === undefined ? "one process" : "a process each",
+    isDetached: options.isDetached,
+    since: new Date(io.clock.now()).toISOString(),
+    logFile: home.logFile,
+    runtimeDirectory: home.runtimeDirectory,
+  };
+  const verdict = await io.clock.external(checkClock(home, io.clock.now()));
+  if (verdict.is === "wrong") throw new Error(`Cannot start with a wrong clock: ${verdict.why}`);
+  if (verdict.is === "doubtful") steps.note(`  warning: ${verdict.why}`);
+  const before = await io.clock.external(readRecord(home.record));
+  if (before !== undefined) await io.clock.external(outwaitOrphans(before, io.clock));
+  await io.clock.external(held.writeRecord(record));
+  return record;
+}
+
+async function start({ options, held, steps, log, io }: Running): Promise<StartedCluster> {
+  try {
+    const context = { held, environment: io.environment, steps, clock: io.clock, log, signal: io.signal };
+    const { processes } = options;
+    if (processes === undefined) return await startCluster(options, context);
+    // Loaded only where it is wanted.
+    const { startProcesses } = await io.clock.external(import("../processes/start-processes.ts"));
+    return await startProcesses({ ...options, processes }, context);
+  } catch (error) {
+    if (isPortTaken(error)) throw await portTaken(options, io, error);
+    const { address: addressFlag, port: portFlag } = options.listenFlags;
+    const { bindAddress: address, securePort: port } = options.apiServer.serving;
+    throw explainListenError(error, { address, port, addressFlag, portFlag });
+  }
+}
+
+async function portTaken({ apiServer: { serving } }: UpOptions, { environment }: Io, error: unknown): Promise<Error> {
+  const { bindAddress: address, securePort: port } = serving;
+  const holder = portHolder(port);
+  const base = { address, port, holder };
+  for (const home of holder === undefined ? [] : await knownHomes(environment)) {
+    const record = await readRecord(home.record);
+    if (record?.process.pid === holder?.pid) return new Error(portTakenText({ ...base, cluster: home }), { cause: rootOf(error) });
+  }
+  return new Error(portTakenText(base), { cause: rootOf(error) });
+}
+
+/** What came first: everything in between says again what we say. */
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
+}
+
+/** Tells who is interested that it is there, and what it is: the kubeconfig, the record, the person. */
+async function introduce(running: Running, cluster: StartedCluster, begun: ClusterRecord): Promise<ClusterRecord> {
+  const { held, io, options } = running;
+  const kubeconfig = await mergeContext(running, cluster);
+  const record: ClusterRecord = {
+    ...begun,
+    state: "running",
+    context: held.home.context,
+    parts: cluster.list,
+    ...(cluster.door === undefined ? {} : { server: cluster.door.url, adminKubeconfig: cluster.door.kubeconfig }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(cluster.node === undefined ? {} : { node: cluster.node }),
+  };
+  await io.clock.external(held.writeRecord(record));
+  for (const line of summary(record, cluster, running)) io.out(line);
+  io.out(options.isDetached ? `"k8ts down${held.home.commandArguments}" stops it` : "Ctrl-C stops it");
+  return record;
+}
+
+/** Resolves with the file, undefined if none was written. A file that cannot be written is no reason not to run. */
+async function mergeContext({ options: { kubeconfig }, held, steps, io }: Running, { door }: StartedCluster): Promise<string | undefined> {
+  if (kubeconfig === undefined || door === undefined) return undefined;
+  const entry = { context: held.home.context, server: door.url, authority: door.authority, ...door.admin };
+  try {
+    // First where, then what: `k8ts reset` takes it out again also if this process is killed in between.
+    await writePrivateText(held.home.contextPlace, kubeconfig);
+    await steps.step("kubeconfig written", () =>
+      io.clock.external(changeKubeconfig(kubeconfig, io.clock, (text) => withEntry(text, entry))),
+    );
+    return kubeconfig;
+  } catch (error) {
+    steps.note(`  warning: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
+function summary(record: ClusterRecord, cluster: StartedCluster, { io: { environment }, held, options }: Running): readonly string[] {
+  const isSimulated = options.simulatedNodes > 0 || cluster.simulatedBecause !== undefined;
+  const podsAre = cluster.node !== undefined ? "containers" : isSimulated ? "simulated" : "nothing";
+  const { kubeconfig, adminKubeconfig = "", parts = [] } = record;
+  const isFoundByKubectl = kubeconfig !== undefined && kubeconfig === defaultKubeconfig(environment);
+  return [
+    `k8ts ${version} is up (Kubernetes ${record.kubernetesVersion}):`,
+    ...parts.map(({ name, description }) => `  ${name}: ${description}`),
+    ...(cluster.simulatedBecause === undefined ? [] : [`Pods are simulated, no containers are run: ${cluster.simulatedBecause}`]),
+    `Not there yet: ${NOT_YET.join(", ")}`,
+    ...(isFoundByKubectl
+      ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
+      : [`export KUBECONFIG=${shellWord(kubeconfig ?? adminKubeconfig)}`]),
+    ...tryLines({ podsAre, commandArguments: held.home.commandArguments }),
+  ];
+}

@@ -1,0 +1,88 @@
+/**
+ * Where a cluster's sockets lie: paths of sockets may have some hundred characters only, and a home may lie deep. So they have a short
+ * directory of their own, named after a hash of the home: below /run where this user may write there, otherwise in the user's own runtime
+ * directory or a temporary one. A file in it says whose it is. Only its owner can look into it.
+ */
+import { createHash } from "node:crypto";
+import { lstat, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { fileExists, joinPath, makePrivateDirectory } from "../../host/files.ts";
+import { writePrivateText } from "../../host/private-files.ts";
+import type { Environment } from "../command.ts";
+
+/** Enough that two homes of one machine do not meet. */
+const ID_LENGTH = 8;
+
+/** Names the home that a runtime directory is of. */
+const OWNER_FILE = "home";
+
+/** Also good for other short names: of links, of namespaces. */
+export function homeId(directory: string): string {
+  return createHash("sha256").update(directory).digest("hex").slice(0, ID_LENGTH);
+}
+
+/** Best first. */
+function places(environment: Environment): readonly string[] {
+  const own = environment["XDG_RUNTIME_DIR"];
+  return [
+    "/run/k8ts",
+    ...(own?.startsWith("/") === true ? [joinPath(own, "k8ts")] : []),
+    joinPath(tmpdir(), `k8ts-run-${process.getuid?.() ?? 0}`),
+  ];
+}
+
+/** Makes it, or finds the one that was made before. */
+export async function makeRuntimeDirectory(directory: string, environment: Environment): Promise<string> {
+  const found = await findRuntimeDirectory(directory, environment);
+  if (found !== undefined) return found;
+  const problems: string[] = [];
+  for (const place of places(environment)) {
+    const path = joinPath(place, homeId(directory));
+    try {
+      await makePrivateDirectory(path);
+      await checkOurs(place);
+      await writePrivateText(joinPath(path, OWNER_FILE), directory);
+      return path;
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  throw new Error(
+    `Cannot make a directory for sockets: ${problems.join("; ")}; set XDG_RUNTIME_DIR to a directory that this user can write`,
+  );
+}
+
+/** Undefined if there is none. */
+export async function findRuntimeDirectory(directory: string, environment: Environment): Promise<string | undefined> {
+  for (const place of places(environment)) {
+    const path = joinPath(place, homeId(directory));
+    if ((await fileExists(joinPath(path, OWNER_FILE))) && (await isOurs(place))) return path;
+  }
+  return undefined;
+}
+
+/** The homes that have such a directory on this machine. */
+export async function homesWithRuntime(environment: Environment): Promise<readonly string[]> {
+  const homes: string[] = [];
+  for (const place of places(environment)) {
+    for (const id of await readdir(place).catch(() => [])) {
+      const home = await readFile(joinPath(place, id, OWNER_FILE), "utf8").catch(() => "");
+      if (home.startsWith("/")) homes.push(home);
+    }
+  }
+  return homes;
+}
+
+export async function removeRuntimeDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
+
+/** In a directory that everybody can write, somebody else may have made it first. */
+async function checkOurs(place: string): Promise<void> {
+  if (!(await isOurs(place))) throw new Error(`${place} belongs to another user`);
+}
+
+async function isOurs(place: string): Promise<boolean> {
+  const found = await lstat(place);
+  return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid);
+}

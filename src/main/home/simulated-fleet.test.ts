@@ -1,0 +1,28 @@
+import { test } from "node:test";
+import { deepEqual, equal } from "node:assert/strict";
+import { simulatedFleet } from "./simulated-fleet.ts";
+
+test("nodes of a store of one's own are numbered, and those on etcd are called after their machine and their cluster", () => {
+  const base = { count: 2, nodeName: "m", clusterName: "one" };
+  deepEqual(simulatedFleet({ ...base, driver: "memory" }), { count: 2 });
+  deepEqual(simulatedFleet({ ...base, driver: "embedded" }), { count: 2 });
+
+  const { members = [] } = simulatedFleet({ ...base, driver: "etcd" });
+  deepEqual(
+    members.map(({ name }) => name),
+    ["m-one-0", "m-one-1"],
+  );
+  deepEqual(simulatedFleet({ ...base, driver: "etcd" }).members, members, "the next start has the same ones");
+});
+
+test("neither names nor numbers of two clusters on one machine, or of two machines, meet", () => {
+  const others = [
+    { nodeName: "m", clusterName: "one" },
+    { nodeName: "m", clusterName: "two" },
+    { nodeName: "n", clusterName: "one" },
+    { nodeName: "n", clusterName: "default" },
+  ];
+  const all = others.flatMap((each) => simulatedFleet({ ...each, count: 10, driver: "etcd" }).members ?? []);
+  equal(new Set(all.map(({ name }) => name)).size, 40);
+  equal(new Set(all.map(({ index }) => index)).size, 40);
+});

@@ -1,0 +1,109 @@
+/**
+ * Starts what `k8ts up` was asked for, in this process: the parts of the control plane, and this machine as a node of it. The one place in
+ * which the command line meets the composition root (cluster-parts.ts).
+ */
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import { realRandom } from "../../host/real-random.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../../apiserver/api-server-config.ts";
+import type { ApiServerPart } from "../api-server-part.ts";
+import type { ApiServerOptions } from "../apiserver-config.ts";
+import { startClusterParts, type ClusterPartsOptions } from "../cluster-parts.ts";
+import type { Environment } from "../command.ts";
+import { ownAddressTypes } from "../kubelet-access.ts";
+import { readSchedulerConfig } from "../scheduler-config.ts";
+import { hasRunContainers } from "./clean-machine.ts";
+import type { HeldHome } from "./cluster-home.ts";
+import type { RecordedNode, RecordedPart } from "./cluster-record.ts";
+import { simulatedFleet } from "./simulated-fleet.ts";
+import type { Steps } from "./steps.ts";
+import type { UpOptions } from "./up-options.ts";
+
+export interface StartedCluster extends AsyncDisposable {
+  readonly list: readonly RecordedPart[];
+  readonly door: Pick<ApiServerPart, "url" | "kubeconfig" | "authority" | "admin"> | undefined;
+  /** This machine, if it is one. */
+  readonly node?: RecordedNode;
+  /** Why no containers are run, if none are. */
+  readonly simulatedBecause?: string;
+  /** Called when something in the list is another. Absent: it stays as it is. */
+  onChange?(listener: () => void): void;
+}
+
+export interface StartClusterContext {
+  readonly held: HeldHome;
+  readonly environment: Environment;
+  readonly steps: Steps;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted: it is to stop. Whoever starts for long gives up then, with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+export async function startCluster(options: UpOptions, context: StartClusterContext): Promise<StartedCluster> {
+  const { store, controllers } = options;
+  const { clock, log, steps } = context;
+  const scheduler = await clock.external(readSchedulerConfig(options.scheduler));
+  const { simulated, ...machine } = await nodeOf(options, context);
+  await using unused = new Disposables();
+  if (machine.stopRuntime !== undefined) unused.defer(machine.stopRuntime);
+  const parts = await startClusterParts({
+    ...{ store, controllers, scheduler, steps, clock, log, listens: true },
+    apiServer: withOwnNodes(options.apiServer),
+    nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
+    ...(machine.startNode === undefined ? {} : { startNode: machine.startNode }),
+    random: realRandom(),
+  });
+  // From now on it is the node's.
+  unused.move();
+  const { list, door } = parts;
+  const dispose = () => parts[Symbol.asyncDispose]();
+  return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
+}
+
+interface Machine {
+  readonly simulated: number;
+  readonly record: Pick<StartedCluster, "node" | "simulatedBecause">;
+  readonly startNode?: NonNullable<ClusterPartsOptions["startNode"]>;
+  /** Of a runtime that was started for this: ends it, if nothing came of the rest. One that ran before has Pods, and is left. */
+  readonly stopRuntime?: () => Promise<void>;
+}
+
+/** Whoever asks for simulated nodes has only these; otherwise this machine is the node, and where it can run nothing, one is simulated. */
+async function nodeOf(options: UpOptions, context: StartClusterContext): Promise<Machine> {
+  const { held, environment, steps, clock, log } = context;
+  const { home } = held;
+  const { nodeName, runtimeEndpoint, simulatedNodes, runsContainers } = options;
+  if (simulatedNodes > 0 || !runsContainers) {
+    await stopOldPods(context);
+    return { simulated: simulatedNodes, record: {} };
+  }
+  const machine = { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+  // Loaded only where containers are run.
+  const { findRuntime } = await clock.external(import("../node/prepare-machine.ts"));
+  const { startMachineNode } = await clock.external(import("../node/machine-node.ts"));
+  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machine)));
+  await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
+  if (choice.is === "none") return { simulated: 1, record: { simulatedBecause: choice.why } };
+  const { name, version, endpoint } = choice;
+  return {
+    simulated: 0,
+    record: { node: { name: nodeName, runtimeEndpoint: endpoint, runtime: `${name} ${version}` } },
+    startNode: (context) => startMachineNode(choice, machine, context),
+    ...(choice.stop === undefined || choice.wasAdopted ? {} : { stopRuntime: choice.stop }),
+  };
+}
+
+/** Pods that a start before left running: those in the runtime of this one are taken up, and of all others nobody would be in charge. */
+export async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
+  if (!(await clock.external(hasRunContainers(home)))) return;
+  const { stopPodsOfOthers } = await clock.external(import("../node/abandoned-pods.ts"));
+  await clock.external(stopPodsOfOthers({ home, environment, steps, clock, log, ...(keep === undefined ? {} : { keep }) }));
+}
+
+function withOwnNodes(apiServer: ApiServerOptions): ApiServerOptions {
+  const { api } = apiServer;
+  if (api.kubeletPreferredAddressTypes !== DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes) return apiServer;
+  return { ...apiServer, api: { ...api, kubeletPreferredAddressTypes: ownAddressTypes(api.kubeletPreferredAddressTypes) } };
+}

@@ -1,0 +1,76 @@
+/** What `k8ts status` shows of a cluster, to a person and to a program. Pure. */
+import type { ApiStatus, ClusterStatus, NodeStatus } from "./observe-cluster.ts";
+
+/** Nodes that are named one by one; of more, only the numbers. */
+const NODES_NAMED_MAX = 10;
+
+export function statusLines(status: ClusterStatus): readonly string[] {
+  const { name, directory, state, record, api } = status;
+  const rows: (readonly [string, string] | undefined)[] = [
+    ["directory", directory],
+    record === undefined || state === "killed" ? undefined : ["process", `${record.process.pid}, since ${record.since}`],
+    record === undefined ? undefined : ["version", `k8ts ${record.version}, Kubernetes ${record.kubernetesVersion}`],
+    state === "killed" || record?.server === undefined ? undefined : ["API server", `${record.server}, ${apiText(api)}`],
+    ...partRows(status),
+    processRow(status),
+    ...(api?.answers === true ? nodeRows(api.nodes) : []),
+    api?.answers === true ? ["pods", podText(api.podsByPhase)] : undefined,
+    record?.node?.runtimeEndpoint === undefined ? undefined : ["runtime", runtimeText(record.node)],
+    record?.kubeconfig === undefined ? undefined : ["context", `${record.context} in ${record.kubeconfig}`],
+    record === undefined ? undefined : ["log", record.logFile],
+  ];
+  return [`cluster "${name}": ${stateText(state)}`, ...rows.flatMap((row) => (row === undefined ? [] : [line(...row)]))];
+}
+
+/** What a program reads: everything that is known, in one object. */
+export function statusObject({ name, directory, state, record, api }: ClusterStatus): object {
+  return { name, directory, state, ...(record === undefined ? {} : { record }), ...(api === undefined ? {} : { api }) };
+}
+
+function line(what: string, text: string): string {
+  return `  ${`${what}:`.padEnd(13)}${text}`;
+}
+
+function stateText(state: ClusterStatus["state"]): string {
+  if (state !== "killed") return state;
+  return "stopped (its process was killed; the next k8ts up goes on from there, k8ts down removes what is left)";
+}
+
+function apiText(api: ApiStatus | undefined): string {
+  if (api === undefined) return "not there yet";
+  return api.answers ? "answers" : `does not answer: ${api.why}`;
+}
+
+/** Those of the parts, if they have some. */
+function processRow({ record, state }: ClusterStatus): readonly [string, string] | undefined {
+  if (state === "killed" || record?.mode !== "a process each" || record.parts === undefined) return undefined;
+  const own = record.parts.filter(({ name }) => name !== "store");
+  return ["processes", own.map(({ name, process }) => `${name} ${process?.pid ?? "(is being started again)"}`).join(", ")];
+}
+
+/** Parts that have lines of their own, which say how they are now. */
+const ASKED_FOR = ["API server", "node", "nodes"];
+
+function partRows({ record, state }: ClusterStatus): (readonly [string, string])[] {
+  if (state === "killed") return [];
+  return (record?.parts ?? []).filter(({ name }) => !ASKED_FOR.includes(name)).map(({ name, description }) => [name, description]);
+}
+
+function nodeRows(nodes: readonly NodeStatus[]): (readonly [string, string])[] {
+  if (nodes.length > NODES_NAMED_MAX) {
+    const ready = nodes.filter((node) => node.ready === "Ready").length;
+    return [["nodes", `${nodes.length}, ${ready} of them Ready`]];
+  }
+  return nodes.map(({ name, ready, runtime }) => ["node", `${name} ${ready}${runtime === undefined ? "" : ` (${runtime})`}`]);
+}
+
+/** "5 (3 Running, 2 Pending)" */
+function podText(byPhase: Readonly<Record<string, number>>): string {
+  const phases = Object.entries(byPhase);
+  const total = phases.reduce((sum, [, count]) => sum + count, 0);
+  return total === 0 ? "none" : `${total} (${phases.map(([phase, count]) => `${count} ${phase}`).join(", ")})`;
+}
+
+function runtimeText({ runtime, runtimeEndpoint }: { readonly runtime?: string; readonly runtimeEndpoint?: string }): string {
+  return runtime === undefined ? (runtimeEndpoint ?? "") : `${runtime} at ${runtimeEndpoint}`;
+}

@@ -1,0 +1,116 @@
+/**
+ * Ends a cluster of this machine from outside, whatever state it is in: asks its process to stop, ends it if it does not, and removes what
+ * is left outside of its files. Nothing to do is fine, and said; one that somebody else is stopping is waited for. The data stays.
+ */
+import { fileExists, makePrivateDirectory, readWhole } from "../../host/files.ts";
+import { hasHolder } from "../../host/directory-lock.ts";
+import { outwaitProcess, signalProcess } from "../../host/detached-program.ts";
+import type { ProcessMark } from "../../host/process-life.ts";
+import type { Io } from "../command.ts";
+import { outwaitOrphans } from "../processes/orphans.ts";
+import { STOP_REQUEST } from "../signals.ts";
+import { cleanMachine, hasRunContainers } from "./clean-machine.ts";
+import type { ClusterHome } from "./cluster-home.ts";
+import { readRecord, removeRecord, runs, type ClusterRecord } from "./cluster-record.ts";
+import { foreignRuntimeFile } from "./machine-places.ts";
+import { isBeingStarted, unmarkStart } from "./cluster-start.ts";
+import { reportSteps, type Steps } from "./steps.ts";
+import { LET_GO_WITHIN_MS, lockSoon } from "./lock-soon.ts";
+
+/** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
+const KILLED_WITHIN_MS = 30_000;
+
+/** From its process being there a start takes as long as this to its record, on a slow machine. */
+const RECORDED_WITHIN_MS = 10_000;
+const LOOK_AGAIN_MS = 20;
+
+const UNDER_WAY = "It is being started or stopped already; waiting for that";
+
+export interface StopOptions {
+  /** How long it may take to stop by itself. */
+  readonly timeoutMs: number;
+  /** It will not start again: a runtime that is not its own keeps nothing of it. */
+  readonly isForGood?: boolean;
+}
+
+export async function stopCluster(home: ClusterHome, { timeoutMs, isForGood = false }: StopOptions, io: Io): Promise<void> {
+  const steps = reportSteps(io);
+  const record = await settledRecord(home, io);
+  const wasRunning = record !== undefined && runs(record);
+  if (wasRunning) await endProcess(record, { timeoutMs }, steps, io);
+  // One from before there were records has no such directory.
+  await makePrivateDirectory(home.runDirectory);
+  const attempt = await lockSoon(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
+  if (!("lock" in attempt))
+    throw new Error(`Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds ${home.directory}; stop that first`);
+  try {
+    if (record !== undefined) await io.clock.external(outwaitOrphans(record, io.clock));
+    await io.clock.external(endPods(home, steps, io));
+    if (isForGood) await io.clock.external(clearForeignRuntime(home, io));
+    const removed = await io.clock.external(cleanMachine(home, io.clock));
+    await removeRecord(home.record);
+    await unmarkStart(home);
+    if (removed.length > 0) io.out(`Removed what was left: ${removed.join(", ")}`);
+    else if (!wasRunning)
+      io.out(`Nothing runs: cluster "${home.name}" is stopped${record === undefined ? "" : " (its process was killed)"}`);
+  } finally {
+    await attempt.lock.release();
+  }
+}
+
+/**
+ * The record, after the one of a start that is under way has come: that has the home, or a mark, before it has a record. No event tells of
+ * it. Whoever keeps the home for longer without a record is none, and is told of by who wants the lock.
+ */
+async function settledRecord(home: ClusterHome, { clock, out }: Io): Promise<ClusterRecord | undefined> {
+  const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
+  for (let isTold = false; ; isTold = true) {
+    const record = await readRecord(home.record);
+    if (record !== undefined && runs(record)) return record;
+    const isUnderWay = (await isBeingStarted(home)) || hasHolder(home.runDirectory);
+    if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return record;
+    if (!isTold) out(UNDER_WAY);
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Of one that was killed. One that has stopped by itself has left none. */
+async function endPods(home: ClusterHome, steps: Steps, { environment, clock, log }: Io): Promise<void> {
+  const { runtimeDirectory } = home;
+  if (runtimeDirectory === undefined || !(await hasRunContainers(home))) return;
+  const { stopAbandonedPods } = await import("../node/abandoned-pods.ts");
+  await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
+}
+
+/** Its own runtime's files go with the cluster's; in another, what has ended is removed. */
+async function clearForeignRuntime(home: ClusterHome, { clock, log }: Io): Promise<void> {
+  const file = foreignRuntimeFile(home);
+  if (!(await fileExists(file))) return;
+  const endpoint = new TextDecoder().decode(await readWhole(file)).trim();
+  const { stopMachinePods } = await import("../node/stop-machine-pods.ts");
+  await stopMachinePods({ home, endpoint, clock, log, isForGood: true });
+}
+
+async function endProcess(record: ClusterRecord, { timeoutMs }: StopOptions, steps: Steps, { clock, note }: Io): Promise<void> {
+  const { name, process, state } = record;
+  if (state === "stopping") steps.note(`Process ${process.pid} is being stopped already; waiting for it`);
+  await steps.step(`process ${process.pid} stopped`, async () => {
+    ask(name, process);
+    if (await outwaitProcess(process, { timeoutMs, clock })) return;
+    note(`Process ${process.pid} has not stopped within ${timeoutMs / 1_000} s: it is killed`);
+    signalProcess(process, "SIGKILL");
+    if (!(await outwaitProcess(process, { timeoutMs: KILLED_WITHIN_MS, clock })))
+      throw new Error(`Cannot end process ${process.pid}: it is still there ${KILLED_WITHIN_MS / 1_000} s after SIGKILL`);
+  });
+}
+
+/** However often: unlike a second Ctrl-C, it hurries nobody. */
+function ask(name: string, process: ProcessMark): void {
+  try {
+    signalProcess(process, STOP_REQUEST);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    const advice = "run this as that user, or with sudo";
+    throw new Error(`Cannot stop cluster "${name}": process ${process.pid} is another user's; ${advice}`, { cause: error });
+  }
+}

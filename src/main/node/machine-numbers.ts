@@ -1,0 +1,45 @@
+/** What this machine uses, for the kubelet's pages of numbers. Looked up when somebody asks. */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { diskUsage, machineUsage } from "../../host/machine-usage.ts";
+import type { FilesystemNumbers } from "../../kubelet/pod-storage.ts";
+import type { Runtime } from "../../kubelet/runtime.ts";
+import { CpuRate } from "../../kubelet/server/cpu-rate.ts";
+import type { NodeNumbersSource } from "../../kubelet/server/node-numbers.ts";
+
+export interface MachineNumbersOptions {
+  readonly rootDirectory: string;
+  readonly runtime: Pick<Runtime, "imageFilesystem">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export function machineNumbers(options: MachineNumbersOptions): NodeNumbersSource {
+  const { rootDirectory, clock } = options;
+  const rate = new CpuRate(clock, async () => (await machineUsage(clock.now())).cpuNanoseconds);
+  return async () => {
+    const [cpuNanocores, rootFilesystem, images] = await Promise.all([rate.nanocores(), diskUsage(rootDirectory), imageNumbers(options)]);
+    return {
+      ...(await machineUsage(clock.now())),
+      atMs: clock.now(),
+      cpuNanocores,
+      rootFilesystem,
+      // What containers write is where their images are, as far as the runtime says.
+      ...(images === undefined ? {} : { imageFilesystem: images, containerFilesystem: images }),
+    };
+  };
+}
+
+/** How large the disk is, and what of it is the runtime's. */
+async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<FilesystemNumbers | undefined> {
+  try {
+    const found = await runtime.imageFilesystem?.();
+    if (found === undefined) return undefined;
+    const { mountPoint, usedBytes, inodesUsed } = found;
+    const { inodesUsed: _all, ...disk } = await diskUsage(mountPoint);
+    return { ...disk, usedBytes, ...(inodesUsed === undefined ? {} : { inodesUsed }) };
+  } catch (error) {
+    log.warn("Cannot find out what images take", { error });
+    return undefined;
+  }
+}

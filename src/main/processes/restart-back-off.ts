@@ -1,0 +1,12 @@
+/** How long to wait before a process that has ended is started again. Pure. */
+
+const WAIT_MIN_MS = 1_000;
+const WAIT_MAX_MS = 30_000;
+/** One that ran for so long has not ended because it was started. */
+const STEADY_MS = 60_000;
+
+/** `beforeMs`: how long it was waited the last time; 0 if never. */
+export function restartWaitMs(beforeMs: number, ranMs: number): number {
+  if (beforeMs === 0 || ranMs >= STEADY_MS) return WAIT_MIN_MS;
+  return Math.min(beforeMs * 2, WAIT_MAX_MS);
+}

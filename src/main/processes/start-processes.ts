@@ -1,0 +1,256 @@
+/**
+ * Starts what `k8ts up --processes` was asked for: the API server, the controllers, the scheduler and the kubelet, each in a process of its
+ * own, which this one supervises. They are the commands that a person could start as well, with the kubeconfigs of the cluster's home.
+ * Runtime, network and the kubelet's files are seen to here, so that they stay when the kubelet is started again.
+ *
+ * On a store of this cluster alone nobody else can lead, so controllers and scheduler do without an election and act at once after each
+ * start; the lock of the home sees to it that there is one of each. On etcd there may be others, and they stand for election.
+ */
+import { Disposables } from "../../base/disposables.ts";
+import { startRenewal } from "../pki/renewal.ts";
+import { machineMaker } from "../pki/machine-maker.ts";
+import { pkiDirectory } from "../pki/pki-directory.ts";
+import { openPki } from "../pki/pki.ts";
+import { fileExists, joinPath, readWhole } from "../../host/files.ts";
+import { tryPort } from "../../host/free-port.ts";
+import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
+import { describeStore } from "../cluster-parts.ts";
+import { partLog } from "../home/home-paths.ts";
+import { stopOldPods, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
+import type { UpOptions } from "../home/up-options.ts";
+import { readSchedulerConfig } from "../scheduler-config.ts";
+import { findRuntime, prepareMachine, type FoundRuntime } from "../node/prepare-machine.ts";
+import { stopMachinePods } from "../node/stop-machine-pods.ts";
+import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../node/stop-pods-order.ts";
+import { writeNodeFiles, type NodeFilesOptions } from "./node-files.ts";
+import { SupervisedPart, type SupervisedPartOptions } from "./supervised-part.ts";
+
+/** A part that has nothing to wait for ends within moments. */
+const STOP_WITHIN_MS = 15_000;
+
+type Processes = NonNullable<UpOptions["processes"]>;
+
+export async function startProcesses(
+  options: UpOptions & { readonly processes: Processes },
+  context: StartClusterContext,
+): Promise<StartedCluster> {
+  const { clock, steps, signal } = context;
+  await using starting = new Disposables();
+  const listeners: (() => void)[] = [];
+  const common = {
+    stopWithinMs: STOP_WITHIN_MS,
+    tell: (line: string) => steps.note(line),
+    onRestarted: () => listeners.forEach((listener) => listener()),
+    signal,
+    clock,
+  };
+  const supervise = async (step: string, part: Omit<SupervisedPartOptions, keyof typeof common> & Partial<typeof common>) =>
+    starting.use(await steps.step(step, () => clock.external(SupervisedPart.start({ ...common, ...part }))));
+  // What is wrong with it is told before anything runs.
+  const { profiles } = await clock.external(readSchedulerConfig(options.scheduler));
+  const runtime = await runtimeOf(options, context);
+  // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
+  if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
+  const server = await supervise("API server ready", await apiServerPart(options, context));
+  const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
+  const node = runtime === undefined ? undefined : await startNode(runtime, { options, context, door, supervise, owner: starting });
+  const controllers = await supervise("controllers ready", controllersPart(options, context));
+  const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
+  const owned = starting.move();
+  return {
+    get list() {
+      return [
+        { name: "store", description: describeStore(options.store) },
+        { name: "API server", description: door.url, ...processOf(server) },
+        { name: "controllers", description: "running", ...processOf(controllers) },
+        { name: "scheduler", description: profiles.map(({ schedulerName }) => schedulerName).join(", "), ...processOf(scheduler) },
+        ...(node === undefined || runtime === undefined
+          ? []
+          : [{ name: "node", description: `${options.nodeName}, on ${runtime.name} ${runtime.version}`, ...processOf(node) }]),
+      ];
+    },
+    door,
+    ...(runtime === undefined
+      ? {}
+      : { node: { name: options.nodeName, runtimeEndpoint: runtime.endpoint, runtime: `${runtime.name} ${runtime.version}` } }),
+    onChange: (listener) => void listeners.push(listener),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+function processOf({ process }: SupervisedPart) {
+  return process === undefined ? {} : { process };
+}
+
+/** Undefined: this machine is to be no node. Rejects if it cannot be one. */
+async function runtimeOf(options: UpOptions, context: StartClusterContext) {
+  const { held, environment, steps, clock, log } = context;
+  const { home } = held;
+  const { nodeName, runtimeEndpoint, runsContainers } = options;
+  if (!runsContainers) {
+    await stopOldPods(context);
+    return undefined;
+  }
+  const machine = { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machine)));
+  if (choice.is === "there") {
+    await stopOldPods(context, choice.endpoint);
+    return choice;
+  }
+  throw new Error(
+    `Cannot start a kubelet of its own: ${choice.why}; leave --processes out (Pods are then simulated), or give --containers=false`,
+  );
+}
+
+type OwnOptions = Pick<SupervisedPartOptions, "name" | "logFile" | "words" | "ready">;
+
+async function apiServerPart(
+  options: UpOptions & { readonly processes: Processes },
+  { held: { home } }: StartClusterContext,
+): Promise<OwnOptions> {
+  const { bindAddress: host, securePort: port } = options.apiServer.serving;
+  // Who has it is told in the same words as without --processes.
+  await tryPort({ host, port });
+  return {
+    name: "API server",
+    logFile: partLog(home, "apiserver"),
+    ready: LISTENING,
+    // Any port that was free is its port from then on: it stands in kubeconfigs.
+    words: (line) => [
+      "apiserver",
+      ...options.processes.apiServerWords,
+      `--secure-port=${line === undefined ? port : new URL(urlOf(line)).port}`,
+    ],
+  };
+}
+
+const LISTENING = /^listening on (\S+)$/;
+
+function urlOf(line: string): string {
+  return LISTENING.exec(line)?.[1] ?? "";
+}
+
+function controllersPart(options: UpOptions, { held: { home } }: StartClusterContext): OwnOptions {
+  const directory = certificateDirectory(options);
+  const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
+  return {
+    name: "controllers",
+    logFile: partLog(home, "controllers"),
+    ready: STANDS,
+    async words() {
+      // The key of an authority may be kept elsewhere: then somebody else signs.
+      const signing = (await fileExists(key)) ? [`--cluster-signing-cert-file=${certificate}`, `--cluster-signing-key-file=${key}`] : [];
+      const chosen = options.controllers.map((name) => `--controllers=${name}`);
+      return [
+        "controller-manager",
+        `--kubeconfig=${kubeconfigOf(options, "controller-manager")}`,
+        ...chosen,
+        ...signing,
+        ...election(options),
+      ];
+    },
+  };
+}
+
+function schedulerPart(options: UpOptions, { held: { home } }: StartClusterContext): OwnOptions {
+  const file = options.scheduler === undefined ? [] : [`--config=${options.scheduler}`];
+  const kubeconfig = `--kubeconfig=${kubeconfigOf(options, "scheduler")}`;
+  return {
+    name: "scheduler",
+    logFile: partLog(home, "scheduler"),
+    ready: STANDS,
+    words: () => ["scheduler", kubeconfig, ...file, ...election(options)],
+  };
+}
+
+/** It acts, or another does and it stands by. */
+const STANDS = /^(acting as |controllers for .*, standing for |scheduler for .*, standing for )/;
+
+function election({ store }: UpOptions): readonly string[] {
+  return store.driver === "etcd" ? [] : ["--leader-elect=false"];
+}
+
+function certificateDirectory({ apiServer }: UpOptions): string {
+  return apiServer.serving.certificateDirectory ?? "";
+}
+
+function kubeconfigOf(options: UpOptions, part: string): string {
+  return joinPath(certificateDirectory(options), "kubeconfigs", `${part}.conf`);
+}
+
+interface NodeStart {
+  readonly options: UpOptions;
+  readonly context: StartClusterContext;
+  readonly door: NonNullable<StartedCluster["door"]>;
+  supervise(step: string, part: OwnOptions & Partial<SupervisedPartOptions>): Promise<SupervisedPart>;
+  readonly owner: Disposables;
+}
+
+async function startNode(runtime: FoundRuntime, { options, context, door, supervise, owner }: NodeStart): Promise<SupervisedPart> {
+  const { held, environment, steps, clock, log } = context;
+  const { home } = held;
+  const { nodeName } = options;
+  const machine = owner.use(await prepareMachine(runtime, { home, nodeName, environment, steps, clock, log }));
+  const directory = certificateDirectory(options);
+  const place = pkiDirectory(directory, clock);
+  // The names of the server's certificate are the server's to know.
+  const pki = await openPki({ place, maker: machineMaker, servingNames: [], nowMs: clock.now() });
+  const files: NodeFilesOptions = {
+    home,
+    certificateDirectory: directory,
+    nodeName,
+    machine,
+    pki,
+    server: door.url,
+    authority: door.authority,
+  };
+  const renew = async (): Promise<boolean> => {
+    await pki.renew(clock.now());
+    await clock.external(writeNodeFiles(files, clock.now()));
+    return false;
+  };
+  const renewal = startRenewal({ renew, isShared: true, onRenewed: () => undefined, clock, log });
+  owner.defer(() => renewal.stop());
+  // Found only if the kubelet could not see to it.
+  owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
+  return supervise(`node ${nodeName} registered`, {
+    name: "kubelet",
+    logFile: partLog(home, "kubelet"),
+    ready: /^node .* listening on port \d+$/,
+    stopOrder: STOP_PODS_ORDER,
+    stopWithinMs: STOP_GRACE_MS + STOP_WITHIN_MS,
+    async words() {
+      const { kubeconfig, configuration } = await clock.external(writeNodeFiles(files, clock.now()));
+      const words = ["kubelet", `--kubeconfig=${kubeconfig}`, `--config=${configuration}`, `--hostname-override=${nodeName}`];
+      return [...words, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
+    },
+  });
+}
+
+/** Another kubelet may have the usual one: then any other will do, since the Node says which. */
+async function kubeletPort(): Promise<number> {
+  return tryPort({ host: "0.0.0.0", port: KUBELET_PORT }).then(
+    () => KUBELET_PORT,
+    () => 0,
+  );
+}
+
+/** What the API server wrote for the administrator: as JSON, which is YAML, too. */
+async function readDoor(url: string, kubeconfig: string): Promise<NonNullable<StartedCluster["door"]>> {
+  const { clusters, users } = JSON.parse(new TextDecoder().decode(await readWhole(kubeconfig))) as {
+    readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
+    readonly users: readonly [{ readonly user: Readonly<Record<string, string>> }];
+  };
+  const [{ cluster }] = clusters;
+  const [{ user }] = users;
+  return {
+    url,
+    kubeconfig,
+    authority: fromBase64(cluster["certificate-authority-data"]),
+    admin: { certificate: fromBase64(user["client-certificate-data"]), key: fromBase64(user["client-key-data"]) },
+  };
+}
+
+function fromBase64(text = ""): string {
+  return Buffer.from(text, "base64").toString("utf8");
+}

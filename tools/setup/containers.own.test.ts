@@ -1,0 +1,59 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { packageDirectory } from "../../src/testing/package-directory.ts";
+
+const MODULE = pathToFileURL(join(packageDirectory(import.meta.dirname), "tools/setup/containers.mjs")).href;
+const hasRuntime = ["/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run/cri-dockerd.sock"].some((path) => existsSync(path));
+const isDebianRoot = existsSync("/etc/debian_version") && process.getuid?.() === 0;
+const skip = hasRuntime || !isDebianRoot ? "needs root on a Debian without a container runtime" : false;
+
+/** Sets up where nothing but an apt-get that does `script` is on the path. */
+function setUp(directory: string, script: string, environment: Readonly<Record<string, string>> = {}) {
+  const programs = join(directory, "bin");
+  mkdirSync(programs, { recursive: true });
+  writeFileSync(join(programs, "apt-get"), `#!/bin/sh\necho "$SYSTEMD_OFFLINE $*" >> ${directory}/asked\n${script}\n`, { mode: 0o755 });
+  const program = `const { installContainers } = await import(${JSON.stringify(MODULE)}); await installContainers(${JSON.stringify(directory)});`;
+  const { stdout, status } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    encoding: "utf8",
+    env: { PATH: programs, ...environment },
+  });
+  const asked = existsSync(join(directory, "asked")) ? readFileSync(join(directory, "asked"), "utf8").trim().split("\n") : [];
+  return { stdout, status, asked };
+}
+
+function temporary(run: (directory: string) => void): void {
+  const directory = mkdtempSync(join(tmpdir(), "k8ts-containers-"));
+  try {
+    run(directory);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+test("what containers need is installed, without starting any service", { skip }, () => {
+  temporary((directory) => {
+    const { stdout, status, asked } = setUp(directory, "exit 0");
+    equal(status, 0);
+    match(stdout, /^set-up: installing Debian packages containerd, .*iptables \(K8TS_INSTALL=no leaves them out\) \.\.\. [\d.]+ s\n$/);
+    equal(asked.length, 1);
+    match(asked[0] ?? "", /^1 .*install --yes --no-install-recommends containerd .*iptables$/);
+  });
+});
+
+test("where it cannot be had, that is said once, and the start goes on", { skip }, () => {
+  temporary((directory) => {
+    const first = setUp(directory, 'echo "E: Unable to locate package containerd"; exit 100');
+    deepEqual([first.status, first.asked.length], [0, 3]);
+    match(first.stdout, /not possible \(E: Unable to locate package containerd\)/);
+    deepEqual(setUp(directory, "exit 0").stdout, "");
+  });
+});
+
+test("nothing is installed that nobody wants", { skip }, () => {
+  temporary((directory) => deepEqual(setUp(directory, "exit 0", { K8TS_INSTALL: "no" }).asked, []));
+});
