@@ -27,6 +27,16 @@ export function fileLine(file: FileResult): string {
   return `${failed > 0 ? "FAIL" : "ok  "}  ${file.file}  ${counts.join(", ")}  ${duration(file.durationMs)}`;
 }
 
+/** As much of a failure as is shown at once, while other files still run; all of it follows at the end. */
+const EARLY_CHARACTERS = 2_000;
+
+/** The reasons of a file's failures, for whoever waits for the end of the run, or sees but a part of what it printed. */
+export function earlyFailureLines(file: FileResult): string[] {
+  const problem = file.problem === undefined ? [] : [file.problem];
+  const reasons = [...file.failed.map(({ title, details }) => `${title}\n${details}`), ...problem];
+  return reasons.map((reason) => indented(reason.slice(0, EARLY_CHARACTERS)));
+}
+
 /** Nothing if all is well. What a file printed follows once, even if several files of one process printed it. */
 export function failureLines(files: readonly FileResult[]): string[] {
   const shown = new Set<string>();

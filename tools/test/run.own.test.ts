@@ -67,6 +67,14 @@ test("pure files share one process, the others have one each", () => {
   equal(new Set([a, c, d]).size, 3);
 });
 
+test("why a file failed is told at once, and again at the end", () => {
+  const { output } = runOver({ "a.own.test.js": FAILS, "b.own.test.js": PASSES });
+  match(
+    output,
+    /^FAIL {2}a\.own.*\n +fails\n +Error: the reason[^]*^ok {4}b\.own[^]*^FAIL {2}a\.own\.test\.ts: fails\n +Error: the reason/m,
+  );
+});
+
 describe("in two lanes", () => {
   /** Passes if the other file ran at the same time, whose marks it waits for. */
   const meets = (

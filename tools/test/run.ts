@@ -1,5 +1,5 @@
 /**
- * `npm test`: runs the compiled test files and prints a line for each, then everything about what failed, what was skipped and
+ * `npm test`: runs the compiled test files and prints a line for each with the first of what failed in it, then everything about what failed, what was skipped and
  * why, how large files and functions are, and as its last line the count. The exit code is 1 if anything failed or nothing ran.
  * Checks (types, lint, format, layers, tidiness) are ordinary test files in tools/.
  */
@@ -8,7 +8,7 @@ import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { testSeed } from "../../src/testing/rounds.ts";
 import { ownFile, sharedFiles, type FileResult } from "./file-result.ts";
 import { parseRunOptions, USAGE, type RunOptions } from "./options.ts";
-import { closingLine, countOf, failureLines, fileLine, skippedLines } from "./report.ts";
+import { closingLine, countOf, earlyFailureLines, failureLines, fileLine, skippedLines } from "./report.ts";
 import { runProcess } from "./run-process.ts";
 import { inLanes } from "./lanes.ts";
 import { findTestFiles, writeEntry, type TestFile, type TestKind } from "./test-files.ts";
@@ -52,7 +52,7 @@ async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[
   const results: FileResult[] = [];
   const add = (file: FileResult) => {
     results.push(file);
-    console.log(fileLine(file));
+    for (const line of [fileLine(file), ...earlyFailureLines(file)]) console.log(line);
   };
   const of = (wanted: TestKind) => files.filter(({ kind }) => kind === wanted);
   const runOwn = async ({ name, compiled }: TestFile) => add(ownFile(name, await runProcess({ ...run, file: compiled })));
