@@ -9,8 +9,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import type { Pod, PodList } from "../api/generated/core/v1.ts";
 import { signalProcess } from "../host/detached-program.ts";
-import { findProcesses } from "../host/process-table.ts";
 import { BUSYBOX_2 } from "../testing/busybox-image.ts";
+import { calledProcess } from "../testing/called-process.ts";
 import type { ClientProgram } from "../testing/clients/client-program.ts";
 import { aConfigMap, aDeployment, aService } from "../testing/clients/manifests.ts";
 import { needs, toolPath } from "../testing/needs.ts";
@@ -153,8 +153,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     test("that is killed is started again, counted, and its last words are kept", async () => {
       const seconds = 80_000 + (process.pid % 5_000);
       await runPod(kubectl, aRealPod("mortal", `echo life; exec sleep ${seconds}`, { terminationGracePeriodSeconds: 0 }));
-      const [victim, ...others] = await findProcesses((words) => words.join(" ") === `sleep ${seconds}`);
-      ok(victim !== undefined && others.length === 0);
+      const victim = await calledProcess(`sleep ${seconds}`);
 
       signalProcess(victim, "SIGKILL");
       await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/mortal --timeout=20s");

@@ -11,6 +11,7 @@ import type { Json } from "../api/machinery/object.ts";
 import { signalProcess } from "../host/detached-program.ts";
 import { findProcesses, type ProcessEntry } from "../host/process-table.ts";
 import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../testing/busybox-image.ts";
+import { calledProcess } from "../testing/called-process.ts";
 import type { ClientProgram } from "../testing/clients/client-program.ts";
 import { aConfigMap, aService } from "../testing/clients/manifests.ts";
 import { needs } from "../testing/needs.ts";
@@ -62,8 +63,7 @@ async function told(kubectl: ClientProgram, reason: string): Promise<string> {
 /** What holds the place of the Pod in which such a process runs: both are in one network. */
 async function pauseBeside(command: string): Promise<ProcessEntry> {
   const networkOf = ({ pid }: ProcessEntry): Promise<string> => readlink(`/proc/${pid}/ns/net`).catch(() => "none");
-  const [beside] = await findProcesses((words) => words.join(" ") === command);
-  ok(beside !== undefined);
+  const beside = await calledProcess(command);
   const [network, pauses] = await Promise.all([networkOf(beside), findProcesses((words) => words[0] === "/pause")]);
   const networks = await Promise.all(pauses.map(networkOf));
   const pause = pauses[networks.indexOf(network)];

@@ -23,6 +23,7 @@ import { findProcesses } from "../host/process-table.ts";
 import { realClock } from "../host/real-clock.ts";
 import { containerdFiles, findOwnContainerd } from "../kubelet/machine/containerd/own-containerd.ts";
 import { BUSYBOX_1, BUSYBOX_2 } from "../testing/busybox-image.ts";
+import { calledProcess } from "../testing/called-process.ts";
 import type { ClientProgram } from "../testing/clients/client-program.ts";
 import { aDeployment } from "../testing/clients/manifests.ts";
 import { needs } from "../testing/needs.ts";
@@ -244,8 +245,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       aNotedPod(`orphan-${round}`, `trap '' TERM; while :; do sleep ${seconds}; done`, { directory, terminationGracePeriodSeconds: 300 }),
     );
     await eventually("the Pods of the round run", () => isRunning(`leaving-${round}`) && isRunning(`orphan-${round}`));
-    const [orphan] = await findProcesses((words) => words.join(" ") === `sleep ${seconds}`);
-    ok(orphan !== undefined);
+    const orphan = await calledProcess(`sleep ${seconds}`);
 
     await seen.client.delete(pods, { namespace, name: `leaving-${round}` });
     const image = random.below(2) === 0 ? BUSYBOX_1 : BUSYBOX_2;
@@ -344,8 +344,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const seconds = 100_000 + random.below(900_000);
     await create(aNotedPod(name, `sleep ${seconds} & wait $!`, { directory: starts }));
     await eventually(`${name} is ready`, () => isReady(podOf(name)));
-    const [sleeper] = await findProcesses((words) => words.join(" ") === `sleep ${seconds}`);
-    ok(sleeper !== undefined);
+    const sleeper = await calledProcess(`sleep ${seconds}`);
     const main = processMark(await parentOf(sleeper.pid));
     const shim = processMark(await parentOf(main.pid));
     const pauses = await findProcesses((words) => words[0] === "/pause");
