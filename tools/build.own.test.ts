@@ -221,6 +221,9 @@ describe("the package, packed and used by a stranger", () => {
     checkProject("node-test");
   });
 
+  /** A busy machine may take longer than the 5 s of both frameworks. */
+  const RUNNER_TIMEOUT_MS = 60_000;
+
   /** Has the consumer find a framework, and packages that came with it, as if they were installed. */
   function installRunner(tool: "vitest" | "jest", ...packages: readonly string[]): string {
     const program = toolPath(tool);
@@ -233,14 +236,19 @@ describe("the package, packed and used by a stranger", () => {
     copyExample("testing/vitest", "vitest");
     const vitest = installRunner("vitest", "vitest");
     const project = compileProject("vitest");
-    match(run(process.execPath, [vitest, "run", "web.test.ts", "--no-color"], project), /Tests {2}3 passed \(3\)/);
+    const timeouts = [`--testTimeout=${RUNNER_TIMEOUT_MS}`, `--hookTimeout=${RUNNER_TIMEOUT_MS}`];
+    match(run(process.execPath, [vitest, "run", "web.test.ts", "--no-color", ...timeouts], project), /Tests {2}3 passed \(3\)/);
   });
 
   test("has helpers for jest: types agree, and the example's tests pass", { ...needs("jest") }, () => {
     copyExample("testing/jest", "jest");
     const jest = installRunner("jest", "jest", "@jest");
     const project = compileProject("jest");
-    const outcome = run(process.execPath, ["--experimental-vm-modules", jest, "out", "--json"], project);
+    const outcome = run(
+      process.execPath,
+      ["--experimental-vm-modules", jest, "out", "--json", `--testTimeout=${RUNNER_TIMEOUT_MS}`],
+      project,
+    );
     equal((JSON.parse(outcome) as { readonly numPassedTests: number }).numPassedTests, 3);
   });
 });

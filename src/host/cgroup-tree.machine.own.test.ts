@@ -4,10 +4,11 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { test } from "node:test";
 import { needs } from "../testing/needs.ts";
-import { cgroupDirectories, cgroupProcesses, removeCgroup } from "./cgroup-tree.ts";
+import { cgroupDirectories, cgroupProcesses, endCgroup, removeCgroup } from "./cgroup-tree.ts";
 import { makeCgroup } from "./cgroups.ts";
+import { realClock } from "./real-clock.ts";
 
-test("a group is found with what runs in it and below, and removed when nothing does", { ...needs("containerd") }, async () => {
+test("a group is found with what runs in it and below, ended, and removed when nothing does", { ...needs("containerd") }, async () => {
   const path = `/k8ts-tree-${process.pid}`;
   makeCgroup(path, {});
   makeCgroup(`${path}/inner`, {});
@@ -20,9 +21,13 @@ test("a group is found with what runs in it and below, and removed when nothing 
       [sleeper.pid],
     );
     await rejects(removeCgroup(path), /Cannot remove the control group .*\/inner/);
+
+    const ended = once(sleeper, "exit");
+    await endCgroup(path, realClock);
+    deepEqual(await ended, [null, "SIGKILL"]);
+    await endCgroup(path, realClock);
   } finally {
     sleeper.kill("SIGKILL");
-    await once(sleeper, "exit");
     await removeCgroup(path);
     await removeCgroup(path);
   }

@@ -5,6 +5,8 @@
 import { readdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { killProcesses } from "./detached-program.ts";
 import { processMark, type ProcessMark } from "./process-life.ts";
 
 const ROOT = "/sys/fs/cgroup";
@@ -31,6 +33,15 @@ export async function cgroupProcesses(path: string): Promise<readonly ProcessMar
   const lists = await Promise.all(directories.map((directory) => readFile(join(directory, "cgroup.procs"), "utf8").catch(() => "")));
   const pids = new Set(lists.flatMap((list) => list.split("\n").filter((line) => line !== "" && line !== "0")));
   return [...pids].map((pid) => processMark(Number(pid))).filter(({ started }) => started !== "");
+}
+
+/** Kills what is in it and below. Until nothing is: what is just being started appears only after its parent was found. */
+export async function endCgroup(path: string, clock: Clock): Promise<void> {
+  for (;;) {
+    const processes = await cgroupProcesses(path);
+    if (processes.length === 0) return;
+    await killProcesses(processes, clock);
+  }
 }
 
 /** With all groups below. Nothing may run in it any more; one that is not there is fine. */

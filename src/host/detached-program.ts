@@ -69,11 +69,18 @@ export async function endProcess(
   signalProcess(mark, "SIGTERM");
   signalProcess(mark, "SIGCONT"); // One that is stopped would otherwise not hear it.
   if (await outwaitProcess(mark, { timeoutMs: graceMs, clock })) return;
-  signalProcess(mark, "SIGKILL");
-  if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
-    throw new Error(`Cannot end process ${mark.pid}: it is still there ${KILLED_WITHIN_MS} ms after SIGKILL`);
-  }
+  await killProcesses([mark], clock);
 }
 
 /** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
 const KILLED_WITHIN_MS = 30_000;
+
+/** All at once, and resolves when they are gone. */
+export async function killProcesses(marks: readonly ProcessMark[], clock: Clock): Promise<void> {
+  for (const mark of marks) signalProcess(mark, "SIGKILL");
+  for (const mark of marks) {
+    if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
+      throw new Error(`Cannot end process ${mark.pid}: it is still there ${KILLED_WITHIN_MS} ms after SIGKILL`);
+    }
+  }
+}

@@ -3,7 +3,7 @@
  * system when something changes, not by looking again and again.
  */
 import { watch } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 
@@ -92,6 +92,15 @@ async function lastOf(lines: AsyncIterable<string>, count: number): Promise<read
   return last.slice(Math.max(0, last.length - count));
 }
 
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 class LineReader {
   readonly #path: string;
   #decoder = new StringDecoder("utf8");
@@ -105,11 +114,12 @@ class LineReader {
   }
 
   async *read(): AsyncGenerator<readonly string[]> {
-    const found = await stat(this.#path).catch(() => undefined);
-    if (found === undefined) return;
-    if (found.ino !== this.#inode || found.size < this.#position) this.#begin(found.ino);
-    const file = await open(this.#path, "r");
+    const file = await openIfThere(this.#path);
+    if (file === undefined) return;
     try {
+      // Of the file that was opened: another may have the name by now.
+      const { ino, size } = await file.stat();
+      if (ino !== this.#inode || size < this.#position) this.#begin(ino);
       for (;;) {
         const { bytesRead, buffer } = await file.read(Buffer.alloc(PIECE_BYTES), 0, PIECE_BYTES, this.#position);
         if (bytesRead === 0) return;

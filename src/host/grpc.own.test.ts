@@ -137,8 +137,9 @@ test("a call whose connection breaks counts as sent; the next one goes over a ne
 });
 
 test("a server that does not answer in time, or is no longer wanted, is given up as sent", async (context) => {
-  const { port } = await startServer(context, {});
+  const { port } = await startServer(context, { unary: (request, answer) => void (request.request.length > 0 && echo(request, answer)) });
   const channel = await openChannel(context, port);
+  await call(channel); // A call that waits for the connection until its time is up is not sent.
   const late = await failureOf(call(channel, bytes(""), { timeoutMs: 50 }));
   deepEqual([late.code, late.sent], ["DEADLINE_EXCEEDED", true]);
 

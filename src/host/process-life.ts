@@ -28,14 +28,14 @@ export function isAlive({ pid, started }: ProcessMark): boolean {
 
 /**
  * The start time of a process from /proc: the 22nd field; the command before it may itself contain blanks and brackets. One that is dead
- * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more.
+ * and only waits for its parent to notice (a zombie, the 3rd field) holds nothing any more, once all its threads are gone, too (the 20th).
  */
 function startOf(pid: number): string {
   if (process.platform !== "linux") return "0";
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "" : (fields[19] ?? "");
+    return fields[0] === "Z" && Number(fields[17]) <= 1 ? "" : (fields[19] ?? "");
   } catch {
     return "";
   }

@@ -52,7 +52,7 @@ export class PodActs {
 
   /** One after the other. Resolves with what is still under way. */
   async perform(pod: Pod, actions: readonly PodAction[], sandbox: SandboxStatus | undefined): Promise<readonly Promise<void>[]> {
-    const { runtime, memory, recorder, onStart, isWanted } = this.#options;
+    const { runtime, machine, memory, recorder, onStart, isWanted } = this.#options;
     let place = sandbox?.state === "ready" ? sandbox : undefined;
     const slow: Promise<void>[] = [];
     const unlessQuick = async (work: Promise<void>): Promise<void> => {
@@ -86,6 +86,7 @@ export class PodActs {
           break;
         case "stop-sandbox":
           await runtime.stopSandbox(action.id);
+          await machine?.endProcesses(pod.metadata.uid ?? "");
           break;
         case "remove-sandbox":
           await runtime.removeSandbox(action.id);

@@ -24,7 +24,12 @@ export interface PodMachine {
   /** The Pod has changed: what it shows of itself in volumes is brought up to date. */
   update(pod: Pod): void;
   /**
-   * Nothing of the Pod runs any more: its volumes, directories and cgroup go. May be repeated. With `isToReturn`, the Pod will run here
+   * The runtime says that nothing of the Pod runs any more: what does all the same is killed. containerd from 2.0 on forgets the containers
+   * of a shim that died, and they run on.
+   */
+  endProcesses(podUid: string): Promise<void>;
+  /**
+   * Nothing of the Pod is to run any more: its volumes, directories and cgroup go. May be repeated. With `isToReturn`, the Pod will run here
    * again: then what containers wrote on disk stays for it, and only what the kernel holds goes.
    */
   release(podUid: string, options?: { readonly isToReturn: boolean }): Promise<void>;

@@ -9,7 +9,7 @@ import { aRealPod, lineOf, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type Rea
 
 async function ready(kubectl: ClientProgram, pod: object): Promise<void> {
   await kubectl("apply -f -", { input: pod });
-  await kubectl("wait --for=condition=Ready -f - --timeout=25s", { input: pod });
+  await kubectl("wait --for=condition=Ready -f - --timeout=60s", { input: pod });
 }
 
 async function podOf(kubectl: ClientProgram, name: string): Promise<Pod> {
@@ -30,28 +30,33 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     for (const one of [cluster, open, closed]) await one?.[Symbol.asyncDispose]();
   });
 
-  const messages = (kubectl: ClientProgram, name: string): Promise<string> =>
-    kubectl(`get events --field-selector involvedObject.name=${name} -o jsonpath='{range .items[*]}{.reason}: {.message}{"\\n"}{end}'`);
+  /** Resolves when there is such an Event: they are written after what they tell of. */
+  const tells = (kubectl: ClientProgram, name: string, fits: RegExp): Promise<string> => {
+    const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
+    return lineOf(kubectl, `get events --watch --field-selector involvedObject.name=${name} --no-headers -o ${columns}`, fits);
+  };
+
+  /** Why it cannot be pulled, seen in one look: soon it is only told that it is tried again later. */
+  const refusal = async (kubectl: ClientProgram, name: string): Promise<string> => {
+    const waiting = ".status.containerStatuses[0].state.waiting";
+    await kubectl(`wait --for=jsonpath={${waiting}.reason}=ErrImagePull pod/${name} --timeout=60s`);
+    const shown = `get pod ${name} --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
+    return (await lineOf(kubectl, shown, /^ErrImagePull: /)).slice("ErrImagePull: ".length);
+  };
 
   test("is pulled by its name, once, and said so", async () => {
     const kubectl = await cluster.inNamespace("names");
     const image = `${open.address}/team/app:7`;
     await ready(kubectl, aRealPod("first", SLEEP, { container: { image } }));
     equal(await kubectl("exec first -- cat /version"), "7\n");
-    const events = await messages(kubectl, "first");
-    match(events, new RegExp(`^Pulling: Pulling image "${image}"$`, "m"));
-    match(
-      events,
-      new RegExp(
-        `^Pulled: Successfully pulled image "${image}" in [\\d.]+m?s \\([\\d.]+m?s including waiting\\)\\. Image size: \\d+ bytes\\.$`,
-        "m",
-      ),
-    );
+    await tells(kubectl, "first", new RegExp(`^Pulling +Pulling image "${image}"$`));
+    const pulled = `Successfully pulled image "${image}" in [\\d.]+m?s \\([\\d.]+m?s including waiting\\)\\. Image size: \\d+ bytes\\.`;
+    await tells(kubectl, "first", new RegExp(`^Pulled +${pulled}$`));
     const [status] = (await podOf(kubectl, "first")).status?.containerStatuses ?? [];
     equal(status?.imageID, `${open.address}/team/app@${digest}`);
 
     await ready(kubectl, aRealPod("second", SLEEP, { container: { image } }));
-    match(await messages(kubectl, "second"), /^Pulled: Container image "\S+" already present on machine/m);
+    await tells(kubectl, "second", /^Pulled +Container image "\S+" already present on machine/);
     await lineOf(
       kubectl,
       `get nodes --watch -o jsonpath='{.items[*].status.images[*].names}{.status.images[*].names}{"\\n"}'`,
@@ -82,9 +87,7 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     const kubectl = await cluster.inNamespace("private");
     const image = `${closed.address}/secret/app:8`;
     await kubectl("apply -f -", { input: aRealPod("stranger", SLEEP, { container: { image } }) });
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull pod/stranger --timeout=25s");
-    const [status] = (await podOf(kubectl, "stranger")).status?.containerStatuses ?? [];
-    match(status?.state?.waiting?.message ?? "", /(no basic auth credentials|authorization failed|401 Unauthorized)/);
+    match(await refusal(kubectl, "stranger"), /(no basic auth credentials|authorization failed|401 Unauthorized)/);
 
     const words = `--docker-server=${closed.address} --docker-username=${REGISTRY_USER} --docker-password=${REGISTRY_PASSWORD}`;
     await kubectl(`create secret docker-registry pull ${words}`);
@@ -94,17 +97,15 @@ describe("an image in a registry", { ...needs(...REAL_CLUSTER_NEEDS, "registry")
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "puller" }, imagePullSecrets: [{ name: "pull" }] };
     await kubectl("apply -f -", { input: account });
     await ready(kubectl, aRealPod("guest", SLEEP, { container: { image, imagePullPolicy: "Always" }, serviceAccountName: "puller" }));
-    match(await messages(kubectl, "guest"), /^Pulled: Successfully pulled image/m);
+    await tells(kubectl, "guest", /^Pulled +Successfully pulled image/);
   });
 
   test("that is not there is said in the registry's words", async () => {
     const kubectl = await cluster.inNamespace("missing");
     const image = `${open.address}/team/none:1`;
     await kubectl("apply -f -", { input: aRealPod("missing", SLEEP, { container: { image } }) });
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull pod/missing --timeout=25s");
-    const [status] = (await podOf(kubectl, "missing")).status?.containerStatuses ?? [];
     match(
-      status?.state?.waiting?.message ?? "",
+      await refusal(kubectl, "missing"),
       /^rpc error: code = NotFound desc = failed to pull and unpack image ".*\/team\/none:1": .*: not found$/,
     );
   });

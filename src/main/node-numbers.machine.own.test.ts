@@ -49,6 +49,7 @@ interface Configuration {
   readonly containerRuntimeEndpoint: string;
 }
 
+const FORGOTTEN_WITHIN_MS = 30_000;
 const SCRATCH_BYTES = 1 << 20;
 const LAYER_BYTES = 2 << 20;
 const TALKING = `head -c ${SCRATCH_BYTES} /dev/zero >/scratch/a; head -c ${LAYER_BYTES} /dev/zero >/b; echo said; touch /alive; sleep 3600`;
@@ -69,7 +70,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         { name: "scratch", mountPath: "/scratch" },
         { name: "host", mountPath: "/host" },
       ],
-      readinessProbe: { exec, periodSeconds: 1 },
+      readinessProbe: { exec, periodSeconds: 1, timeoutSeconds: 20 },
       livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1_000 },
     };
     const volumes = [
@@ -78,7 +79,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ];
     const pod = aRealPod("talking", TALKING, { container, volumes });
     await kubectl("apply -f -", { input: pod });
-    await kubectl("wait --for=condition=Ready pod/talking --timeout=25s");
+    await kubectl("wait --for=condition=Ready pod/talking --timeout=60s");
   });
   after(() => cluster[Symbol.asyncDispose]());
 
@@ -95,12 +96,14 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     );
 
     await kubectl("apply -f -", {
-      input: aRealPod("gone", "sleep 3600", { container: { readinessProbe: { exec: { command: ["true"] } } } }),
+      input: aRealPod("gone", "sleep 3600", { container: { readinessProbe: { exec: { command: ["true"] }, timeoutSeconds: 20 } } }),
     });
-    await kubectl("wait --for=condition=Ready pod/gone --timeout=25s");
+    await kubectl("wait --for=condition=Ready pod/gone --timeout=60s");
     match(await page("/metrics/probes"), /pod="gone"/);
     await kubectl("delete pod gone --grace-period=1");
-    equal(/pod="gone"/.test(await page("/metrics/probes")), false);
+    // The kubelet forgets it a moment after the API has, and nobody tells of pages.
+    const untilMs = performance.now() + FORGOTTEN_WITHIN_MS;
+    while ((await page("/metrics/probes")).includes('pod="gone"')) ok(performance.now() < untilMs, "its probes are forgotten");
   });
 
   test("tells how it is configured", async () => {
@@ -194,9 +197,9 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const restarted = aRealPod("restarted", script, { container, volumes, initContainers: [aRealContainer("first", "true")] });
     await kubectl("apply -f -", { input: restarted });
     await kubectl("apply -f -", { input: aRealPod("ended", "true", { restartPolicy: "Never" }) });
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/restarted --timeout=25s");
-    await kubectl("wait --for=condition=Ready pod/restarted --timeout=25s");
-    await kubectl("wait --for=jsonpath={.status.phase}=Succeeded pod/ended --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/restarted --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/restarted --timeout=60s");
+    await kubectl("wait --for=jsonpath={.status.phase}=Succeeded pod/ended --timeout=60s");
 
     const { pods } = JSON.parse(await page("/stats/summary")) as Summary;
     deepEqual(pods.map(({ podRef, containers }) => [podRef.name, ...containers.map(({ name }) => name)].join(" ")).toSorted(), [

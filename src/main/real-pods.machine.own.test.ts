@@ -44,13 +44,13 @@ async function mainOf(kubectl: ClientProgram, name: string): Promise<ContainerSt
 async function said(kubectl: ClientProgram, pod: object & { readonly metadata?: unknown }): Promise<string> {
   await apply(kubectl, pod);
   const name = (pod.metadata as { readonly name: string }).name;
-  await kubectl(`wait --for=jsonpath={.status.phase}=Succeeded pod/${name} --timeout=25s`);
+  await kubectl(`wait --for=jsonpath={.status.phase}=Succeeded pod/${name} --timeout=60s`);
   return kubectl(`logs ${name}`);
 }
 
 async function ready(kubectl: ClientProgram, pod: object): Promise<void> {
   await apply(kubectl, pod);
-  await kubectl("wait --for=condition=Ready -f - --timeout=25s", { input: pod });
+  await kubectl("wait --for=condition=Ready -f - --timeout=60s", { input: pod });
 }
 
 /** The first Event of this reason: its message. */
@@ -58,6 +58,11 @@ async function told(kubectl: ClientProgram, reason: string): Promise<string> {
   const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
   const line = await lineOf(kubectl, `get events --watch --no-headers -o ${columns}`, new RegExp(`^${reason} `));
   return line.slice(reason.length).trim();
+}
+
+/** Resolves when there is such an Event: they are written after what they tell of. */
+async function tells(kubectl: ClientProgram, fits: RegExp): Promise<void> {
+  await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=REASON:.reason,MESSAGE:.message", fits);
 }
 
 /** What holds the place of the Pod in which such a process runs: both are in one network. */
@@ -72,6 +77,8 @@ async function pauseBeside(command: string): Promise<ProcessEntry> {
 }
 
 const once = { restartPolicy: "Never" };
+/** On a busy machine a command takes longer than the second that a probe has by default. */
+const PATIENT = { periodSeconds: 1, timeoutSeconds: 20 };
 
 describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurrency: AT_ONCE }, () => {
   let cluster: RealCluster;
@@ -93,7 +100,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await apply(kubectl, aRealPod("never", SLEEP, { container: { image, imagePullPolicy: "Never" } }));
     await apply(kubectl, aRealPod("wrong", SLEEP, { container: { image: "No:Such:Name" } }));
     const reasonIs = (name: string, reason: string) =>
-      kubectl(`wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=${reason} pod/${name} --timeout=25s`);
+      kubectl(`wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=${reason} pod/${name} --timeout=60s`);
     await reasonIs("pulling", "ErrImagePull");
     await reasonIs("never", "ErrImageNeverPull");
     equal((await mainOf(kubectl, "never"))?.state?.waiting?.message, `Container image "${image}" is not present with pull policy of Never`);
@@ -103,14 +110,15 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
       /^Failed to apply default image tag "No:Such:Name": couldn't parse image name "No:Such:Name": invalid reference format/,
     );
     match(await kubectl("get pod never --no-headers"), /^never +0\/1 +ErrImageNeverPull +0 /);
-    const events = await kubectl("get events -o custom-columns=REASON:.reason,MESSAGE:.message --no-headers");
-    match(events, /^Pulling +Pulling image "127\.0\.0\.1:1\/none:1"$/m);
-    match(events, /^Failed +Failed to pull image "127\.0\.0\.1:1\/none:1": .*connection refused/m);
-    match(events, /^Failed +Error: ErrImagePull$/m);
-    match(events, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/m);
+    await tells(kubectl, /^Pulling +Pulling image "127\.0\.0\.1:1\/none:1"$/);
+    await tells(kubectl, /^Failed +Failed to pull image "127\.0\.0\.1:1\/none:1": .*connection refused/);
+    await tells(kubectl, /^Failed +Error: ErrImagePull$/);
+    await tells(kubectl, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/);
 
-    await reasonIs("pulling", "ImagePullBackOff");
-    match((await mainOf(kubectl, "pulling"))?.state?.waiting?.message ?? "", /^Back-off pulling image "127\.0\.0\.1:1\/none:1"/);
+    // Seen in one look: soon it is tried again.
+    const waiting = ".status.containerStatuses[0].state.waiting";
+    const shown = `get pod pulling --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
+    await lineOf(kubectl, shown, /^ImagePullBackOff: Back-off pulling image "127\.0\.0\.1:1\/none:1"/);
   });
 
   inside("has an environment out of what it is, what others keep, and what it says itself", async (kubectl, namespace) => {
@@ -144,8 +152,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const pod = aRealPod("limited", `${memory}; ${processor}`, { container: { resources: { limits } }, ...once });
     match(await said(kubectl, pod), /^67108864\n25000( 100000)?\n$/);
 
-    await apply(kubectl, aRealPod("greedy", "tail /dev/zero", { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
-    await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=25s");
+    // It lives on for a moment: of the end and of the reason the runtime is told by two messages, in any order.
+    const script = "tail /dev/zero; code=$?; sleep 1; exit $code";
+    await apply(kubectl, aRealPod("greedy", script, { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
+    await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=60s");
     const { exitCode, reason } = (await mainOf(kubectl, "greedy"))?.state?.terminated ?? {};
     deepEqual([exitCode, reason], [137, "OOMKilled"]);
   });
@@ -162,7 +172,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     ] as const) {
       const patch = { spec: { containers: [{ name: "main", resources: resources(memory, cpu) }] } };
       await kubectl(`patch pod resized --subresource=resize -p '${JSON.stringify(patch)}'`);
-      await kubectl(`wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=${cpu} pod/resized --timeout=9s`);
+      await kubectl(`wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=${cpu} pod/resized --timeout=60s`);
       deepEqual((await mainOf(kubectl, "resized"))?.resources, resources(memory, cpu));
       match(await kubectl(`exec resized -- sh -c '${files}'`), new RegExp(`^${megabytes * 1_024 * 1_024}\n${quota}( 100000)?\n$`));
     }
@@ -189,7 +199,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   inside("that must not be root is not started as root", async (kubectl) => {
     await apply(kubectl, aRealPod("rootless", SLEEP, { container: { securityContext: { runAsNonRoot: true } } }));
     await kubectl(
-      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/rootless --timeout=25s",
+      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/rootless --timeout=60s",
     );
     const { message = "" } = (await mainOf(kubectl, "rootless"))?.state?.waiting ?? {};
     match(message, /^container has runAsNonRoot and image will run as root \(pod: "rootless_pods-\d+\([-0-9a-f]+\)", container: main\)$/);
@@ -199,21 +209,25 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const env = [{ name: "COLOUR", valueFrom: { configMapKeyRef: { name: "later", key: "colour" } } }];
     await apply(kubectl, aRealPod("waiting", `echo $COLOUR; ${SLEEP}`, { container: { env } }));
     await kubectl(
-      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/waiting --timeout=25s",
+      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/waiting --timeout=60s",
     );
     equal((await mainOf(kubectl, "waiting"))?.state?.waiting?.message, 'configmap "later" not found');
     equal(await told(kubectl, "Failed"), 'Error: configmap "later" not found');
 
     await apply(kubectl, aConfigMap("later", { colour: "green" }));
-    await kubectl("wait --for=condition=Ready pod/waiting --timeout=25s");
-    equal(await kubectl("logs waiting"), "green\n");
+    await kubectl("wait --for=condition=Ready pod/waiting --timeout=60s");
+    equal(await lineOf(kubectl, "logs --follow waiting", /./), "green");
   });
 
   inside("that fails again and again waits longer each time, and says so", async (kubectl) => {
     await apply(kubectl, aRealPod("crashing", "echo trying; exit 3"));
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff pod/crashing --timeout=25s");
-    const { state, lastState } = (await mainOf(kubectl, "crashing")) ?? {};
-    match(state?.waiting?.message ?? "", /^back-off 10s restarting failed container=main pod=crashing_pods-\d+\([-0-9a-f]+\)$/);
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff pod/crashing --timeout=60s");
+    // Seen in one look: it does not wait for long, and then for longer.
+    const waiting = ".status.containerStatuses[0].state.waiting";
+    const shown = `get pod crashing --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
+    const line = await lineOf(kubectl, shown, /^CrashLoopBackOff: /);
+    match(line, /: back-off [124]0s restarting failed container=main pod=crashing_pods-\d+\([-0-9a-f]+\)$/);
+    const { lastState } = (await mainOf(kubectl, "crashing")) ?? {};
     deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [3, "Error"]);
     match(await told(kubectl, "BackOff"), /^Back-off restarting failed container main in pod crashing_pods-/);
   });
@@ -222,7 +236,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await apply(kubectl, aRealPod("writing", "printf done > /dev/termination-log; exit 3", once));
     const container = { terminationMessagePolicy: "FallbackToLogsOnError" };
     await apply(kubectl, aRealPod("speaking", "echo from the log; exit 4", { container, ...once }));
-    for (const name of ["writing", "speaking"]) await kubectl(`wait --for=jsonpath={.status.phase}=Failed pod/${name} --timeout=25s`);
+    for (const name of ["writing", "speaking"]) await kubectl(`wait --for=jsonpath={.status.phase}=Failed pod/${name} --timeout=60s`);
     const ends = await Promise.all(["writing", "speaking"].map(async (name) => (await mainOf(kubectl, name))?.state?.terminated));
     deepEqual(
       ends.map((end) => [end?.exitCode, end?.message]),
@@ -279,10 +293,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     const volumes = [{ name: "shared", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }];
     await apply(kubectl, aRealPod("sharing", "", { containers, volumes, shareProcessNamespace: true, ...once }));
     await kubectl(
-      'wait --for=jsonpath={.status.containerStatuses[?(@.name=="main")].state.terminated.reason}=Completed pod/sharing --timeout=25s',
+      'wait --for=jsonpath={.status.containerStatuses[?(@.name=="main")].state.terminated.reason}=Completed pod/sharing --timeout=60s',
     );
     match(await kubectl("logs sharing -c main"), /^sesame\n1\n$/);
-    match(await kubectl("logs sharing -c other"), /^tmpfs +1024 /);
+    await lineOf(kubectl, "logs --follow sharing -c other", /^tmpfs +1024 /);
   });
 
   inside("is given secrets and a token that the API server knows", async (kubectl, namespace) => {
@@ -322,7 +336,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   });
 
   inside("gets traffic while it is ready, and none while it is not", async (kubectl) => {
-    const readinessProbe = { exec: { command: ["test", "-f", "/tmp/ready"] }, periodSeconds: 1, failureThreshold: 1 };
+    const readinessProbe = { exec: { command: ["test", "-f", "/tmp/ready"] }, ...PATIENT, failureThreshold: 1 };
     await apply(kubectl, aService("gated"));
     await apply(kubectl, aRealPod("gated", SLEEP, { container: { readinessProbe } }));
     const slices = (is: string) =>
@@ -331,13 +345,13 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
         `get endpointslices -l kubernetes.io/service-name=gated --watch -o jsonpath='{.endpoints[*].conditions.ready}{"\\n"}'`,
         new RegExp(`^${is}$`),
       );
-    await kubectl("wait --for=jsonpath={.status.phase}=Running pod/gated --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.phase}=Running pod/gated --timeout=60s");
     await slices("false");
     await kubectl("exec gated -- touch /tmp/ready");
-    await kubectl("wait --for=condition=Ready pod/gated --timeout=25s");
+    await kubectl("wait --for=condition=Ready pod/gated --timeout=60s");
     await slices("true");
     await kubectl("exec gated -- rm /tmp/ready");
-    await kubectl("wait --for=condition=Ready=false pod/gated --timeout=25s");
+    await kubectl("wait --for=condition=Ready=false pod/gated --timeout=60s");
     await slices("false");
     equal(await told(kubectl, "Unhealthy"), "Readiness probe failed:");
   });
@@ -345,21 +359,23 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   inside("that is not alive any more is started again", async (kubectl) => {
     const livenessProbe = {
       exec: { command: ["sh", "-c", "[ ! -f /tmp/sick ] || { echo I am sick; exit 1; }"] },
-      periodSeconds: 1,
+      ...PATIENT,
       failureThreshold: 1,
     };
     await ready(kubectl, aRealPod("sick", SLEEP, { container: { livenessProbe } }));
     await kubectl("exec sick -- touch /tmp/sick");
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/sick --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/sick --timeout=60s");
     equal(await told(kubectl, "Unhealthy"), "Liveness probe failed: I am sick");
     equal(await told(kubectl, "Killing"), "Container main failed liveness probe, will be restarted");
   });
 
   inside("is looked into with a container beside it", async (kubectl) => {
-    await ready(kubectl, aRealPod("closed", "sleep 5555 & wait $!"));
+    const sleep = `sleep ${2_000_000 + process.pid}`;
+    await ready(kubectl, aRealPod("closed", `${sleep} & wait $!`));
+    await calledProcess(sleep);
     await kubectl(`debug closed --image=${BUSYBOX_2} --container=looking --target=main -- sh -c 'ps; cat /version'`);
-    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/closed --timeout=25s");
-    match(await kubectl("logs closed -c looking"), / sleep 5555\n[^]*\n2\n$/);
+    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/closed --timeout=60s");
+    match(await kubectl("logs closed -c looking"), new RegExp(` ${sleep}\\n[^]*\\n2\\n$`));
   });
 
   inside("may call its image by a short name, and is started again with another only if it is told so", async (kubectl) => {
@@ -372,8 +388,8 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     deepEqual([restartCount, image], [0, "docker.io/library/short:9"]);
 
     await kubectl(`set image pod/short main=${BUSYBOX_2}`);
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/short --timeout=25s");
-    await kubectl("wait --for=condition=Ready pod/short --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/short --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/short --timeout=60s");
     equal(await kubectl("exec short -- cat /version"), "2\n");
     equal(await told(kubectl, "Killing"), "Container main definition changed, will be restarted");
   });
@@ -401,7 +417,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await kubectl(`debug careless --image=${BUSYBOX_1} --container=looking --custom=${custom} -- cat /later/word`);
     match(await told(kubectl, "FailedMount"), /^MountVolume\.SetUp failed for volume "later" : configmap "later" not found$/);
     await apply(kubectl, aConfigMap("later", { word: "sesame" }));
-    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/careless --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/careless --timeout=60s");
     equal(await kubectl("logs careless -c looking"), "sesame");
   });
 
@@ -411,8 +427,8 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await ready(kubectl, aRealPod("moved", `trap 'echo asked; exit 0' TERM; ${sleep} & wait $!`, { container: { lifecycle } }));
     const before = (await podOf(kubectl, "moved")).status?.podIP;
     signalProcess(await pauseBeside(sleep), "SIGKILL");
-    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/moved --timeout=25s");
-    await kubectl("wait --for=condition=Ready pod/moved --timeout=25s");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/moved --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/moved --timeout=60s");
 
     equal(await kubectl("logs moved --previous"), "hook\nasked\n");
     const { lastState, restartCount } = (await mainOf(kubectl, "moved")) ?? {};
@@ -448,7 +464,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await ready(kubectl, aRealPod("host", `echo hello > /in/file; ${SLEEP}`, spec));
     const { podIP, hostIP } = (await podOf(kubectl, "host")).status ?? {};
     equal(podIP, hostIP);
-    equal(await kubectl("exec host -- cat /in/file"), "hello\n");
+    equal(await kubectl("exec host -- sh -c 'until [ -s /in/file ]; do usleep 20000; done; cat /in/file'"), "hello\n");
     const other = aRealPod("again", "cat /in/host/file", {
       container: { volumeMounts: [{ name: "host", mountPath: "/in" }] },
       volumes,
@@ -459,10 +475,10 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
 
   inside("runs what it should after its start, and has no more time than it asks for", async (kubectl) => {
     const lifecycle = { postStart: { exec: { command: ["sh", "-c", "echo after > /tmp/after"] } } };
-    await apply(kubectl, aRealPod("short", SLEEP, { container: { lifecycle }, activeDeadlineSeconds: 3 }));
-    await kubectl("wait --for=condition=Ready pod/short --timeout=25s");
-    equal(await kubectl("exec short -- cat /tmp/after"), "after\n");
-    await kubectl("wait --for=jsonpath={.status.reason}=DeadlineExceeded pod/short --timeout=25s");
+    await ready(kubectl, aRealPod("long", SLEEP, { container: { lifecycle } }));
+    equal(await kubectl("exec long -- cat /tmp/after"), "after\n");
+    await apply(kubectl, aRealPod("short", SLEEP, { activeDeadlineSeconds: 3 }));
+    await kubectl("wait --for=jsonpath={.status.reason}=DeadlineExceeded pod/short --timeout=60s");
     equal((await podOf(kubectl, "short")).status?.message, "Pod was active on the node longer than the specified deadline");
   });
 });

@@ -18,7 +18,7 @@ import { seededRandom } from "../base/random.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import type { ResourceKind } from "../client/client.ts";
 import { outwaitProcess, signalProcess } from "../host/detached-program.ts";
-import { isAlive, processMark, type ProcessMark } from "../host/process-life.ts";
+import { processMark, type ProcessMark } from "../host/process-life.ts";
 import { findProcesses } from "../host/process-table.ts";
 import { realClock } from "../host/real-clock.ts";
 import { containerdFiles, findOwnContainerd } from "../kubelet/machine/containerd/own-containerd.ts";
@@ -27,7 +27,15 @@ import { calledProcess } from "../testing/called-process.ts";
 import type { ClientProgram } from "../testing/clients/client-program.ts";
 import { aDeployment } from "../testing/clients/manifests.ts";
 import { needs } from "../testing/needs.ts";
-import { aRealContainer, aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../testing/real-cluster.ts";
+import {
+  aRealContainer,
+  aRealPod,
+  lineOf,
+  REAL_CLUSTER_NEEDS,
+  SLEEP,
+  startRealCluster,
+  type RealCluster,
+} from "../testing/real-cluster.ts";
 import { rounds, testSeed } from "../testing/rounds.ts";
 import { seeCluster, until, type SeenCluster } from "../testing/seen-cluster.ts";
 import { WriteLoad } from "../testing/write-load.ts";
@@ -37,7 +45,8 @@ const ROUNDS = rounds({ quick: 1, full: 10 });
 /** How long after the last request of a round its victim lives at most: some of what was asked is under way then. */
 const KILL_WITHIN_MS = 1_500;
 /** Everything comes to its end within this, on a busy machine, too. */
-const CONVERGED_WITHIN_MS = 45_000;
+const CONVERGED_WITHIN_MS = 100_000;
+const LOOK_EVERY_MS = 50;
 /** The first wait before a container that keeps ending is started again. It is started anew once without. */
 const BACK_OFF_SECONDS = 10;
 /** A status has whole seconds. */
@@ -175,7 +184,8 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     };
     const probes = {
       readinessProbe: { httpGet: { port: 8080, path: "/version" }, periodSeconds: 1 },
-      livenessProbe: { exec: { command: ["true"] }, periodSeconds: 1 },
+      // On a busy machine a command takes longer than the second that it has by default.
+      livenessProbe: { exec: { command: ["true"] }, periodSeconds: 1, timeoutSeconds: 20 },
     };
     await Promise.all(
       [
@@ -217,7 +227,8 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await eventually("the Pod that was going has gone", () => podOf(`leaving-${round}`) === undefined);
     const goodbyes = new Set((await startsOf(`leaving-${round}`)).slice(1));
     deepEqual([...goodbyes], ["before stop", "asked"]);
-    match(await kubectl("rollout status deployment/web --timeout=40s"), /successfully rolled out\n$/);
+    const rollout = await kubectl("rollout status deployment/web --timeout=90s", { timeoutMs: CONVERGED_WITHIN_MS });
+    match(rollout, /successfully rolled out\n$/);
 
     await seen.client.patch(configMaps, { namespace, name: "settings" }, { type: "merge", value: { data: { round } } });
     await using following = kubectl.start("logs --follow --tail=1 reader");
@@ -227,7 +238,8 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     await eventually("the Pods that nobody touches are ready", () => STANDING.every((name) => isReady(podOf(name))));
     deepEqual(standing(), before);
     for (const name of STANDING) equal((await startsOf(name)).length, 1, `${name} was started once`);
-    match(podOf("unpullable")?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "", /^(ErrImagePull|ImagePullBackOff)$/);
+    const waitsFor = () => podOf("unpullable")?.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? "";
+    await eventually("what cannot be pulled waits", () => /^(ErrImagePull|ImagePullBackOff)$/.test(waitsFor()));
     ok(await outwaitProcess(orphan, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }), "the Pod that was deleted has ended");
   };
 
@@ -235,17 +247,24 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   const beginRound = async (round: string): Promise<Round> => {
     const before = standing();
     const directory = starts;
-    const seconds = 100_000 + random.below(900_000);
+    const [seconds, leavingSeconds] = [100_000 + random.below(900_000), 1_000_000 + random.below(900_000)];
     const preStop = { exec: { command: ["sh", "-c", "echo before stop >> /starts/$HOSTNAME; sleep 1"] } };
-    const leaving = "trap 'echo asked >> /starts/$HOSTNAME; sleep 1; exit 0' TERM; sleep 1d & wait $!";
+    const leaving = "trap 'echo asked >> /starts/$HOSTNAME; sleep 1; exit 0' TERM;";
     await create(
-      aNotedPod(`leaving-${round}`, leaving, { directory, container: { lifecycle: { preStop } }, terminationGracePeriodSeconds: 20 }),
+      aNotedPod(`leaving-${round}`, `${leaving} sleep ${leavingSeconds} & wait $!`, {
+        directory,
+        container: { lifecycle: { preStop } },
+        // Longer than it takes whoever is killed to be back, on a busy machine, too.
+        terminationGracePeriodSeconds: 120,
+      }),
     );
     await create(
       aNotedPod(`orphan-${round}`, `trap '' TERM; while :; do sleep ${seconds}; done`, { directory, terminationGracePeriodSeconds: 300 }),
     );
     await eventually("the Pods of the round run", () => isRunning(`leaving-${round}`) && isRunning(`orphan-${round}`));
     const orphan = await calledProcess(`sleep ${seconds}`);
+    // From then on it hears what it is asked.
+    await calledProcess(`sleep ${leavingSeconds}`);
 
     await seen.client.delete(pods, { namespace, name: `leaving-${round}` });
     const image = random.below(2) === 0 ? BUSYBOX_1 : BUSYBOX_2;
@@ -330,15 +349,24 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     const isAgain = (name: string) => podOf(name)?.status?.containerStatuses?.[0]?.restartCount === 1 && isReady(podOf(name));
     await eventually("all run again", () => victims.every(({ name }) => isAgain(name)));
     for (const { name, address, processes } of victims) {
-      equal((await startsOf(name)).length, 2);
+      await wasStarted(name, 2);
       const isMoved = name !== "killed-process";
       equal(podOf(name)?.status?.podIP !== address, isMoved, `${name} has another address`);
-      for (const mark of isMoved ? Object.values(processes) : [processes.main]) ok(!isAlive(mark));
-      const events = await kubectl(`get events --field-selector=involvedObject.name=${name},reason=SandboxChanged --no-headers`);
-      match(events, isMoved ? /Pod sandbox changed, it will be killed and re-created\.\n/ : /^$/);
+      for (const mark of isMoved ? Object.values(processes) : [processes.main])
+        ok(await outwaitProcess(mark, { timeoutMs: CONVERGED_WITHIN_MS, clock: realClock }));
+      const changes = `--field-selector=involvedObject.name=${name},reason=SandboxChanged --no-headers`;
+      if (isMoved) await lineOf(kubectl, `get events --watch ${changes}`, /Pod sandbox changed, it will be killed and re-created\./);
+      else equal(await kubectl(`get events ${changes}`), "");
       equal(await kubectl(`exec ${name} -- cat /version`), "1\n");
     }
   });
+
+  /** What is started writes that itself, a moment after it is told that it runs; nobody tells of files. */
+  async function wasStarted(name: string, times: number): Promise<void> {
+    const untilMs = realClock.monotonic() + CONVERGED_WITHIN_MS;
+    while ((await startsOf(name)).length < times && realClock.monotonic() < untilMs) await realClock.sleep(LOOK_EVERY_MS);
+    equal((await startsOf(name)).length, times, `${name} was started ${times} times`);
+  }
 
   async function runVictim(name: string) {
     const seconds = 100_000 + random.below(900_000);
@@ -389,7 +417,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
           return void (await seen.client.document("/version"));
         } catch (error) {
           if (realClock.monotonic() > untilMs) throw error;
-          await realClock.sleep(50);
+          await realClock.sleep(LOOK_EVERY_MS);
         }
       }
     }
@@ -403,8 +431,8 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       const expected = index === 0 ? 0 : BACK_OFF_SECONDS * 2 ** (index - 1) - BACK_OFF_INEXACT_SECONDS;
       ok(seconds >= expected, `start ${index + 1} came after ${seconds} s, expected at least ${expected}; all: ${waits.join(", ")}`);
     }
-    const { restartCount = 0 } = podOf("crashing")?.status?.containerStatuses?.[0] ?? {};
-    ok(restartCount + 1 >= times.length, `counted ${restartCount}, started ${times.length}`);
+    const restarts = () => podOf("crashing")?.status?.containerStatuses?.[0]?.restartCount ?? 0;
+    await eventually(`${times.length} starts are counted`, () => restarts() + 1 >= times.length);
   });
 
   test("nothing acknowledged was lost, nothing failed while the server was there, and nothing is left", async () => {
@@ -413,6 +441,10 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     deepEqual(await load.failings(), []);
     await seen[Symbol.asyncDispose]();
     equal((await cluster.k8ts("down")).exitCode, 0);
-    deepEqual(await cluster.onMachine(), nothing);
+    // What others left goes at any time.
+    deepEqual(
+      (await cluster.onMachine()).filter((one) => !nothing.includes(one)),
+      [],
+    );
   });
 });

@@ -77,7 +77,7 @@ export async function startRealCluster(): Promise<RealCluster> {
       await kubectl(`create namespace ${name}`);
       // One by one: kubectl waits for one that is missing, and gives up at two.
       for (const made of ["serviceaccount/default", "configmap/kube-root-ca.crt"])
-        await kubectl(`wait --for=create ${made} --namespace=${name} --timeout=20s`);
+        await kubectl(`wait --for=create ${made} --namespace=${name} --timeout=90s`);
       return kubectl.with(`--namespace=${name}`);
     },
     loadImage: (tar) => loadImage(machine, tar),

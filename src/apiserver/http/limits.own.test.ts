@@ -18,6 +18,9 @@ import {
   watchAnswer,
 } from "./testing/served.ts";
 
+/** Long enough for a busy machine to get from a connection to what is said first over it: only what comes after that is to be late. */
+const PATIENCE_MS = 500;
+
 /** Times in which a test can wait for the end of a client's patience. */
 function quick(limits: Partial<HttpLimits>) {
   return { limits: { sweepIntervalMs: 10, ...limits } };
@@ -38,7 +41,7 @@ test("headers over the limit are refused", async () => {
 });
 
 test("a client that does not finish its headers is closed", async () => {
-  await using served = await serve(async () => text("fine"), quick({ headersTimeoutMs: 50, requestTimeoutMs: 50 }));
+  await using served = await serve(async () => text("fine"), quick({ headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: PATIENCE_MS }));
   using client = disposable(await rawConnection(served));
   client.socket.write("GET / HTTP/1.1\r\nhost: ");
   match(await allOf(client.socket), /^HTTP\/1\.1 408 /);
@@ -61,7 +64,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
         await aborted(request);
         return text("");
       },
-      quick({ requestTimeoutMs: 50, headersTimeoutMs: 50 }),
+      quick({ requestTimeoutMs: PATIENCE_MS, headersTimeoutMs: PATIENCE_MS }),
     );
     using asking = client(served);
     const answer = asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" });
@@ -76,12 +79,13 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
 
 test("an idle HTTP/2 connection is closed, one with a stream is not", async () => {
   const { answer, sink } = watchAnswer();
-  await using served = await serve(async () => answer, quick({ idleTimeoutMs: 50 }));
+  await using served = await serve(async () => answer, quick({ idleTimeoutMs: PATIENCE_MS }));
   using idle = http2Client(served);
+  const idleClosed = once(idle.session, "close");
   using busy = http2Client(served);
   const watching = busy.ask();
   const writer = await sink;
-  await once(idle.session, "close");
+  await idleClosed;
   equal(busy.session.closed, false);
   writer.end();
   equal((await watching).code, 200);

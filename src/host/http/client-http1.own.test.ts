@@ -45,7 +45,7 @@ async function given() {
 
 test("connections that are retired say when nothing is under way on them any more, once", async () => {
   await using world = await given();
-  const answers = [world.send(), world.send()];
+  const bodies = [world.send(), world.send()].map(async (answer) => (await answer).body());
   const [first, second] = [await world.next(), await world.next()];
   let emptied = 0;
   const empty = new Promise<void>((resolve) => {
@@ -56,10 +56,10 @@ test("connections that are retired say when nothing is under way on them any mor
   });
 
   first.end("one");
-  await Promise.race(answers).then((answer) => answer.body());
+  await Promise.race(bodies);
   assert.equal(emptied, 0);
   second.end("two");
-  await Promise.all(answers.slice(1).map(async (answer) => (await answer).body()));
+  await Promise.all(bodies);
   await empty;
 
   assert.equal(emptied, 1);

@@ -75,7 +75,8 @@ export class Http1Exchange extends NodeExchange {
       this.out.end();
     };
     const timer = setTimeout(end, LINGER_MS);
-    this.source.once("end", end).once("close", end).resume();
+    const goOn = () => void timer.refresh();
+    this.source.on("data", goOn).once("end", end).once("close", end).resume();
   }
 
   protected startStream(head: HttpHead): SinkTarget {

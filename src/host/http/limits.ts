@@ -41,7 +41,10 @@ export const ONE_WRITE_BYTES_MAX = 64 * 1024;
 /** Larger ones go out in blocks of about this size, each when the one before it was taken: a slow reader holds one block in memory. */
 export const BLOCK_BYTES = 256 * 1024;
 
-/** After an answer to a body that was too large, what still comes is thrown away for this long, so that the client reads the answer before the reset. */
+/**
+ * After an answer to a body that was too large, what still comes is thrown away until nothing came for this long, so that the client reads
+ * the answer before the reset.
+ */
 export const LINGER_MS = 500;
 
 /** One message from a WebSocket client. */

@@ -8,9 +8,9 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
-import { removeCgroup } from "../../host/cgroup-tree.ts";
+import { endCgroup, removeCgroup } from "../../host/cgroup-tree.ts";
 import { makeCgroup } from "../../host/cgroups.ts";
-import { joinPath, readWhole } from "../../host/files.ts";
+import { readWhole } from "../../host/files.ts";
 import { openWithin } from "../../host/open-within.ts";
 import { placeFile } from "../../host/placed-file.ts";
 import type { ContainerRun, SandboxRun } from "../container-run.ts";
@@ -22,7 +22,7 @@ import type { References } from "../references.ts";
 import { containerRun } from "../running/container.ts";
 import { credentialsFor } from "../running/image-credentials.ts";
 import type { NodeView } from "../running/node-view.ts";
-import { nodeCgroups, podCgroup } from "../running/pod-cgroup.ts";
+import { podCgroup, possiblePodCgroups } from "../running/pod-cgroup.ts";
 import { sandboxRun } from "../running/sandbox.ts";
 import type { ImageCredentials, Runtime } from "../runtime.ts";
 import { createProbeActions } from "./probe-actions.ts";
@@ -96,22 +96,27 @@ export class MachinePods implements PodMachine {
     this.#options.volumes.update(pod);
   }
 
+  async endProcesses(podUid: string): Promise<void> {
+    for (const path of this.#cgroupsOf(podUid)) await endCgroup(path, this.#options.clock);
+  }
+
   async release(podUid: string, { isToReturn } = { isToReturn: false }): Promise<void> {
-    const { volumes, references, hasCgroups } = this.#options;
+    const { volumes, references } = this.#options;
+    await this.endProcesses(podUid);
     await volumes.unmount(podUid, { keepsFiles: isToReturn });
     references.unregister(podUid);
-    if (!hasCgroups) return;
-    // Which of them it had was a matter of the Pod, of which nothing is known any more.
-    for (const { path } of this.#levels()) await removeCgroup(joinPath(path, `pod${podUid}`));
+    if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it made.
+    for (const path of this.#cgroupsOf(podUid)) await removeCgroup(path);
   }
 
   leftovers(): Promise<readonly string[]> {
     return this.#options.volumes.pods();
   }
 
-  #levels() {
-    const { cgroups, allocatable } = this.#options.node();
-    return nodeCgroups([], { ...cgroups, allocatable });
+  /** Which of them it has is a matter of the Pod, of which nothing may be known any more. */
+  #cgroupsOf(podUid: string): readonly string[] {
+    const { hasCgroups, node } = this.#options;
+    return hasCgroups ? possiblePodCgroups(podUid, node().cgroups) : [];
   }
 
   #makeCgroup(pod: Pod): void {

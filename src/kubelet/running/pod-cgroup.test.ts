@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSpec, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import type { LinuxResources } from "../container-run.ts";
-import { nodeCgroups, podCgroup } from "./pod-cgroup.ts";
+import { nodeCgroups, podCgroup, possiblePodCgroups } from "./pod-cgroup.ts";
 import { aContainer, aPod, node } from "./testing/views.ts";
 
 const GUARANTEED: ResourceRequirements = { requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", memory: "1Gi" } };
@@ -21,6 +21,7 @@ const paths = [
 for (const [resources, root, driver, path] of paths) {
   test(`the cgroup of a Pod below ${root} is ${path} for ${driver}`, () => {
     assert.equal(podCgroup(aPod({ containers: [aContainer({ resources })] }), { root, driver }).path, path);
+    assert.ok(possiblePodCgroups("u-1", { root, driver }).includes(path), "it is found by the uid alone");
   });
 }
 

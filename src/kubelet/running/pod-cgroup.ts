@@ -55,6 +55,11 @@ export function podCgroup(pod: Pod, place: Place): Cgroup {
   };
 }
 
+/** All that a Pod may have had of which only the uid is known. */
+export function possiblePodCgroups(podUid: string, place: Place): readonly string[] {
+  return Object.values(LEVELS).map((levels) => cgroupPath([...levels, `pod${podUid}`], place));
+}
+
 function cgroupPath(levels: readonly string[], { root, driver }: Place): string {
   if (driver === "cgroupfs") return `${withoutTrailing(root, "/")}/${levels.join("/")}`;
   const names = [...slicesOf(root), ...levels.map((level) => level.replaceAll("-", "_"))];

@@ -51,6 +51,7 @@ export function fakeMachine(): FakeMachine {
     credentials: () => Promise.resolve(machine.credentialsOf),
     resize: () => Promise.resolve(),
     update: (pod) => void calls.push(`update ${pod.metadata.name}`),
+    endProcesses: () => Promise.resolve(),
     async release(podUid) {
       const name = names.get(podUid) ?? podUid;
       calls.push(`release ${name}`);

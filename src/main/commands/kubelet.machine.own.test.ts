@@ -17,7 +17,6 @@ import { aRealPod, SLEEP } from "../../testing/real-cluster.ts";
 import { kubeconfigText } from "../kubeconfig.ts";
 
 const LAUNCHER = join(import.meta.dirname, "..", "launcher.js");
-
 /** Starts it, and resolves with the first line that fits. Rejects if it ends before. */
 async function startKubelet(words: readonly string[], says: RegExp): Promise<{ readonly program: Program; readonly line: string }> {
   let found: (line: string) => void = () => undefined;
@@ -172,10 +171,11 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
 
   test("a Pod runs, runs on when the kubelet is killed, and is the next one's", async () => {
     const kubectl = await server.inNamespace("pods");
+    await kubectl("wait --for=create serviceaccount/default --timeout=60s");
     await kubectl("apply -f -", {
       input: aRealPod("web", `echo hello; ${SLEEP}`, { nodeName: "node-1", automountServiceAccountToken: false }),
     });
-    await kubectl("wait --for=condition=Ready pod/web --timeout=20s");
+    await kubectl("wait --for=condition=Ready pod/web --timeout=60s");
     const first = JSON.parse(await kubectl("get pod web -o json")) as Pod;
 
     await kubelet.program[Symbol.asyncDispose]();

@@ -29,9 +29,9 @@ test(
       path: toolPath("kubectl"),
       environment: { PATH, HOME: machine.root, KUBECONFIG: machine.kubeconfig },
     });
-    await kubectl("wait --for=create serviceaccount/default --timeout=20s");
+    await kubectl("wait --for=create serviceaccount/default --timeout=60s");
     await kubectl("apply -f -", { input: aRealPod("kept", SLEEP) });
-    await kubectl("wait --for=condition=Ready pod/kept --timeout=25s");
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=60s");
     const left = async (): Promise<unknown> => {
       await using runtime = await openCriRuntime({ endpoint, owner, clock: realClock, log: silentLogger });
       return (await runtime.list()).map(({ name, state, containers }) => [name, state, containers.map((one) => one.state.is)]);
@@ -42,7 +42,9 @@ test(
 
     // A killed one, after which no containers are wanted: somebody else's runtime is not left with Pods that nobody is in charge of.
     const again = await machine.start(words, /^Ctrl-C stops it$/);
-    await kubectl("wait --for=condition=Ready pod/kept --timeout=25s");
+    // That it is ready may have been said before the stop.
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/kept --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=60s");
     again.child.kill("SIGKILL");
     await once(again.child, "close");
     const simulated = await machine.start(["up", "--listen", "127.0.0.1:0", "--simulated-nodes=1"], /^Ctrl-C stops it$/);

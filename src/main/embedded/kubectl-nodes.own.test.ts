@@ -56,7 +56,7 @@ test("a drain moves the pods of a node to others, one at a time if their budget 
   await kubectl("wait poddisruptionbudget/web --for=jsonpath={.status.disruptionsAllowed}=1");
   await kubectl("uncordon node-1 node-2");
 
-  const lines = (await kubectl("drain node-0 --timeout=28s")).trimEnd().split("\n");
+  const lines = (await kubectl("drain node-0 --timeout=90s")).trimEnd().split("\n");
 
   equal(lines[0], "node/node-0 cordoned");
   equal(lines.at(-1), "node/node-0 drained");

@@ -26,7 +26,7 @@ test("a command that waits comes back when the test lets time pass", needs("kube
   const kubectl = await server.inNamespace("wait");
   const annotations = { "simulated.k8ts.dev/ready-after": "10m" };
   await kubectl("create -f -", { input: { ...aPod("slow"), metadata: { name: "slow", annotations } } });
-  await using waiting = kubectl.start("wait --for=condition=Ready pod/slow --timeout=25s -v=6");
+  await using waiting = kubectl.start("wait --for=condition=Ready pod/slow --timeout=90s -v=6");
   await waiting.noted(/verb="GET" .*watch=true.* status="200 OK"/);
 
   await cluster.advance("9m");

@@ -70,6 +70,8 @@ test("a rollout whose new pods do not become ready leaves the old ones alone", n
   const spec = { containers: [{ name: "web", image: "example/web:broken" }] };
   await kubectl(`patch deployment web -p '${JSON.stringify({ spec: { template: { metadata, spec } } })}'`);
   await cluster.until("pods", (pods) => pods.length === 4, { namespace: "stuck" });
+  // It is counted a moment later.
+  await kubectl("wait --for=jsonpath={.status.updatedReplicas}=1 deployment/web");
 
   match(await kubectl("rollout status deployment/web --watch=false"), /^Waiting for deployment "web" rollout to finish: 1 out of 3 new/);
   match(await kubectl("get deployment web --no-headers"), /^web +3\/3 +1 +3 +\d+s\n$/);
@@ -110,7 +112,7 @@ test("wait comes back as soon as a pod is ready, and says so if it is not in tim
   equal(await kubectl("wait --for=condition=Ready pod/soon"), "pod/soon condition met\n");
   equal(await kubectl("wait --for=jsonpath={.status.phase}=Running pod/never"), "pod/never condition met\n");
   equal(
-    await kubectl.fails("wait --for=condition=Ready pod/never --timeout=100ms"),
+    await kubectl.fails("wait --for=condition=Ready pod/never --timeout=2s"),
     "error: timed out waiting for the condition on pods/never\n",
   );
   match(await kubectl("get pod never --no-headers"), /^never +0\/1 +Running +0 +\d+s\n$/);

@@ -26,9 +26,6 @@ import type { CertificateWithKey } from "../pki/certificates.ts";
 import { keptKubeletCertificate } from "./kubelet-certificate.ts";
 import { startRealNode, type RealNode } from "./real-node.ts";
 
-/** A runtime of the machine answers at once, or is stuck. */
-const ASK_TIMEOUT_MS = 3_000;
-
 export interface KubeletNodeOptions {
   readonly values: KubeletFlagValues;
   readonly runtime: KubeletRuntime;
@@ -140,7 +137,7 @@ export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock
 async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
   const socket = socketOf(endpoint);
   try {
-    return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock, timeoutMs: ASK_TIMEOUT_MS })) };
+    return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock })) };
   } catch (error) {
     const why = (await fileExists(socket)) ? (error as Error).message : "there is no such socket";
     throw new Error(

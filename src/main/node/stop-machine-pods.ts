@@ -23,13 +23,10 @@ export interface StopMachinePodsOptions {
   readonly isForGood?: boolean;
 }
 
-/** A runtime answers at once, or is stuck. */
-const ANSWERS_WITHIN_MS = 3_000;
-
 /** How many Pods of this cluster run in a runtime. Undefined: it does not answer. */
 export async function countRunningPods({ home, endpoint, clock, log }: StopMachinePodsOptions): Promise<number | undefined> {
   try {
-    await askVersion(endpoint, { clock, timeoutMs: ANSWERS_WITHIN_MS });
+    await askVersion(endpoint, { clock });
     await using runtime = await openCriRuntime({ endpoint, owner: machineOwner(home), clock, log });
     const pods = await runtime.list();
     return pods.filter(({ state, containers }) => state === "ready" || containers.some((one) => one.state.is === "running")).length;

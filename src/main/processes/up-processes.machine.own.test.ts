@@ -31,6 +31,10 @@ function runOf({ status }: Pod): string {
   return `${main?.containerID} ${main?.restartCount} ${main?.ready}`;
 }
 
+async function rolledOut(kubectl: ClientProgram): Promise<void> {
+  await kubectl("rollout status deployment/web --timeout=90s", { timeoutMs: ROLLED_OUT_WITHIN_MS });
+}
+
 /** The processes of the parts, with the words that they were started with. */
 async function childrenOf({ directory }: RealCluster) {
   const all = await findProcesses((words) => words.some((word) => word.includes(directory)));
@@ -72,7 +76,7 @@ describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   test("a Deployment runs", async () => {
     const containers = [aRealContainer("web", SLEEP)];
     await kubectl("apply -f -", { input: aDeployment("web", { replicas: 2, containers }) });
-    await kubectl("rollout status deployment/web --timeout=30s");
+    await rolledOut(kubectl);
     runs = await runsOf(kubectl);
 
     equal(runs.length, 2);
@@ -96,7 +100,7 @@ describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
 
       // Needs all four: made by a controller, given a node, run there, and told of.
       await within(() => kubectl(`scale deployment/web --replicas=${3 + index}`));
-      await kubectl("rollout status deployment/web --timeout=30s");
+      await rolledOut(kubectl);
       const now = await runsOf(kubectl);
       deepEqual(
         runs.filter((run) => !now.includes(run)),
@@ -113,7 +117,7 @@ describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     for (const child of children) ok(await outwaitProcess(child, { timeoutMs: ENDED_WITHIN_MS, clock: realClock }));
     await cluster.up("--processes");
 
-    await kubectl("rollout status deployment/web --timeout=30s");
+    await rolledOut(kubectl);
     equal((await childrenOf(cluster)).length, 4);
     deepEqual(await runsOf(kubectl), runs);
   });
@@ -140,6 +144,8 @@ async function within(ask: () => Promise<string>): Promise<string> {
   }
 }
 
-const BACK_WITHIN_MS = 15_000;
+const BACK_WITHIN_MS = 60_000;
 /** Without being killed. */
-const ENDED_WITHIN_MS = 8_000;
+const ENDED_WITHIN_MS = 60_000;
+/** Of kubectl, for a rollout. */
+const ROLLED_OUT_WITHIN_MS = 100_000;

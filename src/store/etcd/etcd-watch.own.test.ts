@@ -1,6 +1,6 @@
 /** What no etcd at hand does on demand: progress notes of newer versions, answers in pieces that break off, lost predecessors. */
 import { test, type TestContext } from "node:test";
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { startFakeEtcd, type FakeWatch, type FakeWatchRequest } from "../../testing/fake-etcd.ts";
 import type { Store } from "../store.ts";
 import { PODS, Seen } from "../testing/harness.ts";
@@ -118,7 +118,8 @@ test("a request for progress is repeated until it is answered, and the watch goe
   await seen.until(({ progress }) => progress.length > 0);
   await seen.untilRevision(12);
 
-  deepEqual([seen.progress, requests, starts], [[11], 3, [5, 11]]);
+  deepEqual([seen.progress, starts], [[11], [5, 11]]);
+  ok(requests >= 3, "on a busy machine it asks once more before it has read the answer");
 });
 
 test("where progress notes cannot be trusted they are neither asked for nor passed on", async (context) => {

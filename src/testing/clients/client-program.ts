@@ -48,7 +48,7 @@ export interface RunningClient extends AsyncDisposable {
 }
 
 /** No command of a test takes this long; one that waits for what never comes is ended, and fails. */
-const RUN_TIMEOUT_MS = 30_000;
+const RUN_TIMEOUT_MS = 120_000;
 
 export interface ProgramPlace {
   readonly path: string;

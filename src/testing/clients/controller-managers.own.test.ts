@@ -20,7 +20,7 @@ import { startTestApiServer, type TestApiServer } from "../api-server.ts";
 import { startControllerManagerProcess, type ControllerManagerProcess } from "../controller-manager-process.ts";
 import { rounds, testSeed } from "../rounds.ts";
 import { seeCluster, until } from "../seen-cluster.ts";
-import { startTcpProxy } from "../tcp-proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../tcp-proxy.ts";
 import { aDeployment } from "./manifests.ts";
 
 const LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
@@ -31,8 +31,9 @@ const times = (lease: string, deadline: string, retry: string): readonly string[
   `--leader-elect-renew-deadline=${deadline}`,
   `--leader-elect-retry-period=${retry}`,
 ];
-const LEASE_MS = 3_000;
-const SHORT = times("3s", "2s", "500ms");
+const LEASE_MS = 6_000;
+/** Long enough that who leads does not lose it only because the machine is busy: then the other one would lead. */
+const SHORT = times("6s", "5s", "500ms");
 /** So long that who has to wait for its end makes the test fail. */
 const LONG = times("600s", "300s", "2s");
 
@@ -217,7 +218,7 @@ test("a leader that was frozen for longer than its lease writes nothing when it 
   await deploy(stage, 1);
 
   // It waits for answers, amidst its work, when it is frozen: with those it could go on. Nothing of its own is on its way.
-  await freezeAmidstWork(stage, a, () => proxy.hold("answers"));
+  await freezeAmidstWork(stage, a, { proxy, holds: "answers" });
   await b.acts();
   await stage.carriedOut(100);
   await scale(stage, 2);
@@ -240,7 +241,7 @@ test("what a leader sent in time and arrives when another leads is refused, and 
   await deploy(stage, 1);
 
   // Its requests stay on the way, and it is frozen before it can take them back.
-  await freezeAmidstWork(stage, a, () => proxy.hold("requests"));
+  await freezeAmidstWork(stage, a, { proxy, holds: "requests" });
   await b.acts();
   await stage.carriedOut(100);
   const before = await written(stage);
@@ -259,12 +260,22 @@ test("what a leader sent in time and arrives when another leads is refused, and 
   deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
 });
 
-/** While it makes a hundred pods. What it has begun to send is sent by the time it has shown its figures a few times. */
-async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess, hold: () => void): Promise<void> {
+interface HeldWire {
+  readonly proxy: TcpProxy;
+  readonly holds: "requests" | "answers";
+}
+
+/**
+ * While it makes a hundred pods, and something of that is held back. What it has begun to send is sent by the time it has shown its
+ * figures a few times.
+ */
+async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess, { proxy, holds }: HeldWire): Promise<void> {
   const amidst = stage.podChanges(3);
   await scale(stage, 100);
   await amidst;
-  hold();
+  const isHeld = proxy.heldBack();
+  proxy.hold(holds);
+  await isHeld;
   for (let turn = 0; turn < 5; turn++) await manager.figures();
   manager.program.signal("SIGSTOP");
 }

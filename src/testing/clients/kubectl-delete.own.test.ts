@@ -122,16 +122,18 @@ test("kubectl wait sees deletion, conditions, fields and creation", needs("kubec
   await kubectl("create deployment web --image=example/web");
   const status = (status: object) => `patch deployment web --subresource=status --type=merge -p '${JSON.stringify({ status })}'`;
 
-  await using available = kubectl.start("wait deployment/web --for=condition=Available --timeout=20s");
-  await using replicas = kubectl.start("wait deployment/web --for=jsonpath={.status.readyReplicas}=1 --timeout=20s");
-  await using made = kubectl.start("wait configmap/late --for=create --timeout=20s");
-  await using gone = kubectl.start("wait deployment/web --for=delete --timeout=20s");
+  await using available = kubectl.start("wait deployment/web --for=condition=Available --timeout=90s");
+  await using replicas = kubectl.start("wait deployment/web --for=jsonpath={.status.readyReplicas}=1 --timeout=90s");
+  await using made = kubectl.start("wait configmap/late --for=create --timeout=90s");
+  await using gone = kubectl.start("wait deployment/web --for=delete --timeout=90s -v=6");
   await kubectl(status({ conditions: [{ type: "Available", status: "False", reason: "R", message: "m" }] }));
   await kubectl(status({ replicas: 1, readyReplicas: 1, conditions: [{ type: "Available", status: "True", reason: "R", message: "m" }] }));
   equal(await available.line(), "deployment.apps/web condition met");
   equal(await replicas.line(), "deployment.apps/web condition met");
   await kubectl("create configmap late");
   equal(await made.line(), "configmap/late condition met");
+  // Of what it never found, it would say nothing.
+  await gone.noted(/"Response".*\/deployments.* status="200 OK"/);
   await kubectl("delete deployment web");
   equal(await gone.line(), "deployment.apps/web condition met");
 

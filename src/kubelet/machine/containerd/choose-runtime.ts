@@ -34,9 +34,6 @@ export type RuntimeChoice =
 /** Upstream's defaults, in upstream's order. */
 export const RUNTIME_SOCKETS = ["/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run/cri-dockerd.sock"];
 
-/** A runtime of the machine answers at once, or is stuck. */
-const ASK_TIMEOUT_MS = 3_000;
-
 export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<RuntimeChoice> {
   if (options.endpoint !== undefined) return asked(options.endpoint, options);
   // What a killed run left is taken up again before all others: its Pods are in it.
@@ -55,7 +52,7 @@ export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<Runt
 async function asked(endpoint: string, { clock }: RuntimeChoiceOptions): Promise<RuntimeChoice> {
   const socket = socketOf(endpoint);
   try {
-    const version = await askVersion(socket, { clock, timeoutMs: ASK_TIMEOUT_MS });
+    const version = await askVersion(socket, { clock });
     return { is: "there", endpoint: `unix://${socket}`, isOwn: false, wasAdopted: false, ...version };
   } catch (error) {
     if (error instanceof RuntimeTooOldError) throw error;
@@ -68,7 +65,7 @@ async function asked(endpoint: string, { clock }: RuntimeChoiceOptions): Promise
 async function look(socket: string, clock: Clock): Promise<RuntimeVersion | string | undefined> {
   if (!(await fileExists(socket))) return undefined;
   try {
-    return await askVersion(socket, { clock, timeoutMs: ASK_TIMEOUT_MS });
+    return await askVersion(socket, { clock });
   } catch (error) {
     if (error instanceof RuntimeTooOldError) return error.message;
     return isRoot() ? undefined : `${socket} is there but does not answer this user`;

@@ -46,7 +46,7 @@ test("one that is killed is started again, and that is told", needs("containerd"
 
   notEqual(Number(pid), first);
   equal((await findOwnContainerd(containerd.places))?.pid, Number(pid));
-  equal((await askVersion(containerd.endpoint, { clock: realClock, timeoutMs: 5_000 })).name, "containerd");
+  equal((await askVersion(containerd.endpoint, { clock: realClock, timeoutMs: 20_000 })).name, "containerd");
   equal(lines.length, 1);
   await keeper.stop();
   equal(await findOwnContainerd(containerd.places), undefined, "the one that was started last is stopped, too");

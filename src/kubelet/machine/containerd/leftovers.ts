@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import { cgroupDirectories, cgroupProcesses, removeCgroup } from "../../../host/cgroup-tree.ts";
-import { outwaitProcess, signalProcess } from "../../../host/detached-program.ts";
+import { killProcesses } from "../../../host/detached-program.ts";
 import { joinPath, readWhole, removeFile } from "../../../host/files.ts";
 import { mountsUnder } from "../../../host/mount-table.ts";
 import { unmountUnder } from "../../../host/mounts.ts";
@@ -35,8 +35,6 @@ export interface Leftover {
   readonly name: string;
 }
 
-/** A process that was killed goes within this time, unless it is stuck in the kernel. */
-const KILLED_WITHIN_MS = 20_000;
 /** Where shims of all containerds listen, and where the CNI library remembers what it did: neither can be told to do so elsewhere. */
 const CNI_RESULTS = "/var/lib/cni/results";
 
@@ -67,7 +65,7 @@ export async function leftovers(places: ClusterPlaces): Promise<readonly Leftove
 export async function removeLeftovers(places: ClusterPlaces): Promise<void> {
   const files = containerdFiles(places);
   const containerd = await findOwnContainerd(places);
-  if (containerd !== undefined) await kill([containerd], places.clock);
+  if (containerd !== undefined) await killProcesses([containerd], places.clock);
   const bundles = await findBundles(places);
   await killAll(places, bundles);
   for (const directory of [places.runDirectory, places.directory, ...optional(places.volumesDirectory)]) await unmountUnder(directory);
@@ -144,16 +142,7 @@ async function killAll(places: ClusterPlaces, bundles: readonly Bundle[]): Promi
   for (;;) {
     const processes = await ownProcesses(places, bundles);
     if (processes.length === 0) return;
-    await kill(processes, places.clock);
-  }
-}
-
-async function kill(processes: readonly ProcessMark[], clock: Clock): Promise<void> {
-  for (const mark of processes) signalProcess(mark, "SIGKILL");
-  for (const mark of processes) {
-    if (!(await outwaitProcess(mark, { timeoutMs: KILLED_WITHIN_MS, clock }))) {
-      throw new Error(`Cannot end process ${mark.pid}: it is still there ${KILLED_WITHIN_MS} ms after SIGKILL`);
-    }
+    await killProcesses(processes, places.clock);
   }
 }
 

@@ -23,6 +23,9 @@ const VERSION_RESPONSE = {
 /** containerd has runtime.v1 since 1.6. */
 const CONTAINERD_MIN = { major: 1, minor: 6 };
 
+/** A runtime that runs answers at once, on a busy machine within seconds; longer than this, it is stuck. */
+const ANSWERS_WITHIN_MS = 10_000;
+
 export class RuntimeTooOldError extends Error {
   override readonly name = "RuntimeTooOldError";
 }
@@ -30,11 +33,12 @@ export class RuntimeTooOldError extends Error {
 /** Rejects with a GrpcError if none answers, with a RuntimeTooOldError if one does that we cannot use. */
 export async function askVersion(
   endpoint: string,
-  options: { readonly clock: Clock; readonly timeoutMs: number },
+  options: { readonly clock: Clock; readonly timeoutMs?: number },
 ): Promise<RuntimeVersion> {
+  const { timeoutMs = ANSWERS_WITHIN_MS } = options;
   const channel = await openGrpcChannel({ host: socketOf(endpoint), port: 0, clock: options.clock });
   try {
-    const answer = await channel.call(VERSION_PATH, encode(VERSION_REQUEST, {}), { timeoutMs: options.timeoutMs });
+    const answer = await channel.call(VERSION_PATH, encode(VERSION_REQUEST, {}), { timeoutMs });
     const { runtimeName: name, runtimeVersion } = decode(VERSION_RESPONSE, answer);
     const version = runtimeVersion.replace(/^v(?=\d)/, "");
     if (isTooOld({ name, version })) throw new RuntimeTooOldError(tooOld(endpoint, version));

@@ -27,9 +27,13 @@ function fetchText(host: string, port = 80): Promise<string> {
   });
 }
 
+const LISTENS_WITHIN_MS = 30_000;
+/** For `nc`: what it waits for comes at once, unless the machine is busy. */
+const NC_PATIENCE_SECONDS = "15";
+
 /** httpd needs a moment after its start before it listens; there is no event for it. */
 async function fetchSoon(host: string, port = 80): Promise<string> {
-  for (const until = Date.now() + 10_000; ;) {
+  for (const until = Date.now() + LISTENS_WITHIN_MS; ;) {
     try {
       return await fetchText(host, port);
     } catch (error) {
@@ -99,7 +103,7 @@ describe("Pods on the bridge", { ...NEEDS }, () => {
     await new Promise((resolve) => server.once("listening", resolve));
     try {
       const { port } = server.address() as AddressInfo;
-      equal(await one!.exec("nc", "-w", "5", containerd.nodeAddress, String(port)), "node\n");
+      equal(await one!.exec("nc", "-w", NC_PATIENCE_SECONDS, containerd.nodeAddress, String(port)), "node\n");
     } finally {
       server.close();
     }
@@ -118,7 +122,7 @@ describe("Pods on the bridge", { ...NEEDS }, () => {
 
   test("reach what is beyond the node, under the node's address", async () => {
     await using outside = await startOutside();
-    const answer = await one!.exec("nc", "-w", "5", outside.address, "9000");
+    const answer = await one!.exec("nc", "-w", NC_PATIENCE_SECONDS, outside.address, "9000");
     equal(answer, `you are ${outside.nodeAddress}\n`);
   });
 

@@ -57,7 +57,7 @@ async function* follow(reading: Reading, options: LogReaderOptions, signal: Abor
         isRunning = await options.isRunning();
       }
       yield* reading.lines(signal);
-      if (await isRotated(reading, options.path)) {
+      if (await isRotated(reading, options.path, isRunning)) {
         await options.clock.sleep(ROTATION_SETTLE_MS);
         yield* reading.lines(signal);
         yield* reading.last();
@@ -70,9 +70,10 @@ async function* follow(reading: Reading, options: LogReaderOptions, signal: Abor
   }
 }
 
-async function isRotated(reading: Reading, path: string): Promise<boolean> {
+/** Whether to go on with the new file. The runtime makes it first and writes to it later: until then it goes on with the old one. */
+async function isRotated(reading: Reading, path: string, isRunning: boolean): Promise<boolean> {
   const now = await fileState(path);
-  return now !== undefined && now.identity !== reading.identity;
+  return now !== undefined && now.identity !== reading.identity && (now.sizeBytes > 0 || !isRunning);
 }
 
 /** Where one is in a log. */
