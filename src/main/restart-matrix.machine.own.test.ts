@@ -80,9 +80,9 @@ function identityOf({ metadata, status }: Pod): readonly unknown[] {
   return [metadata.name, status?.podIP, ...(status?.containerStatuses ?? []).map(own)];
 }
 
-/** Of a process that runs. */
+/** NaN of a process that has gone meanwhile: others come and go all the time. */
 async function parentOf(pid: number): Promise<number> {
-  return Number(/^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
+  return Number(/^PPid:\t(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8").catch(() => ""))?.[1]);
 }
 
 function isReady(pod: Pod | undefined): boolean {
