@@ -13,6 +13,8 @@ interface Row {
   readonly waitedMs?: number;
   /** What the status says of a container that waits now. */
   readonly told?: string;
+  /** How many starts the status does not know of. */
+  readonly untold?: number;
   readonly delayMs: number | undefined;
 }
 
@@ -32,10 +34,14 @@ const rows: readonly Row[] = [
   { restarts: 7, told: "back-off 2m40s restarting failed container=c pod=p_default(u)", delayMs: 160_000 },
   { restarts: 7, told: "back-off 10s restarting failed container=c pod=p_default(u)", delayMs: 10_000 },
   { restarts: 2, told: "back-off for some time", delayMs: 20_000 },
+  // The kubelet was killed after a start, and before it told of it.
+  { restarts: 3, untold: 1, told: "back-off 20s restarting failed container=c pod=p_default(u)", delayMs: 40_000 },
+  { restarts: 9, untold: 1, told: "back-off 5m0s restarting failed container=c pod=p_default(u)", delayMs: 300_000 },
+  { restarts: 1, untold: 1, waitedMs: 0, delayMs: 10_000 },
 ];
 
-for (const { restarts, waitedMs, told, delayMs } of rows) {
-  test(`after ${restarts} restarts, a wait of ${waitedMs} ms and "${told}" the next restart waits for ${delayMs} ms`, () => {
+for (const { restarts, untold = 0, waitedMs, told, delayMs } of rows) {
+  test(`after ${restarts} restarts (${untold} untold), a wait of ${waitedMs} ms and "${told}" the next restart waits for ${delayMs} ms`, () => {
     const memory = new OwnMemory();
     const facts = { name: "c", image: "web:1", imageId: "i" };
     const newest: RuntimeContainer = {
@@ -48,7 +54,7 @@ for (const { restarts, waitedMs, told, delayMs } of rows) {
     const ended = { is: "exited", startedAtMs: 0, finishedAtMs: BEGUN_MS - (waitedMs ?? 0), exitCode: 1, reason: "Error" } as const;
     const earlier = { ...facts, id: "1", attempt: restarts - 1, createdAtMs: 0, state: ended };
     const state = told === undefined ? {} : { waiting: { reason: "CrashLoopBackOff", message: told } };
-    const status = { name: "c", image: "web:1", imageID: "i", ready: false, restartCount: restarts, state };
+    const status = { name: "c", image: "web:1", imageID: "i", ready: false, restartCount: restarts - untold, state };
     const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: "ready", createdAtMs: 0, ips: [] } as const;
 
     recall(memory, {
@@ -64,8 +70,16 @@ for (const { restarts, waitedMs, told, delayMs } of rows) {
 
 const CRASHING = "back-off 40s restarting failed container=c pod=p_default(u)";
 
-for (const { title, state, place, crashMs, endedBefore } of [
-  { title: "that runs", state: { running: {} }, place: "ready", crashMs: undefined, endedBefore: [] },
+for (const { title, state, place, placedAtMs = 0, crashMs, endedBefore } of [
+  { title: "that crashed before in its place", state: { running: {} }, place: "ready", crashMs: 10_000, endedBefore: [] },
+  {
+    title: "whose place is newer than what ended",
+    state: { running: {} },
+    place: "ready",
+    placedAtMs: BEGUN_MS,
+    crashMs: undefined,
+    endedBefore: [],
+  },
   { title: "that ended with its place", state: { running: {} }, place: "not-ready", crashMs: undefined, endedBefore: ["2", "1"] },
   {
     title: "that is told to keep ending",
@@ -88,7 +102,7 @@ for (const { title, state, place, crashMs, endedBefore } of [
     const facts = { name: "c", image: "web:1", imageId: "i", createdAtMs: BEGUN_MS };
     const newest = place === "ready" ? ({ is: "running", startedAtMs: BEGUN_MS } as const) : ended;
     const status = { name: "c", image: "web:1", imageID: "i", ready: false, restartCount: 7, state };
-    const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: place, createdAtMs: 0, ips: [] } as const;
+    const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: place, createdAtMs: placedAtMs, ips: [] } as const;
 
     recall(memory, {
       pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
@@ -96,7 +110,7 @@ for (const { title, state, place, crashMs, endedBefore } of [
         ...sandbox,
         containers: [
           { ...facts, id: "2", attempt: 7, state: newest },
-          { ...facts, id: "1", attempt: 6, state: ended },
+          { ...facts, id: "1", attempt: 6, createdAtMs: BEGUN_MS - 1, state: ended },
         ],
       },
       nowMs: BEGUN_MS,

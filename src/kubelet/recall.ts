@@ -1,9 +1,9 @@
 /**
  * What a kubelet that has just started can know of what one before it remembered (pod-memory.ts), from what that one told the API and
  * what the runtime still has: how long containers that keep ending and images that cannot be had still have to wait. Over real containers
- * only what people were told counts: a restart may have been a reboot, and how often there was one says nothing of crashes. Simulated ones
- * are never stopped by a reboot: there a kubelet that starts again, and a cluster that was forked, tries nothing sooner than one that never
- * stopped.
+ * only what people were told counts, and what ended in the place that the Pod still has: another restart may have been a reboot, and how
+ * often there was one says nothing of crashes. Simulated ones are never stopped by a reboot: there a kubelet that starts again, and a
+ * cluster that was forked, tries nothing sooner than one that never stopped.
  *
  * A status has whole seconds and does not say when a pull failed last: pulls are counted from when they could begin, as if each had
  * failed at once. Not here: failures to make or start a container, which are tried again after ten seconds anyway.
@@ -14,7 +14,7 @@ import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type Back
 import type { OwnMemory } from "./pod-memory.ts";
 import type { Waiting } from "./pod-plan.ts";
 import type { SandboxStatus } from "./runtime.ts";
-import { newestContainer, previousContainer } from "./runtime-containers.ts";
+import { isOfPresent, newestContainer, previousContainer } from "./runtime-containers.ts";
 
 /** Moments of a status may be so much too early. */
 const SECOND_MS = 1000;
@@ -33,7 +33,7 @@ export interface Recalled {
 export function recall(memory: OwnMemory, { pod, sandbox, nowMs, isResizable = false, isSimulated = false }: Recalled): void {
   for (const status of statusesOf(pod)) {
     if (isResizable && status.resources !== undefined) memory.granted.set(runtimeId(status), status.resources);
-    const crash = isSimulated || isCrashing(status) ? crashOf(status, sandbox) : undefined;
+    const crash = isSimulated || isCrashing(status) || hasCrashedHere(status, sandbox) ? crashOf(status, sandbox) : undefined;
     if (crash !== undefined) memory.crashes.set(status.name, crash);
     recallPull(memory, status, pod, nowMs);
   }
@@ -67,27 +67,38 @@ function isCrashing({ state }: ContainerStatus): boolean {
   return state?.waiting?.reason === "CrashLoopBackOff";
 }
 
+/** It was started again in the place that there still is. */
+function hasCrashedHere({ name }: ContainerStatus, sandbox: SandboxStatus | undefined): boolean {
+  const earlier = previousContainer(sandbox, name);
+  return sandbox?.state === "ready" && earlier !== undefined && isOfPresent(earlier, sandbox);
+}
+
 /** It grew last when the newest attempt began. */
 function crashOf(status: ContainerStatus, sandbox: SandboxStatus | undefined): BackOff | undefined {
   const { name, restartCount, state, lastState } = status;
-  if (restartCount === 0) return undefined;
+  const newest = newestContainer(sandbox, name);
+  const restarts = Math.max(restartCount, newest?.attempt ?? 0);
+  if (restarts === 0) return undefined;
   const told = /^back-off (\S+) restarting/.exec(state?.waiting?.message ?? "")?.[1];
   const begun = state?.running?.startedAt ?? state?.terminated?.startedAt ?? lastState?.terminated?.startedAt;
-  const updatedAtMs = newestContainer(sandbox, name)?.createdAtMs ?? momentMs(begun) ?? 0;
+  const updatedAtMs = newest?.createdAtMs ?? momentMs(begun) ?? 0;
   const toldMs = told === undefined ? undefined : parseSeconds(told);
-  if (toldMs !== undefined) return { delayMs: toldMs, updatedAtMs };
-  return { delayMs: delayBefore(status, sandbox), updatedAtMs };
+  if (toldMs === undefined) return { delayMs: delayBefore({ name, restarts }, sandbox), updatedAtMs };
+  // Of a start after that nobody was told any more.
+  let backOff: BackOff = { delayMs: toldMs, updatedAtMs };
+  for (let count = restartCount; count < restarts; count++) backOff = grownBackOff(backOff, { eventMs: updatedAtMs, nowMs: updatedAtMs });
+  return backOff;
 }
 
 /** As often as it was restarted, unless it waited for less than that: then all had been well for long enough to begin anew. */
-function delayBefore({ name, restartCount }: ContainerStatus, sandbox: SandboxStatus | undefined): number {
+function delayBefore({ name, restarts }: { readonly name: string; readonly restarts: number }, sandbox: SandboxStatus | undefined): number {
   const [newest, earlier] = [newestContainer(sandbox, name), previousContainer(sandbox, name)];
-  const byCount = repeatedBackOff(restartCount);
+  const byCount = repeatedBackOff(restarts);
   if (newest === undefined || earlier?.state.is !== "exited") return byCount;
   const waitedMs = newest.createdAtMs - earlier.state.finishedAtMs + SECOND_MS;
-  let restarts = 1;
-  while (restarts < restartCount && repeatedBackOff(restarts) <= waitedMs && repeatedBackOff(restarts) < byCount) restarts++;
-  return repeatedBackOff(restarts);
+  let inRow = 1;
+  while (inRow < restarts && repeatedBackOff(inRow) <= waitedMs && repeatedBackOff(inRow) < byCount) inRow++;
+  return repeatedBackOff(inRow);
 }
 
 // ── images ──────────────────────────────────────────────────────────────────────────────────────────
