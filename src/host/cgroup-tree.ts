@@ -2,7 +2,7 @@
  * Control groups by their path, whichever version the machine has: with version 1 every controller has a tree of its own with the same
  * paths, with version 2 there is one. For ending and removing what is in them. Not here: their limits.
  */
-import { readdir, readFile, rmdir } from "node:fs/promises";
+import { open, readdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
@@ -40,8 +40,29 @@ export async function endCgroup(path: string, clock: Clock): Promise<void> {
   for (;;) {
     const processes = await cgroupProcesses(path);
     if (processes.length === 0) return;
+    await thawCgroup(path);
     await killProcesses(processes, clock);
   }
+}
+
+/** What is frozen in it and below goes on: in version 1 it could not even be killed. */
+export async function thawCgroup(path: string): Promise<void> {
+  const directories = (await Promise.all((await cgroupDirectories(path)).map(withChildren))).flat();
+  for (const directory of directories) {
+    for (const [file, thawed] of THAWED) await writeIfThere(join(directory, file), thawed);
+  }
+}
+
+/** Of version 1 and of version 2. */
+const THAWED = [
+  ["freezer.state", "THAWED"],
+  ["cgroup.freeze", "0"],
+] as const;
+
+/** The kernel makes these files; a group that has none, or that is gone, has nothing to thaw. */
+async function writeIfThere(file: string, text: string): Promise<void> {
+  const handle = await open(file, "r+").catch(() => undefined);
+  await handle?.writeFile(text).finally(() => handle.close());
 }
 
 /** With all groups below. Nothing may run in it any more; one that is not there is fine. */

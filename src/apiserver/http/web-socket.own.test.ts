@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import type { MessageSocket, Sink } from "../exchange.ts";
@@ -101,6 +101,27 @@ test("an answer may take the connection, with a subprotocol, and talk both ways"
   const closed = new Promise<void>((resolve) => connection.onClosed(resolve));
   client.close();
   await closed;
+});
+
+test("who waits until a slow client has taken everything is told, though the client pings meanwhile", { timeout: 60_000 }, async () => {
+  const accepted = deferred<MessageSocket>();
+  await using served = await serve(async () => ({ protocol: "", run: accepted.resolve }));
+  using client = connect(served);
+  await once(client, "open");
+  const connection = await accepted.promise;
+  const drained = new Promise<void>((resolve) => connection.onDrained(resolve));
+  const asked = new Promise<void>((resolve) => connection.onMessage(() => resolve()));
+
+  client.pause();
+  // More than the network holds.
+  ok(connection.send(new Uint8Array(32 << 20), { binary: true }) > 0);
+  client.ping();
+  client.send("after the ping");
+  // By now the answer to the ping waits behind the message.
+  await asked;
+  client.resume();
+
+  await drained;
 });
 
 test("a client that did not ask for a WebSocket and gets one is cut off", async () => {

@@ -52,8 +52,11 @@ export function webSocketOn(
 
 function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnection {
   const drained: (() => void)[] = [];
+  // Not by what is buffered: answers to the client's pings are there, too, and nobody is told when those have gone.
+  let underWay = 0;
   const taken = () => {
-    if (webSocket.bufferedAmount === 0) for (const listener of drained) listener();
+    underWay -= 1;
+    if (underWay === 0) for (const listener of drained) listener();
   };
   // Messages wait until somebody listens. What is wrong with them closes the connection, which is told by "close".
   webSocket.pause();
@@ -62,6 +65,7 @@ function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnecti
     protocol,
     send(message, { binary }) {
       if (webSocket.readyState !== webSocket.OPEN) return 0;
+      underWay += 1;
       webSocket.send(message, { binary }, taken);
       return webSocket.bufferedAmount;
     },

@@ -5,7 +5,7 @@
  * Not here: ending Pods gracefully, which is the kubelet's, and the cluster's data.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { cgroupDirectories, cgroupProcesses, removeCgroup } from "../../../host/cgroup-tree.ts";
+import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/cgroup-tree.ts";
 import { killProcesses } from "../../../host/detached-program.ts";
 import { joinPath, readWhole, removeFile } from "../../../host/files.ts";
 import { mountsUnder } from "../../../host/mount-table.ts";
@@ -61,20 +61,31 @@ export async function leftovers(places: ClusterPlaces): Promise<readonly Leftove
   ];
 }
 
-/** Containerd first, so that it starts nothing anew; then what runs; then what that held. */
+/**
+ * Containerd first, so that it starts nothing anew; then what runs; then what that held. What cannot be removed leaves the rest to be: it is
+ * told at the end, and the files by which it is found again stay.
+ */
 export async function removeLeftovers(places: ClusterPlaces): Promise<void> {
   const files = containerdFiles(places);
   const containerd = await findOwnContainerd(places);
   if (containerd !== undefined) await killProcesses([containerd], places.clock);
   const bundles = await findBundles(places);
-  await killAll(places, bundles);
-  for (const directory of [places.runDirectory, places.directory, ...optional(places.volumesDirectory)]) await unmountUnder(directory);
-  await removeNetwork({ ...places, configDirectory: places.cniConfigDirectory });
-  for (const path of await ownResults(places)) await removeFile(path);
-  for (const path of [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])]) await removeCgroup(path);
+  const problems: Error[] = [];
+  const attempt = async (removal: Promise<void>) => removal.catch((error: unknown) => void problems.push(error as Error));
+  await attempt(killAll(places, bundles));
+  for (const directory of [places.runDirectory, places.directory, ...optional(places.volumesDirectory)])
+    await attempt(unmountUnder(directory));
+  await attempt(removeNetwork({ ...places, configDirectory: places.cniConfigDirectory }));
+  for (const path of await ownResults(places)) await attempt(removeFile(path));
+  for (const path of groupsOf(places, bundles)) await attempt(removeCgroup(path));
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join("\n"), { cause: problems[0] });
   for (const { socket } of bundles) if (socket !== undefined) await removeFile(socket);
   await removeFile(files.process);
   await removeTree(places.runDirectory);
+}
+
+function groupsOf(places: ClusterPlaces, bundles: readonly Bundle[]): readonly string[] {
+  return [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
 }
 
 /** What a shim keeps about its container. */
@@ -127,8 +138,7 @@ async function ownProcesses(places: ClusterPlaces, bundles: readonly Bundle[]): 
   const { socket } = containerdFiles(places);
   const containerd = await findOwnContainerd(places);
   const shims = await findProcesses((words) => words[words.indexOf("-address") + 1] === socket && words.includes("-id"));
-  const groups = [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
-  const inGroups = (await Promise.all(groups.map(cgroupProcesses))).flat();
+  const inGroups = (await Promise.all(groupsOf(places, bundles).map(cgroupProcesses))).flat();
   const all = [
     ...(containerd === undefined ? [] : [{ ...containerd, what: "containerd" }]),
     ...shims.map(({ pid, started, arguments: words }) => ({ pid, started, what: `shim of ${words[words.indexOf("-id") + 1]}` })),
@@ -142,6 +152,7 @@ async function killAll(places: ClusterPlaces, bundles: readonly Bundle[]): Promi
   for (;;) {
     const processes = await ownProcesses(places, bundles);
     if (processes.length === 0) return;
+    for (const path of groupsOf(places, bundles)) await thawCgroup(path);
     await killProcesses(processes, places.clock);
   }
 }
@@ -152,8 +163,7 @@ async function ownMounts(places: ClusterPlaces) {
 }
 
 async function ownCgroups(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly string[]> {
-  const paths = [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
-  return (await Promise.all(paths.map(cgroupDirectories))).flat();
+  return (await Promise.all(groupsOf(places, bundles).map(cgroupDirectories))).flat();
 }
 
 /** Each names the namespace that it was for, which is in our directory. */
