@@ -6,6 +6,7 @@ import { open, readdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
+import { fewAtATime } from "./few-at-a-time.ts";
 import { killProcesses } from "./detached-program.ts";
 import { processMark, type ProcessMark } from "./process-life.ts";
 
@@ -30,7 +31,7 @@ async function cgroupRoots(): Promise<readonly string[]> {
 /** The processes in it and in all groups below. */
 export async function cgroupProcesses(path: string): Promise<readonly ProcessMark[]> {
   const directories = (await Promise.all((await cgroupDirectories(path)).map(withChildren))).flat();
-  const lists = await Promise.all(directories.map((directory) => readFile(join(directory, "cgroup.procs"), "utf8").catch(() => "")));
+  const lists = await fewAtATime(directories, (directory) => readFile(join(directory, "cgroup.procs"), "utf8").catch(() => ""));
   const pids = new Set(lists.flatMap((list) => list.split("\n").filter((line) => line !== "" && line !== "0")));
   return [...pids].map((pid) => processMark(Number(pid))).filter(({ started }) => started !== "");
 }

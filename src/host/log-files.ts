@@ -3,7 +3,7 @@
  * kept private here: log directories are for everybody's eyes, as upstream makes them.
  */
 import { createReadStream, createWriteStream, watch } from "node:fs";
-import { mkdir, open, readdir, realpath, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { mkdir, open, readdir, realpath, rename, rm, rmdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -19,6 +19,26 @@ export async function makeLogDirectory(path: string): Promise<void> {
 /** With all in it. One that is not there is fine. */
 export async function removeLogDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
+}
+
+/** The directories directly below `root` in which there is no file at all, at any depth; of those with such a name. */
+export async function emptyLogDirectories(root: string, isWanted: (name: string) => boolean): Promise<readonly string[]> {
+  const names = await readdir(root).catch(() => []);
+  const paths = names.filter(isWanted).map((name) => join(root, name));
+  const areEmpty = await Promise.all(paths.map(hasNoFile));
+  return paths.filter((_, index) => areEmpty[index]);
+}
+
+async function hasNoFile(path: string): Promise<boolean> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined || entries.some((entry) => !entry.isDirectory())) return false;
+  return (await Promise.all(entries.map(({ name }) => hasNoFile(join(path, name))))).every((isEmpty) => isEmpty);
+}
+
+/** Only if no file is in it, and none comes meanwhile. */
+export async function removeEmptyLogDirectory(path: string): Promise<void> {
+  for (const name of await readdir(path).catch(() => [])) await rmdir(join(path, name)).catch(() => undefined);
+  await rmdir(path).catch(() => undefined);
 }
 
 /** Which file a path means now: another number is another file. */

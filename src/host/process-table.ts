@@ -1,5 +1,6 @@
 /** The processes of this machine and how they were called, from /proc; none where a system has no /proc. */
 import { readdir, readFile } from "node:fs/promises";
+import { fewAtATime } from "./few-at-a-time.ts";
 import { processMark, type ProcessMark } from "./process-life.ts";
 
 export interface ProcessEntry extends ProcessMark {
@@ -9,7 +10,8 @@ export interface ProcessEntry extends ProcessMark {
 /** Those whose arguments `matches` likes. What ends while we look is left out. */
 export async function findProcesses(matches: (programArguments: readonly string[]) => boolean): Promise<readonly ProcessEntry[]> {
   const names = await readdir("/proc").catch(() => []);
-  const found = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => entryOf(Number(name), matches)));
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await fewAtATime(pids, (pid) => entryOf(pid, matches));
   return found.filter((entry) => entry !== undefined);
 }
 

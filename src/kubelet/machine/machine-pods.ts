@@ -11,6 +11,7 @@ import type { Client } from "../../client/client.ts";
 import { endCgroup, removeCgroup } from "../../host/cgroup-tree.ts";
 import { makeCgroup } from "../../host/cgroups.ts";
 import { readWhole } from "../../host/files.ts";
+import { emptyLogDirectories, removeEmptyLogDirectory } from "../../host/log-files.ts";
 import { openWithin } from "../../host/open-within.ts";
 import { placeFile } from "../../host/placed-file.ts";
 import type { ContainerRun, SandboxRun } from "../container-run.ts";
@@ -23,7 +24,7 @@ import { containerRun } from "../running/container.ts";
 import { credentialsFor } from "../running/image-credentials.ts";
 import type { NodeView } from "../running/node-view.ts";
 import { podCgroup, possiblePodCgroups } from "../running/pod-cgroup.ts";
-import { sandboxRun } from "../running/sandbox.ts";
+import { sandboxRun, uidOfLogs } from "../running/sandbox.ts";
 import type { ImageCredentials, Runtime } from "../runtime.ts";
 import { createProbeActions } from "./probe-actions.ts";
 
@@ -105,12 +106,15 @@ export class MachinePods implements PodMachine {
     await this.endProcesses(podUid);
     await volumes.unmount(podUid, { keepsFiles: isToReturn });
     references.unregister(podUid);
+    if (!isToReturn) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
     if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it made.
     for (const path of this.#cgroupsOf(podUid)) await removeCgroup(path);
   }
 
-  leftovers(): Promise<readonly string[]> {
-    return this.#options.volumes.pods();
+  async leftovers(): Promise<readonly string[]> {
+    const { volumes, node } = this.#options;
+    const logs = await emptyLogDirectories(node().directories.logs, () => true);
+    return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs)])];
   }
 
   /** Which of them it has is a matter of the Pod, of which nothing may be known any more. */
@@ -145,6 +149,11 @@ export class MachinePods implements PodMachine {
       throw error;
     }
   }
+}
+
+/** Of a Pod that never came to say anything: what others said goes with their sandboxes, by which it is found. */
+async function removeEmptyLogs(root: string, podUid: string): Promise<void> {
+  for (const path of await emptyLogDirectories(root, (name) => uidOfLogs(name) === podUid)) await removeEmptyLogDirectory(path);
 }
 
 async function readVolumeFile({ path }: MountedVolume, file: string): Promise<string> {

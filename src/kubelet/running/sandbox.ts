@@ -43,6 +43,11 @@ export function podLogDirectory({ metadata: { namespace = "", name, uid = "" } }
   return `${root}/${namespace}_${name}_${uid}`;
 }
 
+/** Of the Pod that a directory for logs is of. */
+export function uidOfLogs(directory: string): string {
+  return directory.slice(directory.lastIndexOf("_") + 1);
+}
+
 /** Ports of the node that lead to the Pod. In the node's own network there is nothing to lead: its ports are the node's. */
 export function portMappingsOf({ spec }: Pod): readonly PortMapping[] {
   if (spec?.hostNetwork === true) return [];

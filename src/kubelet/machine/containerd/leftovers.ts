@@ -7,6 +7,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/cgroup-tree.ts";
 import { killProcesses } from "../../../host/detached-program.ts";
+import { fewAtATime } from "../../../host/few-at-a-time.ts";
 import { joinPath, readWhole, removeFile } from "../../../host/files.ts";
 import { mountsUnder } from "../../../host/mount-table.ts";
 import { unmountUnder } from "../../../host/mounts.ts";
@@ -98,7 +99,7 @@ interface Bundle {
 
 async function findBundles(places: ClusterPlaces): Promise<readonly Bundle[]> {
   const tasks = joinPath(containerdFiles(places).stateDirectory, "io.containerd.runtime.v2.task", "k8s.io");
-  return Promise.all((await namesIn(tasks)).map((id) => readBundle(joinPath(tasks, id), id)));
+  return fewAtATime(await namesIn(tasks), (id) => readBundle(joinPath(tasks, id), id));
 }
 
 async function readBundle(directory: string, id: string): Promise<Bundle> {
@@ -169,7 +170,7 @@ async function ownCgroups(places: ClusterPlaces, bundles: readonly Bundle[]): Pr
 /** Each names the namespace that it was for, which is in our directory. */
 async function ownResults({ runDirectory }: ClusterPlaces): Promise<readonly string[]> {
   const paths = (await namesIn(CNI_RESULTS)).map((name) => joinPath(CNI_RESULTS, name));
-  const isOwn = await Promise.all(paths.map(async (path) => (await textOf(path)).includes(`"${runDirectory}/`)));
+  const isOwn = await fewAtATime(paths, async (path) => (await textOf(path)).includes(`"${runDirectory}/`));
   return paths.filter((_, index) => isOwn[index]);
 }
 
