@@ -62,8 +62,8 @@ const THAWED = [
 
 /** The kernel makes these files; a group that has none, or that is gone, has nothing to thaw. */
 async function writeIfThere(file: string, text: string): Promise<void> {
-  const handle = await open(file, "r+").catch(() => undefined);
-  await handle?.writeFile(text).finally(() => handle.close());
+  await using handle = await open(file, "r+").catch(() => undefined);
+  await handle?.writeFile(text);
 }
 
 /** With all groups below. Nothing may run in it any more; one that is not there is fine. */

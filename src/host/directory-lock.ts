@@ -95,10 +95,10 @@ function named(holder: Holder | undefined): string {
   return holder === undefined ? "another process" : `process ${holder.pid} (${holder.command})`;
 }
 
-/** Whether a process that lives says that it holds the directory; for who only looks, and does not want it. */
-export function hasHolder(directory: string): boolean {
+/** The process that lives and says that it holds the directory, if there is one; for who only looks, and does not want it. */
+export function livingHolder(directory: string): ProcessMark | undefined {
   const holder = readHolder(join(directory, HOLDER_FILE));
-  return holder !== undefined && isAlive(holder);
+  return holder !== undefined && isAlive(holder) ? { pid: holder.pid, started: holder.started } : undefined;
 }
 
 interface Holder extends ProcessMark {

@@ -1,5 +1,5 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
-import { createReadStream, statfsSync } from "node:fs";
+import { constants, createReadStream, statfsSync } from "node:fs";
 import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -46,6 +46,14 @@ export async function fileExists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
+  );
+}
+
+/** Whether this user may write to it. What lies behind a directory that is closed to the user is forbidden, be it there or not. */
+export async function writeAccess(path: string): Promise<"usable" | "missing" | "forbidden"> {
+  return access(path, constants.W_OK).then(
+    () => "usable",
+    ({ code }: NodeJS.ErrnoException) => (code === "EACCES" || code === "EPERM" ? "forbidden" : "missing"),
   );
 }
 

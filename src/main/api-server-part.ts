@@ -8,7 +8,7 @@ import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
-import { ListenError, type HttpsServer, type HttpsServerTls } from "../host/http/server.ts";
+import type { HttpsServer, HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
 import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
 import { readIdentity } from "./identity.ts";
@@ -54,6 +54,7 @@ export interface ApiServerPartContext {
   readonly log: Logger;
 }
 
+/** Rejects with a ListenError if it cannot listen there. */
 export async function startApiServerPart(options: ApiServerOptions, context: ApiServerPartContext): Promise<ApiServerPart> {
   const { startCore, clock, log } = context;
   await using starting = new Disposables();
@@ -106,29 +107,15 @@ async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): 
   await clock.external(stopped);
 }
 
-async function listen(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
-  try {
-    return await startHttpApi({
-      exchange: core.exchange,
-      host: serving.bindAddress,
-      port: serving.securePort,
-      tls,
-      limits: { streamsPerConnectionMax: serving.streamsPerConnectionMax },
-      log,
-    });
-  } catch (error) {
-    throw error instanceof ListenError ? withAdvice(error, serving) : error;
-  }
-}
-
-function withAdvice(error: ListenError, { bindAddress, securePort }: ServingConfig): Error {
-  const what = `Cannot listen on ${urlHost(bindAddress)}:${securePort}`;
-  const advice: Readonly<Record<string, string>> = {
-    EADDRINUSE: "another program listens there; stop it, or choose another port with --secure-port (0 takes any that is free)",
-    EACCES: "this user may not listen there; choose a port from 1024 on with --secure-port",
-    EADDRNOTAVAIL: "this machine has no such address; choose another with --bind-address",
-  };
-  return Object.hasOwn(advice, error.code) ? new ListenError(`${what}: ${advice[error.code]}`, error.code, error.cause) : error;
+function listen(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
+  return startHttpApi({
+    exchange: core.exchange,
+    host: serving.bindAddress,
+    port: serving.securePort,
+    tls,
+    limits: { streamsPerConnectionMax: serving.streamsPerConnectionMax },
+    log,
+  });
 }
 
 /** A server that listens on all addresses is reached from this machine at its own. */

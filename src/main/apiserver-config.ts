@@ -145,16 +145,17 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
     ...identityProblems(values),
     ...admissionProblems(values),
   ];
-  if (problems.length > 0) return { ok: false, problems };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
+}
+
+/** The same, whatever is wrong with the values in combination: what is of no use without another is left out. */
+export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ApiServerOptions {
   return {
-    ok: true,
-    options: {
-      serving: servingConfig(values, store),
-      api: apiConfig(values),
-      eventTtlMs: durationMs(values["event-ttl"]),
-      identity: identityConfig(values),
-      kubelets: kubeletConfig(values),
-    },
+    serving: servingConfig(values, store),
+    api: apiConfig(values),
+    eventTtlMs: durationMs(values["event-ttl"]),
+    identity: identityConfig(values),
+    kubelets: kubeletConfig(values),
   };
 }
 

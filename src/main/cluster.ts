@@ -29,6 +29,7 @@ import type { LengthOfTime } from "./embedded/length-of-time.ts";
 import type { Manifests } from "./embedded/manifests.ts";
 import { openSnapshotFile } from "./embedded/snapshot-file.ts";
 import type { UntilOptions } from "./embedded/until.ts";
+import { explainListenError, type ListenPlace } from "./listen-errors.ts";
 import { nodesConfig, type ClusterNodes, type NodesConfig, type NodesOptions } from "./nodes-part.ts";
 import { schedulerConfig } from "./scheduler-config.ts";
 import { openStore } from "./open-store.ts";
@@ -192,9 +193,10 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
   await using starting = new Disposables();
   starting.defer(() => store.opened.close());
   const random = await chanceFrom(start.random, store.opened);
+  const apiServer = apiServerOptions(options);
   const partsStarting = startClusterParts({
     ...{ store, controllers, nodes, clock, random, log },
-    apiServer: apiServerOptions(options),
+    apiServer,
     listens: listen !== false,
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(pki === undefined ? {} : { pki }),
@@ -202,7 +204,11 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
       ? {}
       : { aroundExchange: (exchange) => (request, offer, switching) => driver.whenever(exchange(request, offer, switching)) }),
   });
-  const parts = starting.use(await driven(driver, partsStarting));
+  const parts = starting.use(
+    await driven(driver, partsStarting).catch(async (error: unknown) => {
+      throw await explainListenError(error, placeOf(apiServer));
+    }),
+  );
   // What begins with the start is over when it is: nothing of it comes in between what a test does.
   await driver?.settle();
   const owned = starting.move();
@@ -212,6 +218,12 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
     dispose: () => owned[Symbol.asyncDispose](),
     fork: (forkOptions) => fork(parts, options, { ...start, random: random.derive(`fork ${++forks}`) }, forkOptions),
   });
+}
+
+/** In the words of the options. */
+function placeOf({ serving }: ApiServerOptions): ListenPlace {
+  const { bindAddress: address, securePort: port } = serving;
+  return { address, port, addressFlag: "listen.bindAddress", portFlag: "listen.securePort" };
 }
 
 /** Its parts start anew on a copy of the store, at the same time. */

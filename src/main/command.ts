@@ -37,6 +37,11 @@ export interface Command<Options = unknown> {
   readonly examples: readonly string[];
   /** From argv (without the command's own name) to options, or all that is wrong with them. Reads nothing else. */
   parse(argv: readonly string[], environment: Environment): Parsed<Options>;
+  /**
+   * What is wrong with the files that these words name, in sentences. Asked before `run`, and also if `parse` has refused something, so
+   * that all is told at once. Reads, and changes nothing. Absent: no flag names a file that must be there.
+   */
+  fileProblems?(argv: readonly string[], environment: Environment): Promise<readonly string[]>;
   /** Does the work. Throws an error whose message names the thing and what to do; never exits the process. */
   run(options: Options, io: Io): Promise<void>;
 }
@@ -62,6 +67,12 @@ export interface CommandDefinition<Options, Flags extends FlagSet, Arguments ext
    * `given` has the names of the flags that were typed, for commands in which a file, too, can say what a flag says.
    */
   options(values: FlagValues<Flags> & ArgumentValues<Arguments>, environment: Environment, given: ReadonlySet<string>): Parsed<Options>;
+  /** As of a command, from what `options` gets; of what it says, too, sentences that name a refused flag are dropped. */
+  fileProblems?(
+    values: FlagValues<Flags> & ArgumentValues<Arguments>,
+    environment: Environment,
+    given: ReadonlySet<string>,
+  ): Promise<readonly string[]>;
   run(options: Options, io: Io): Promise<void>;
 }
 
@@ -69,6 +80,7 @@ export interface CommandDefinition<Options, Flags extends FlagSet, Arguments ext
 export function defineCommand<Options, const Flags extends FlagSet, const Arguments extends ArgumentSet>(
   definition: CommandDefinition<Options, Flags, Arguments>,
 ): Command<Options> {
+  const { fileProblems } = definition;
   return {
     description: definition.description,
     flags: definition.flags,
@@ -81,6 +93,14 @@ export function defineCommand<Options, const Flags extends FlagSet, const Argume
       const further = options.ok ? [] : options.problems.filter((problem) => !mentions(problem, parsed.refused));
       return { ok: false, problems: [...parsed.problems, ...further] };
     },
+    ...(fileProblems === undefined
+      ? {}
+      : {
+          async fileProblems(argv, environment) {
+            const { values, given, refused } = parseArguments({ flags: definition.flags, arguments: definition.arguments }, argv);
+            return (await fileProblems(values, environment, given)).filter((problem) => !mentions(problem, refused));
+          },
+        }),
     run: definition.run,
   };
 }

@@ -11,8 +11,11 @@ import {
   type ElectionTimes,
 } from "../client/election/leader-election.ts";
 import { readWhole } from "../host/files.ts";
-import type { Io } from "./command.ts";
+import { realClock } from "../host/real-clock.ts";
+import type { Environment, Io } from "./command.ts";
 import type { FlagSet, FlagValues } from "./flags.ts";
+import { readGiven } from "./given-file.ts";
+import { fileLook, type Look } from "./look-at-files.ts";
 
 export const connectionFlags = {
   kubeconfig: {
@@ -25,10 +28,23 @@ export const connectionFlags = {
 
 export type ConnectionFlagValues = FlagValues<typeof connectionFlags>;
 
+type Surroundings = Pick<Io, "environment" | "clock">;
+
 /** Rejects with one sentence for everything that is wrong with the files. */
-export function loadConnection({ kubeconfig, context }: ConnectionFlagValues, { environment, clock }: Io): Promise<ConnectionConfig> {
+export function loadConnection(
+  { kubeconfig, context }: ConnectionFlagValues,
+  { environment, clock }: Surroundings,
+): Promise<ConnectionConfig> {
   const choice = context === undefined ? {} : { context };
   return clock.external(loadKubeconfig({ environment, readFile: readWhole, homeDirectory: homedir(), path: kubeconfig, ...choice }));
+}
+
+/** Of one that is named: what was not asked for by a flag is no mistake in the flags. */
+export function connectionLook({ kubeconfig, context }: ConnectionFlagValues, environment: Environment): readonly Look[] {
+  return fileLook(kubeconfig, async (path) => {
+    await readGiven(path, "--kubeconfig");
+    await loadConnection({ kubeconfig: path, context }, { environment, clock: realClock });
+  });
 }
 
 const seconds = (durationMs: number): string => `${durationMs / 1_000}s`;

@@ -5,7 +5,8 @@ import { chooseControllers } from "../controllers/runtime/chosen-controllers.ts"
 import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "./flags.ts";
-import { readAuthorities, readSigningFiles } from "./pki/given-files.ts";
+import { fileLook, pairLooks, type Look } from "./look-at-files.ts";
+import { readAuthorities, readSigningFiles, SIGNING_FLAGS } from "./pki/given-files.ts";
 
 /** Their names are the same whatever their settings are. */
 const NAMES = all({ rootCa: "" }).map(({ name, onlyIfNamed }) => (onlyIfNamed === true ? `${name} (only if named)` : name));
@@ -84,6 +85,14 @@ export function signingProblems(values: ControllerFlagValues): readonly string[]
   if ((certificate === undefined) === (key === undefined)) return [];
   const [given, missing] = key === undefined ? ["cert", "key"] : ["key", "cert"];
   return [`--cluster-signing-${given}-file is of no use alone: give --cluster-signing-${missing}-file, too`];
+}
+
+export function controllerLooks(values: ControllerFlagValues): readonly Look[] {
+  const { "cluster-signing-cert-file": certificate, "cluster-signing-key-file": key } = values;
+  return [
+    ...fileLook(values["root-ca-file"], (path) => readAuthorities(path, "--root-ca-file")),
+    ...pairLooks({ certificate, key }, SIGNING_FLAGS, readSigningFiles),
+  ];
 }
 
 /** `rootCa`: what the kubeconfig says, if no file was named. Rejects with one sentence. */

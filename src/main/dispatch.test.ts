@@ -20,6 +20,7 @@ function echo(fail?: Error): CommandEntry["load"] {
         shape === "round" && size > 1
           ? { ok: false, problems: ["--size must be 1 with --shape round"] }
           : { ok: true, options: { size, thing } },
+      fileProblems: async ({ thing }) => (thing === "/none" ? ["Cannot read /none with --shape", "Cannot read /none"] : []),
       async run(options, io) {
         if (fail !== undefined) throw fail;
         io.out(JSON.stringify(options));
@@ -96,6 +97,12 @@ describe("a wrong command line ends in exit code 2, before anything is started",
     {
       words: "echo --size 2 --shape round --frob",
       notes: ['Unknown flag "--frob"', "--size must be 1 with --shape round", "k8ts echo --help explains the flags"],
+    },
+    { words: "echo /none", notes: ["Cannot read /none with --shape", "Cannot read /none", "k8ts echo --help explains the flags"] },
+    // Files are looked at also if words were refused, but not what is said of refused words.
+    {
+      words: "echo /none --shape square",
+      notes: ['--shape must be round or flat, is "square"', "Cannot read /none", "k8ts echo --help explains the flags"],
     },
     // What does not fit together is not told of a flag that is wrong by itself: it may only follow from the default.
     { words: "echo --size 2 --shape square", notes: ['--shape must be round or flat, is "square"', "k8ts echo --help explains the flags"] },

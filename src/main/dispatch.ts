@@ -32,9 +32,11 @@ export async function dispatch(argv: readonly string[], entries: readonly Comman
   const found = find(words, entries);
   if (found === undefined) return refuseUnknown(words, entries, terminal);
   const command = await found.entry.load();
-  const parsed = command.parse(words.slice(found.wordCount), terminal.environment);
+  const own = words.slice(found.wordCount);
+  const parsed = command.parse(own, terminal.environment);
+  const ofFiles = (await command.fileProblems?.(own, terminal.environment)) ?? [];
   const hint = `k8ts ${found.entry.name} --help explains the flags`;
-  if (!parsed.ok) return refuse(terminal, parsed.problems, hint);
+  if (!parsed.ok || ofFiles.length > 0) return refuse(terminal, [...(parsed.ok ? [] : parsed.problems), ...ofFiles], hint);
   return run({ command, options: parsed.options, hint }, terminal, verbose);
 }
 

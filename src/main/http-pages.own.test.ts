@@ -27,7 +27,7 @@ test("pages are answered, with what they say at that moment; everything else is 
 test("an address that is taken is told in one sentence, and given back when the pages end", async () => {
   const first = await startHttpPages(ANYWHERE, {});
   const port = Number(new URL(first.url).port);
-  await rejects(startHttpPages({ ...ANYWHERE, port }, {}), new RegExp(`^Error: Cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`));
+  await rejects(startHttpPages({ ...ANYWHERE, port }, {}), new RegExp(`^ListenError: Cannot listen on 127.0.0.1:${port}: .*EADDRINUSE`));
 
   await first[Symbol.asyncDispose]();
 

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ListenError } from "../host/http/server.ts";
 
 export interface HttpAddress {
   readonly host: string;
@@ -37,13 +38,15 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const PLAIN = "text/plain; charset=utf-8";
 const HEALTH: Page = { type: PLAIN, text: () => "ok" };
 
-/** Rejects with one sentence if it cannot listen there. */
+/** Rejects with a ListenError if it cannot listen there. */
 export async function startHttpPages({ host, port }: HttpAddress, pages: Pages): Promise<HttpPages> {
   const all = new Map(Object.entries({ ...pages, "/healthz": HEALTH }));
   const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
   const server = createServer(limits, (request, response) => answer(request, response, all));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new Error(`Cannot listen on ${host}:${port}: ${error.message}`, { cause: error })));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(new ListenError(`Cannot listen on ${host}:${port}: ${error.message}`, error.code ?? "", error)),
+    );
     server.listen(port, host, resolve);
   });
   const { address, port: bound } = server.address() as AddressInfo;

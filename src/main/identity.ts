@@ -11,8 +11,9 @@ import { fetchHttpsDocument } from "../host/https-document.ts";
 import { keyIdOf, readJsonWebKey, verifierOfSigner } from "../host/keys.ts";
 import { readAuthenticationConfiguration, type AuthenticationConfiguration } from "./authentication-configuration.ts";
 import { issuerOfFlags, readStaticTokens, type StaticTokens } from "./authentication-files.ts";
+import { readGiven, usable } from "./given-file.ts";
 import type { IdentityConfig, OidcConfig, ServiceAccountConfig } from "./identity-config.ts";
-import { readAuthorities, readGiven, readSigningKey, readVerifyingKeys, usable } from "./pki/given-files.ts";
+import { readAuthorities, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
 import type { Pki } from "./pki/pki.ts";
 
 /** By their names between the HTTP room, which finds out who signed a certificate, and the authenticators, which ask for one of them. */
@@ -30,9 +31,22 @@ export async function readClientAuthorities({ clientCaFile, requestHeader }: Ide
     requestHeader.clientCaFile === undefined
       ? pki.frontProxyAuthority
       : await readAuthorities(requestHeader.clientCaFile, "--requestheader-client-ca-file");
-  if (requestHeader.allowedNames.length === 0 && certificatesOf(clients).some((one) => certificatesOf(proxies).includes(one)))
-    throw new Error(SHARED_AUTHORITY);
+  checkApart({ clients, proxies, allowedNames: requestHeader.allowedNames });
   return { clients, "front-proxy": proxies };
+}
+
+interface Apart {
+  /** PEM bundles. */
+  readonly clients: string;
+  readonly proxies: string;
+  /** Common names of proxies; none: any. */
+  readonly allowedNames: readonly string[];
+}
+
+/** Throws if somebody signs both, and so a client could be taken for a proxy. */
+export function checkApart({ clients, proxies, allowedNames }: Apart): void {
+  if (allowedNames.length === 0 && certificatesOf(clients).some((one) => certificatesOf(proxies).includes(one)))
+    throw new Error(SHARED_AUTHORITY);
 }
 
 /** In upstream's words. Every client could say that it is anybody. */

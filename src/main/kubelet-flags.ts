@@ -12,6 +12,8 @@ import { KUBELET_PORT } from "../kubelet/server/kubelet-server.ts";
 import type { NodeFacts } from "../kubelet/node-facts.ts";
 import { connectionFlags } from "./connection-flags.ts";
 import { oneOf, type FlagSet, type FlagValues } from "./flags.ts";
+import { fileLook, pairLooks, type Look } from "./look-at-files.ts";
+import { readAuthorities, readServingFiles, SERVING_FLAGS } from "./pki/given-files.ts";
 
 const PORT_MAX = 65_535;
 /** Upstream's. */
@@ -155,6 +157,14 @@ export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
   if (families.length > 2 || (families.length === 2 && families[0] === families[1]))
     problems.push("--node-ip must be one address, or one of IPv4 and one of IPv6");
   return problems;
+}
+
+export function kubeletLooks(values: KubeletFlagValues): readonly Look[] {
+  const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
+  return [
+    ...pairLooks({ certificate, key }, SERVING_FLAGS, readServingFiles),
+    ...fileLook(values["client-ca-file"], (path) => readAuthorities(path, "--client-ca-file")),
+  ];
 }
 
 /** "dedicated=db:NoSchedule", "dedicated:NoSchedule". Undefined if it is none. */

@@ -13,6 +13,7 @@ import type { FlagSet, FlagValues } from "./flags.ts";
 import type { Pages } from "./http-pages.ts";
 import type { ActingPart, LedOptions, LedPart } from "./led-part.ts";
 import type { Election } from "./led.ts";
+import { listenOrExplain, placeOfFlag } from "./listen-or-explain.ts";
 import { loopbackAddress, startMetricsPages } from "./metrics-pages.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -98,15 +99,17 @@ async function showPages<Part extends ActingPart>(
   { metricsAddress, election, pages }: LedCommand<Part>,
   part: () => LedPart<Part> | undefined,
   owner: Disposables,
-  { clock, out }: Io,
+  io: Io,
 ): Promise<void> {
   const address = metricsAddress === undefined ? undefined : loopbackAddress(metricsAddress);
   if (address === undefined) return;
-  const shown = startMetricsPages({
-    ...address,
-    metrics: () => part()?.metrics() ?? [],
-    election: election === undefined ? undefined : { name: election.lease.name, isLeading: () => part()?.isLeading() ?? false },
-    more: pages?.(() => part()?.acting()),
-  });
-  out(`figures at ${owner.use(await clock.external(shown)).url}/metrics`);
+  const show = () =>
+    startMetricsPages({
+      ...address,
+      metrics: () => part()?.metrics() ?? [],
+      election: election === undefined ? undefined : { name: election.lease.name, isLeading: () => part()?.isLeading() ?? false },
+      more: pages?.(() => part()?.acting()),
+    });
+  const shown = await listenOrExplain(placeOfFlag(address, "--metrics-address"), io, () => io.clock.external(show()));
+  io.out(`figures at ${owner.use(shown).url}/metrics`);
 }

@@ -1,40 +1,68 @@
-/**
- * Looks at every file that flags name, before anything is started: what is wrong with any of them is told at once. They are read again
- * by who uses them.
- */
-import { isPipe } from "../host/files.ts";
-import type { ApiServerOptions } from "./apiserver-config.ts";
-import { readDescription, readStaticTokenFile } from "./identity.ts";
-import { readAuthorities, readKubeletClientFiles, readServingFiles, readSigningKey, readVerifyingKeys } from "./pki/given-files.ts";
+/** The files that an API server and its store may be told of: looked at before anything is started, so that all that is wrong is told at once. */
+import type { ApiServerFlagValues } from "./apiserver-config.ts";
+import { apiServerConfig, type ApiServerOptions } from "./apiserver-config.ts";
+import { checkApart, readDescription, readStaticTokenFile } from "./identity.ts";
+import { fileLook, pairLooks, problemsOfFiles, type Look } from "./look-at-files.ts";
+import { readEtcdFile } from "./open-store.ts";
+import {
+  KUBELET_CLIENT_FLAGS,
+  readAuthorities,
+  readKubeletClientFiles,
+  readServingFiles,
+  readSigningKey,
+  readVerifyingKeys,
+  SERVING_FLAGS,
+} from "./pki/given-files.ts";
+import { etcdFiles, type StoreFlagValues } from "./store-config.ts";
 import { UnusableFiles } from "./unusable-files.ts";
 
 /** Rejects with UnusableFiles. */
-export async function checkNamedFiles({ serving, identity, kubelets }: ApiServerOptions): Promise<void> {
-  const { requestHeader, serviceAccount, oidc } = identity;
-  const looks: readonly Promise<unknown>[] = [
-    look(serving.certificateFiles, readServingFiles),
-    look(kubelets.certificateFiles, readKubeletClientFiles),
-    look(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
-    look(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
-    look(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
-    look(serviceAccount.signingKeyFile, readSigningKey),
-    ...serviceAccount.keyFiles.map((named) => look(named, (path) => readVerifyingKeys([path]))),
-    look(identity.tokenAuthFile, readStaticTokenFile),
-    look(oidc?.caFile, (path) => readAuthorities(path, "--oidc-ca-file")),
-    look(identity.authenticationConfigFile, (path) => readDescription(path, identity)),
-  ];
-  const problems = (await Promise.allSettled(looks)).flatMap((result) =>
-    result.status === "rejected" ? [(result.reason as Error).message] : [],
-  );
+export async function checkNamedFiles(options: ApiServerOptions): Promise<void> {
+  const problems = await problemsOfFiles(apiServerLooks(options));
   if (problems.length > 0) throw new UnusableFiles(problems);
 }
 
-/** What comes through a pipe can be read only once, and is left to who uses it. */
-async function look<T extends Named>(named: T | undefined, read: (named: T) => Promise<unknown>): Promise<unknown> {
-  if (named === undefined) return undefined;
-  const paths = typeof named === "string" ? [named] : Object.values(named);
-  const isPiped = (await Promise.all(paths.map(isPipe))).includes(true);
-  return isPiped ? undefined : read(named);
+/** Of what was typed, whatever else is wrong with it. */
+export function clusterLooks(values: StoreFlagValues & ApiServerFlagValues): readonly Look[] {
+  const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
+  const { "kubelet-client-certificate": clientCertificate, "kubelet-client-key": clientKey } = values;
+  return [
+    ...apiServerLooks(apiServerConfig(values, undefined)),
+    // Those that are of no use without another are in no configuration.
+    ...pairLooks({ certificate, key }, SERVING_FLAGS, readServingFiles),
+    ...pairLooks({ certificate: clientCertificate, key: clientKey }, KUBELET_CLIENT_FLAGS, readKubeletClientFiles),
+    ...fileLook(values["oidc-ca-file"], (path) => readAuthorities(path, "--oidc-ca-file")),
+    ...Object.entries(etcdFiles(values)).flatMap(([name, named]) =>
+      fileLook(named, (path) => readEtcdFile(name as keyof ReturnType<typeof etcdFiles>, path)),
+    ),
+  ];
 }
 
-type Named = string | Readonly<Record<"certificate" | "key", string>>;
+function apiServerLooks({ serving, identity, kubelets }: ApiServerOptions): readonly Look[] {
+  const { requestHeader, serviceAccount, oidc } = identity;
+  const { certificateFiles: clientFiles } = kubelets;
+  return [
+    ...(serving.certificateFiles === undefined ? [] : pairLooks(serving.certificateFiles, SERVING_FLAGS, readServingFiles)),
+    ...(clientFiles === undefined ? [] : pairLooks(clientFiles, KUBELET_CLIENT_FLAGS, readKubeletClientFiles)),
+    ...fileLook(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
+    ...fileLook(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
+    ...fileLook(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
+    ...fileLook(requestHeader.clientCaFile, (proxies) => lookApart(identity, proxies)),
+    ...fileLook(serviceAccount.signingKeyFile, readSigningKey),
+    ...serviceAccount.keyFiles.flatMap((named) => fileLook(named, (path) => readVerifyingKeys([path]))),
+    ...fileLook(identity.tokenAuthFile, readStaticTokenFile),
+    ...fileLook(oidc?.caFile, (path) => readAuthorities(path, "--oidc-ca-file")),
+    ...fileLook(identity.authenticationConfigFile, (path) => readDescription(path, identity)),
+  ];
+}
+
+async function lookApart({ clientCaFile, requestHeader: { allowedNames } }: ApiServerOptions["identity"], proxies: string): Promise<void> {
+  const [look] = fileLook(clientCaFile, async (clients) =>
+    checkApart({
+      clients: await readAuthorities(clients, "--client-ca-file"),
+      proxies: await readAuthorities(proxies, "--requestheader-client-ca-file"),
+      allowedNames,
+    }),
+  );
+  await look?.();
+}

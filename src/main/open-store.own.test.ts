@@ -14,7 +14,7 @@ for (const { it, name, content, message } of [
     it: "that is missing",
     name: "ca",
     content: undefined,
-    message: /Cannot read .*ca\.pem: ENOENT.*; give a file that this user can read/,
+    message: /Cannot read .*ca\.pem: there is no such file; give a file that this user can read with --etcd-cafile$/,
   },
   {
     it: "without a certificate",

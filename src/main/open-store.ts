@@ -1,10 +1,11 @@
 /** Opens the store that a configuration asks for. Each driver is loaded only if it is the one. */
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
-import { readWhole } from "../host/files.ts";
 import { realRandom } from "../host/real-random.ts";
 import type { Store } from "../store/store.ts";
 import { StoreError } from "../store/store-error.ts";
+import { readGivenBytes } from "./given-file.ts";
+import { checkHomeFormat } from "./home/home-marker.ts";
 import type { EtcdStoreConfig, StoreConfig } from "./store-config.ts";
 
 export interface StoreContext {
@@ -20,6 +21,7 @@ export async function openStore(config: StoreConfig, context: StoreContext): Pro
       return openMemoryStore({ clock });
     }
     case "embedded": {
+      await clock.external(checkHomeFormat(config.dataDirectory));
       const { openEmbeddedStore } = await clock.external(import("../store/embedded/embedded-store.ts"));
       return openEmbeddedStore({ directory: config.dataDirectory, clock, log });
     }
@@ -44,23 +46,21 @@ async function openEtcd({ servers, prefix, files = {} }: EtcdStoreConfig, { cloc
 type PemFiles = NonNullable<EtcdStoreConfig["files"]>;
 
 async function readPemFiles(files: PemFiles): Promise<{ readonly [Name in keyof PemFiles]: Uint8Array }> {
-  const read = async ([name, path]: [string, string]) => {
-    try {
-      return [name, await readWhole(path)] as const;
-    } catch (error) {
-      throw new StoreError("Unusable", `Cannot read ${path}: ${(error as Error).message}; give a file that this user can read`, {
-        cause: error,
-      });
-    }
-  };
-  const contents = await Promise.all(Object.entries(files).map(read));
-  for (const [name, bytes] of contents) checkPem(name as keyof PemFiles, files[name as keyof PemFiles] ?? "", bytes);
-  return Object.fromEntries(contents);
+  const read = async ([name, path]: [string, string]) => [name, await readEtcdFile(name as keyof PemFiles, path)] as const;
+  try {
+    return Object.fromEntries(await Promise.all(Object.entries(files).map(read)));
+  } catch (error) {
+    throw new StoreError("Unusable", (error as Error).message, { cause: (error as Error).cause });
+  }
 }
 
+const FLAGS: Readonly<Record<keyof PemFiles, string>> = { ca: "--etcd-cafile", certificate: "--etcd-certfile", key: "--etcd-keyfile" };
+
 /** A wrong file would otherwise only be seen as a certificate that does not fit, and the server be blamed for it. */
-function checkPem(name: keyof PemFiles, path: string, bytes: Uint8Array): void {
+export async function readEtcdFile(name: keyof PemFiles, path: string): Promise<Uint8Array> {
+  const bytes = await readGivenBytes(path, FLAGS[name]);
   const wanted = name === "key" ? "PRIVATE KEY-----" : "-----BEGIN CERTIFICATE-----";
-  if (new TextDecoder().decode(bytes).includes(wanted)) return;
-  throw new StoreError("Unusable", `Cannot use ${path}: it holds no ${name === "key" ? "private key" : "certificate"} in PEM form`);
+  if (new TextDecoder().decode(bytes).includes(wanted)) return bytes;
+  const what = name === "key" ? "private key" : "certificate";
+  throw new Error(`Cannot use ${path}: it holds no ${what} in PEM form; give one with ${FLAGS[name]}`);
 }

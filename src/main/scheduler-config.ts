@@ -3,7 +3,6 @@ import { parseYaml } from "../api/machinery/codec/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml-scalar.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
-import { readWhole } from "../host/files.ts";
 import { realClock } from "../host/real-clock.ts";
 import { profilesOf } from "../scheduler/config/profiles.ts";
 import { defaultSchedulerConfiguration, readSchedulerConfiguration } from "../scheduler/config/read-configuration.ts";
@@ -11,6 +10,8 @@ import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/
 import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import type { PluginContext } from "../scheduler/framework/plugin.ts";
 import { all } from "../scheduler/plugins/all.ts";
+import { readGivenBytes } from "./given-file.ts";
+import { UnusableFiles } from "./unusable-files.ts";
 
 export const CATALOG: PluginCatalog = { defaults: all };
 
@@ -20,23 +21,22 @@ export const schedulerConfigFlag = {
   doc: "A KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in YAML or JSON: profiles, plugins and their arguments. Default: upstream's one profile, default-scheduler.",
 } as const;
 
+/** Of `k8ts up`, which has another --config. */
+export const SCHEDULER_CONFIG_FLAG = "--scheduler-config";
+
 /** From a program: apiVersion and kind need not be said. Throws with everything that is wrong. */
 export function schedulerConfig(written: Omit<WrittenConfiguration, "apiVersion" | "kind"> | undefined): SchedulerConfiguration {
   if (written === undefined) return defaultSchedulerConfiguration(CATALOG);
   return checked("the scheduler's configuration", { apiVersion: CONFIGURATION_API_VERSION, kind: CONFIGURATION_KIND, ...written });
 }
 
-/** From a file; without one, the default. Rejects with everything that is wrong. */
-export async function readSchedulerConfig(file: string | undefined): Promise<SchedulerConfiguration> {
+/** From the file that `flag` names; without one, the default. Rejects with UnusableFiles, which tells everything that is wrong. */
+export async function readSchedulerConfig(file: string | undefined, flag: string): Promise<SchedulerConfiguration> {
   if (file === undefined) return defaultSchedulerConfiguration(CATALOG);
-  return checked(file, parsed(file, await contentsOf(file)));
-}
-
-async function contentsOf(file: string): Promise<Uint8Array> {
   try {
-    return await readWhole(file);
+    return checked(file, parsed(file, await readGivenBytes(file, flag)));
   } catch (error) {
-    throw new Error(`Cannot read ${file}: ${(error as Error).message}; give a file that this user can read`, { cause: error });
+    throw new UnusableFiles([(error as Error).message], { cause: error });
   }
 }
 

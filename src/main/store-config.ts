@@ -56,7 +56,7 @@ export type StoreFlagValues = FlagValues<typeof storeFlags>;
 
 /** The configuration, or everything that does not fit together. */
 export function storeConfig(values: StoreFlagValues, environment: Environment): Parsed<StoreConfig> {
-  const driver = values.store ?? (values["etcd-servers"].length > 0 ? "etcd" : "embedded");
+  const driver = driverOf(values);
   const problems = [...uselessFlags(values, driver), ...(driver === "etcd" ? etcdProblems(values) : [])];
   const dataDirectory = values["data-dir"] ?? defaultDataDirectory(environment);
   if (driver === "embedded" && dataDirectory === undefined) problems.push("--data-dir is missing: neither XDG_DATA_HOME nor HOME is set");
@@ -88,17 +88,23 @@ function etcdProblems(values: StoreFlagValues): string[] {
 }
 
 function etcdConfig(values: StoreFlagValues): EtcdStoreConfig {
-  const { "etcd-prefix": prefix, "etcd-cafile": ca, "etcd-certfile": certificate, "etcd-keyfile": key } = values;
+  const { "etcd-prefix": prefix } = values;
+  return { driver: "etcd", servers: values["etcd-servers"], ...(prefix === undefined ? {} : { prefix }), files: etcdFiles(values) };
+}
+
+/** Those that are named, if the store is an etcd cluster. */
+export function etcdFiles(values: StoreFlagValues): NonNullable<EtcdStoreConfig["files"]> {
+  if (driverOf(values) !== "etcd") return {};
+  const { "etcd-cafile": ca, "etcd-certfile": certificate, "etcd-keyfile": key } = values;
   return {
-    driver: "etcd",
-    servers: values["etcd-servers"],
-    ...(prefix === undefined ? {} : { prefix }),
-    files: {
-      ...(ca === undefined ? {} : { ca }),
-      ...(certificate === undefined ? {} : { certificate }),
-      ...(key === undefined ? {} : { key }),
-    },
+    ...(ca === undefined ? {} : { ca }),
+    ...(certificate === undefined ? {} : { certificate }),
+    ...(key === undefined ? {} : { key }),
   };
+}
+
+function driverOf(values: StoreFlagValues): StoreConfig["driver"] {
+  return values.store ?? (values["etcd-servers"].length > 0 ? "etcd" : "embedded");
 }
 
 /** Where programs of one user keep their data, by the XDG base directory convention. */

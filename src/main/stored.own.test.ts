@@ -106,6 +106,28 @@ test("a directory without a store is an error, and none is made by looking", asy
   await rm(directory, { recursive: true });
 });
 
+test("a data directory of a newer version is refused by all, and left as it is", () =>
+  withStore(async (directory) => {
+    const data = join(directory, "data");
+    const backup = join(directory, "backup.k8ts");
+    equal((await k8ts("store", "snapshot", backup, "--data-dir", data)).code, 0);
+    await writeFile(join(data, "k8ts.json"), '{"format":9,"name":"default"}');
+    const before = await readFile(join(data, "store.mdb"));
+    for (const words of [["status"], ["hash"], ["compact"], ["snapshot", join(directory, "second.k8ts")], ["restore", backup]]) {
+      const { code, notes } = await k8ts("store", ...words, "--data-dir", data);
+      equal(code, 1, words[0]);
+      match(
+        notes,
+        /^Error: Cannot use .*\/data: a newer version of k8ts has written it \(format 9, this version knows up to \d+\); use that/,
+      );
+    }
+    deepEqual(await readFile(join(data, "store.mdb")), before);
+    equal((await readdir(directory)).includes("second.k8ts"), false);
+
+    await rm(join(data, "store.mdb"));
+    match((await k8ts("store", "status", "--data-dir", data)).notes, /a newer version of k8ts has written it/);
+  }));
+
 test("a store that is in use is not touched, and its user is named", () =>
   withStore(async (directory) => {
     const data = join(directory, "data");

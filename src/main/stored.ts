@@ -6,6 +6,7 @@ import { fileExists, joinPath } from "../host/files.ts";
 import type { Store } from "../store/store.ts";
 import type { Environment, Io } from "./command.ts";
 import type { FlagSet, Parsed } from "./flags.ts";
+import { checkHomeFormat } from "./home/home-marker.ts";
 import { openStore } from "./open-store.ts";
 import { storeConfig, storeFlags, type StoreConfig, type StoreFlagValues } from "./store-config.ts";
 
@@ -40,10 +41,15 @@ export function storedOptions(values: StoreFlagValues, environment: Environment)
 }
 
 export async function withStored<T>(config: StoreConfig, io: Io, work: (store: Store) => Promise<T>): Promise<T> {
-  if (config.driver === "embedded" && !(await fileExists(joinPath(config.dataDirectory, "store.mdb")))) {
-    throw new Error(`Cannot find a store in ${config.dataDirectory}: name its directory with --data-dir`);
-  }
+  if (config.driver === "embedded") await checkStored(config.dataDirectory);
   return withStore(config, io, work);
+}
+
+async function checkStored(directory: string): Promise<void> {
+  // First: a newer version may keep its state in files of other names.
+  await checkHomeFormat(directory);
+  if (await fileExists(joinPath(directory, "store.mdb"))) return;
+  throw new Error(`Cannot find a store in ${directory}: name its directory with --data-dir`);
 }
 
 export async function withStore<T>(config: StoreConfig, io: Io, work: (store: Store) => Promise<T>): Promise<T> {

@@ -3,8 +3,8 @@ export class UnusableFiles extends Error {
   override readonly name = "UnusableFiles";
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.join("; "));
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join("; "), options);
     this.problems = problems;
   }
 }

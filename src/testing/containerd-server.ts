@@ -49,8 +49,8 @@ export interface TestContainerd extends AsyncDisposable {
   leftovers(): Promise<readonly Leftover[]>;
 }
 
-/** With `images: false` there is only the pause image. */
-export async function startTestContainerd({ images = true } = {}): Promise<TestContainerd> {
+/** With `images: false` there is only the pause image; with `hasNetwork: false` it is as a machine's without one. */
+export async function startTestContainerd({ images = true, hasNetwork = true } = {}): Promise<TestContainerd> {
   await sweep();
   const fixture = nextFixture();
   const { places, podCidr } = fixture;
@@ -76,7 +76,7 @@ export async function startTestContainerd({ images = true } = {}): Promise<TestC
   };
   const load = async (tar: Uint8Array) => void (await importImage({ endpoint: running().endpoint, tar: [tar], clock: realClock }));
   try {
-    await prepareNetwork({ ...places, configDirectory: places.cniConfigDirectory, podCidr });
+    if (hasNetwork) await prepareNetwork({ ...places, configDirectory: places.cniConfigDirectory, podCidr });
     await start();
     await load(pauseImage({ architecture: machineFacts().architecture }));
     for (const name of images ? [BUSYBOX_1, BUSYBOX_2] : []) await load(busyboxImage(name));

@@ -25,6 +25,8 @@ interface Life {
 export class K8tsMachine {
   readonly root: string;
   readonly kubeconfig: string;
+  /** Of its programs: what is put here counts instead of what they have otherwise. */
+  readonly environment: Record<string, string> = {};
   readonly #user: number | undefined;
   readonly #children: ChildProcess[] = [];
 
@@ -73,7 +75,8 @@ export class K8tsMachine {
   }
 
   #spawn(words: readonly string[]) {
-    const env = { PATH: process.env["PATH"], HOME: this.root, XDG_DATA_HOME: join(this.root, "data"), KUBECONFIG: this.kubeconfig };
+    const places = { HOME: this.root, XDG_DATA_HOME: join(this.root, "data"), KUBECONFIG: this.kubeconfig };
+    const env = { PATH: process.env["PATH"], ...places, ...this.environment };
     const child = spawn(process.execPath, [LAUNCHER, ...words], {
       stdio: ["pipe", "pipe", "pipe"],
       env,

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { get } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
@@ -115,10 +115,29 @@ test("a port in use is told in one sentence that names it and what to do", async
   await rejects(
     run(["--store", "memory", "--secure-port", String(port)], async () => {}),
     {
-      message: `Cannot listen on 127.0.0.1:${port}: another program listens there; stop it, or choose another port with --secure-port (0 takes any that is free)`,
+      name: "Error",
+      message: new RegExp(
+        `^Cannot listen on 127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --secure-port \\(0 takes any that is free\\)$`,
+      ),
     },
   );
   other.close();
+});
+
+test("an address that this machine does not have is told with the flag that helps", () =>
+  rejects(
+    run(["--store", "memory", "--secure-port", "0", "--bind-address", "203.0.113.9"], async () => {}),
+    { message: "Cannot listen on 203.0.113.9:0: this machine has no such address; choose another with --bind-address" },
+  ));
+
+test("a data directory of a newer version is refused, and left as it is", async () => {
+  await using directory = await temporaryDirectory();
+  await writeFile(join(directory.path, "k8ts.json"), '{"format":9,"name":"default"}');
+  await rejects(
+    run(["--secure-port", "0", "--data-dir", directory.path], async () => {}),
+    /^Error: Cannot use .*: a newer version of k8ts has written it \(format 9, /,
+  );
+  deepEqual(await readdir(directory.path), ["k8ts.json"]);
 });
 
 test("all that is wrong is told at once", () => {
@@ -152,6 +171,11 @@ test("all files that cannot be used are told at once, with exit code 2 and befor
     "--oidc-issuer-url=https://issuer.example.com",
     "--oidc-client-id=me",
     "--oidc-ca-file=/nope3",
+    // Both of a pair, and what is wrong with the flags themselves.
+    "--tls-cert-file=/nope4",
+    "--tls-private-key-file=/nope5",
+    "--kubelet-client-key=/nope6",
+    "--secure-port=x",
   ];
 
   const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, "apiserver", ...flags], { encoding: "utf8" });
@@ -160,6 +184,11 @@ test("all files that cannot be used are told at once, with exit code 2 and befor
   match(stderr, /Cannot read \/nope: there is no such file; .*--client-ca-file/);
   match(stderr, /Cannot use .*tokens: .*at least 3 columns.*--token-auth-file/);
   match(stderr, /Cannot read \/nope3: .*--oidc-ca-file/);
+  match(
+    stderr,
+    /^--secure-port must be a whole number from 0 to 65535, is "x"\n--kubelet-client-certificate and --kubelet-client-key are only/,
+  );
+  for (const file of ["/nope4", "/nope5", "/nope6"]) equal(stderr.split(`Cannot read ${file}: there is no such file; `).length, 2, stderr);
   doesNotMatch(stderr, /planted-elsewhere/);
   equal(existsSync(data), false);
 });

@@ -2,6 +2,9 @@
 import { startStoreAndApiServer } from "../api-server-core.ts";
 import { clusterFlagOptions, clusterFlags } from "../cluster-flags.ts";
 import { defineCommand } from "../command.ts";
+import { listenOrExplain } from "../listen-or-explain.ts";
+import { problemsOfFiles } from "../look-at-files.ts";
+import { clusterLooks } from "../named-files.ts";
 import { shellWord } from "../shell-word.ts";
 import { untilStopped } from "../until-stopped.ts";
 
@@ -12,9 +15,12 @@ export const apiServer = defineCommand({
   arguments: {},
   examples: ["k8ts apiserver", "k8ts apiserver --store memory --secure-port 0", "k8ts apiserver --etcd-servers http://127.0.0.1:2379"],
   options: clusterFlagOptions,
+  fileProblems: (values) => problemsOfFiles(clusterLooks(values)),
 
   async run(options, io) {
-    await using server = await startStoreAndApiServer(options, io);
+    const { bindAddress: address, securePort: port } = options.apiServer.serving;
+    const place = { address, port, addressFlag: "--bind-address", portFlag: "--secure-port" };
+    await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, io));
     io.out(`export KUBECONFIG=${shellWord(server.part.kubeconfig)}`);
     io.out(`listening on ${server.part.url}`);
     await untilStopped(io);

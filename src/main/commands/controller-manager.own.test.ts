@@ -1,6 +1,7 @@
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startTestApiServer } from "../../testing/api-server.ts";
+import { refused } from "../../testing/refused-command.ts";
 import { RunningCommand } from "../../testing/running-command.ts";
 import { startSilentServer } from "../../testing/silent-server.ts";
 import { commandHelp } from "../help.ts";
@@ -71,7 +72,12 @@ test("an address that is taken is told before it stands in the election", async 
   await using server = await startTestApiServer({ controllers: [] });
   await using taken = await startSilentServer();
 
-  await rejects(run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended, /^Error: Cannot listen on/);
+  await rejects(
+    run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended,
+    new RegExp(
+      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
+    ),
+  );
 
   equal((await server.ask("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager")).code, 404);
 });
@@ -94,6 +100,17 @@ test("all that is wrong is told at once", () => {
     "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline (10000), is 1000 (in ms)",
   ]);
   ok(controllerManager.parse(["--leader-elect=false", "--leader-elect-lease-duration=1s"], {}).ok, "times of no election do not matter");
+});
+
+test("all files that cannot be used are told at once, with what is wrong with the flags", async () => {
+  const files = ["--kubeconfig=/k", "--root-ca-file=/r", "--cluster-signing-cert-file=/c", "--cluster-signing-key-file=/s"];
+  const { exitCode, notes } = await refused(controllerManager, "--frob", ...files);
+
+  equal(exitCode, 2);
+  const missing = files
+    .map((word) => word.split("=") as [string, string])
+    .map(([flag, path]) => `Cannot read ${path}: there is no such file; give a file that this user can read with ${flag}`);
+  deepEqual(notes, ['Unknown flag "--frob"', ...missing, "k8ts it --help explains the flags"]);
 });
 
 test("the help names every controller", () => {

@@ -3,17 +3,19 @@ import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Source } from "../../client/https/connection-config.ts";
 import { readWhole } from "../../host/files.ts";
 import { defineCommand } from "../command.ts";
-import { connectionFlags, loadConnection } from "../connection-flags.ts";
+import { connectionFlags, connectionLook, loadConnection } from "../connection-flags.ts";
 import {
   chosenControllers,
   chosenControllersProblems,
   controllerFlags,
+  controllerLooks,
   readControllerSettings,
   signingProblems,
 } from "../controller-flags.ts";
 import { waysOverHttps } from "../controller-manager.ts";
 import { electionOf, leaderElectFlags, leaderElectProblems, runLedCommand } from "../led-command.ts";
 import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../led-controllers.ts";
+import { problemsOfFiles } from "../look-at-files.ts";
 import { metricsFlags } from "../metrics-pages.ts";
 
 const flags = {
@@ -42,6 +44,7 @@ export const controllerManager = defineCommand({
     const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...leaderElectProblems(values)];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
+  fileProblems: (values, environment) => problemsOfFiles([...connectionLook(values, environment), ...controllerLooks(values)]),
 
   async run(values, io) {
     const { clock, log } = io;

@@ -27,6 +27,7 @@ import type { FlagValues } from "../flags.ts";
 import { parseHttpAddress } from "../http-pages.ts";
 import { version } from "../generated/version.ts";
 import { runLed } from "../led-program.ts";
+import { listenOrExplain, placeOfFlag } from "../listen-or-explain.ts";
 import { ProgramEnded } from "../program-ended.ts";
 
 /** Where the sidecars of this sort have always answered. */
@@ -125,7 +126,8 @@ async function run(options: ElectOptions, io: Io): Promise<void> {
   if (address !== undefined) {
     // Before it stands: if it cannot listen it should not have led.
     const state = () => ({ name: standing.election?.leader ?? "", isLeader: standing.election?.isLeading() ?? false });
-    io.out(`listening on ${owned.use(await startElectionPage({ ...address, state })).url}`);
+    const page = await listenOrExplain(placeOfFlag(address, "--http-address"), io, () => startElectionPage({ ...address, state }));
+    io.out(`listening on ${owned.use(page).url}`);
   }
   const done = new AbortController();
   let outcome: Outcome = {};

@@ -72,6 +72,21 @@ describe("k8ts image load", { ...needs("containerd", "cni", "busybox", "iptables
     match(line ?? "", /^Loaded other\.example\/x:latest /);
   });
 
+  test("calls it by its digest, and by no other", async () => {
+    const tar = await file("app.tar", busyboxImage("app:4"));
+    const wrong = `other.example/x@sha256:${"0".repeat(64)}`;
+    let own = "";
+    await rejects(run(tar, ...home(), "--image-name", wrong), ({ message }: Error) => {
+      match(message, /^Cannot load ".*\/app\.tar": Cannot call the image "other\.example\/x@sha256:0+": its digest is sha256:/);
+      own = / its digest is (sha256:[0-9a-f]{64});/.exec(message)?.[1] ?? "";
+      return true;
+    });
+
+    const [line] = await run(tar, ...home(), "--image-name", `other.example/x@${own}`);
+
+    match(line ?? "", new RegExp(`^Loaded other\\.example/x@${own} \\(sha256:`));
+  });
+
   for (const { it, content, says } of [
     { it: "no tar", content: new Uint8Array(2_000).fill(65), says: /Cannot load ".*\/bad": Cannot read the tar: .* no tar/ },
     {

@@ -8,7 +8,7 @@ import { importImage } from "../../kubelet/machine/images/import-image.ts";
 import { TarError } from "../../kubelet/machine/images/tar-reader.ts";
 import { defineCommand, type Io } from "../command.ts";
 import { findHome, namesOf } from "../home/cluster-home.ts";
-import { readRecord, runs } from "../home/cluster-record.ts";
+import { seeRunning } from "../home/running-process.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../home/home-flags.ts";
 
 interface Options {
@@ -32,7 +32,7 @@ export const imageLoad = defineCommand({
     "image-name": {
       type: "string",
       placeholder: "IMAGE",
-      doc: "What the image is called in the cluster. Default: what the tar says.",
+      doc: "What the image is called in the cluster; a digest in it must be the image's own. Default: what the tar says.",
       expects: imageNameExpected,
     },
   },
@@ -90,11 +90,16 @@ function isGzipError(error: unknown): error is Error & { readonly code: string }
 
 async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<string> {
   const home = await findHome(choice, environment);
-  const record = home === undefined ? undefined : await readRecord(home.record);
-  if (home === undefined || record === undefined || !runs(record)) {
+  const seen = home === undefined ? undefined : await seeRunning(home);
+  if (home === undefined || seen?.process === undefined) {
     const { name, commandArguments } = home ?? namesOf(choice, environment);
     throw new Error(`Cannot load an image: cluster "${name}" does not run; start it with "k8ts up${commandArguments}"`);
   }
+  const { record } = seen;
+  if (record === undefined)
+    throw new Error(
+      `Cannot load an image: ${home.record} is damaged; stop the cluster with "k8ts down${home.commandArguments}" and start it again`,
+    );
   const endpoint = record.node?.runtimeEndpoint;
   if (endpoint === undefined)
     throw new Error(`Cannot load an image into cluster "${home.name}": its Pods are simulated, so it has no images`);

@@ -1,6 +1,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -57,6 +59,11 @@ describe("without a cluster", () => {
       await fails(`--config=${file}`, "--tls-cert-file=a"),
       /kubelet\.yaml: Unknown field "maxPod".*did you mean maxPods\?\n.*port must be a number, is "many"\n--tls-cert-file and/,
     );
+    match(
+      await fails(`--config=${file}`, "--max-pods=x", "--client-ca-file=/none/ca", "--kubeconfig=/none/kubeconfig"),
+      /^--max-pods must be .*\n.*kubelet\.yaml: Unknown field "maxPod".*\n.*port must be a number, is "many"\nCannot read \/none\/kubeconfig: there is no such file; .* --kubeconfig\nCannot read \/none\/ca: there is no such file; .* --client-ca-file\n/,
+    );
+    match(await fails("--config=/none/config"), /^Cannot read \/none\/config: there is no such file; .* --config\n/);
   });
 
   test("a kubeconfig that is not there and a runtime that does not answer are told with what to do", async () => {
@@ -125,6 +132,22 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
 
     match(line, /^waiting for the API server at https:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
     deepEqual(await program.exited, { code: 0, signal: null });
+  });
+
+  test("a port that is taken is told with who has it and the flag that helps", async () => {
+    const taken = createServer().listen(0, "0.0.0.0");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
+    try {
+      match(
+        await fails(...words.filter((word) => word !== "--port=0"), `--port=${port}`),
+        new RegExp(
+          `Cannot listen on 0\\.0\\.0\\.0:${port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --port`,
+        ),
+      );
+    } finally {
+      taken.close();
+    }
   });
 
   test("the machine is a node as the flags say, which win over the file", async () => {

@@ -5,15 +5,18 @@ import type { ConnectionConfig } from "../../client/https/connection-config.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { readWhole } from "../../host/files.ts";
+import { isPipe } from "../../host/files.ts";
 import { StopOrder } from "../../host/supervision.ts";
 import { defineCommand, type Io } from "../command.ts";
-import { loadConnection } from "../connection-flags.ts";
-import { parseArguments } from "../flags.ts";
+import { connectionLook, loadConnection } from "../connection-flags.ts";
+import { parseArguments, type FlagValues } from "../flags.ts";
+import { readGivenBytes } from "../given-file.ts";
 import { startHttpPages, type HttpPages } from "../http-pages.ts";
-import { kubeletCommandFlags, kubeletFileFlags, kubeletProblems, type KubeletFlagValues } from "../kubelet-flags.ts";
+import { kubeletCommandFlags, kubeletFileFlags, kubeletLooks, kubeletProblems, type KubeletFlagValues } from "../kubelet-flags.ts";
 import { readKubeletConfigFile, type KubeletConfigFile } from "../kubelet-config-file.ts";
 import { findKubeletRuntime, kubeletNodeName, startKubeletNode } from "../node/kubelet-node.ts";
+import { listenOrExplain } from "../listen-or-explain.ts";
+import { problemsOfFiles } from "../look-at-files.ts";
 import { STOP_PODS_ORDER, STOP_GRACE_MS } from "../node/stop-pods-order.ts";
 import { UnusableFiles } from "../unusable-files.ts";
 import { untilStopped } from "../until-stopped.ts";
@@ -41,24 +44,24 @@ export const kubelet = defineCommand({
     return problems.length === 0 ? { ok: true, options: { typed, given } } : { ok: false, problems };
   },
 
+  async fileProblems(typed, environment, given) {
+    if (typed.config !== undefined && (await isPipe(typed.config))) return problemsOfFiles(connectionLook(typed, environment));
+    const { values, problems } = await readGivenConfig({ typed, given });
+    return [...problems, ...(await problemsOfFiles([...connectionLook(values, environment), ...kubeletLooks(values)]))];
+  },
+
   async run({ typed, given }, io) {
     const { clock, signal } = io;
     const log = io.log.with({ part: "kubelet" });
-    const file = typed.config === undefined ? undefined : await clock.external(readFile(typed.config));
-    const isTyped = ([name]: [string, unknown]): boolean => given.has(name);
-    const values: KubeletFlagValues = {
-      ...FILE_DEFAULTS,
-      ...typed,
-      ...Object.fromEntries(file?.values ?? []),
-      ...Object.fromEntries(Object.entries(typed).filter(isTyped)),
-    };
-    const problems = [...(file?.problems ?? []), ...kubeletProblems(values)];
+    const { values, problems } = await clock.external(readGivenConfig({ typed, given }));
     if (problems.length > 0) throw new UnusableFiles(problems);
     const connection = await loadConnection(values, io);
     const runtime = await clock.external(findKubeletRuntime(values, clock));
     await using _health = await healthPage(values, io);
     if (!(await isServerThere(connection, kubeletNodeName(values), io))) return;
-    await using node = await startUnlessStopped({ values, runtime, connection, clock, log, signal });
+    const place = { address: values.address, port: values.port, addressFlag: "--address", portFlag: "--port" };
+    const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
+    await using node = await listenOrExplain(place, io, start);
     if (node === undefined) return;
     io.out(`node ${node.nodeName} of ${connection.server}, on ${node.runtime}, listening on port ${node.port}`);
     await untilStopped(io);
@@ -76,19 +79,45 @@ async function startUnlessStopped(options: Parameters<typeof startKubeletNode>[0
   }
 }
 
+interface Given {
+  readonly typed: FlagValues<typeof kubeletCommandFlags>;
+  /** The names of those that were typed. */
+  readonly given: ReadonlySet<string>;
+}
+
+/** What file and flags say together; a flag that was typed wins. What is wrong in combination is told here only if there is a file. */
+async function readGivenConfig({
+  typed,
+  given,
+}: Given): Promise<{ readonly values: KubeletFlagValues; readonly problems: readonly string[] }> {
+  const { config } = typed;
+  if (config === undefined) return { values: { ...FILE_DEFAULTS, ...typed }, problems: [] };
+  const file = await readFile(config);
+  const values: KubeletFlagValues = {
+    ...FILE_DEFAULTS,
+    ...typed,
+    ...Object.fromEntries(file.values),
+    ...Object.fromEntries(Object.entries(typed).filter(([name]) => given.has(name))),
+  };
+  return { values, problems: [...file.problems, ...kubeletProblems(values)] };
+}
+
 async function readFile(path: string): Promise<KubeletConfigFile> {
-  const bytes = await readWhole(path).catch((error: Error) => {
-    throw new UnusableFiles([`Cannot read ${path}, which --config names: ${error.message}`]);
-  });
-  return readKubeletConfigFile(path, bytes);
+  try {
+    return readKubeletConfigFile(path, await readGivenBytes(path, "--config"));
+  } catch (error) {
+    return { values: new Map(), problems: [(error as Error).message] };
+  }
 }
 
 /** As upstream's: whoever asks it knows that the process runs. One that cannot be had is no reason not to run Pods. */
-async function healthPage(values: KubeletFlagValues, { clock, log }: Io): Promise<HttpPages | undefined> {
+async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages | undefined> {
   const [host, port] = [values["healthz-bind-address"], values["healthz-port"]];
   if (port === 0) return undefined;
-  return clock.external(startHttpPages({ host, port }, {})).catch((error: unknown) => {
-    log.warn("Cannot answer GET /healthz", { error });
+  const anotherPort = "--healthz-port (0: there is no such page)";
+  const place = { address: host, port, addressFlag: "--healthz-bind-address", portFlag: "--healthz-port", anotherPort };
+  return listenOrExplain(place, io, () => io.clock.external(startHttpPages({ host, port }, {}))).catch((error: unknown) => {
+    io.log.warn("Cannot answer GET /healthz", { error });
     return undefined;
   });
 }

@@ -5,9 +5,10 @@ import { fileExists } from "../../host/files.ts";
 import { defineCommand } from "../command.ts";
 import { findHome, type ClusterHome } from "../home/cluster-home.ts";
 import { chooseHome, homeFlags } from "../home/home-flags.ts";
-import { removeContext, removeHome } from "../home/remove-home.ts";
+import { removeHome } from "../home/remove-home.ts";
 import { stopCluster } from "../home/stop-cluster.ts";
 import { stopTimeoutFlag, stopTimeoutMs } from "../home/stop-flags.ts";
+import { takeOutContexts } from "../home/user-contexts.ts";
 
 export const reset = defineCommand({
   description:
@@ -30,7 +31,7 @@ export const reset = defineCommand({
     }
     if (!isSure && !(await isConfirmed(home))) return io.out("Nothing was deleted");
     await stopCluster(home, { timeoutMs, isForGood: true }, io);
-    await tellRemovedContext(home, io);
+    await tellRemovedContexts(home, io);
     const left = await io.clock.external(removeHome(home));
     io.out(`Deleted cluster "${home.name}" (${home.directory})`);
     if (left.length > 0) io.out(`Left there, since it is not k8ts's: ${left.join(", ")}`);
@@ -43,11 +44,17 @@ async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
 }
 
 /** A kubeconfig that cannot be changed is no reason to keep the rest. */
-async function tellRemovedContext(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
+async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
   try {
-    const file = await clock.external(removeContext(home, clock));
-    if (file !== undefined) out(`Took context "${home.context}" out of ${file}`);
+    const { takenOut, problems } = await clock.external(takeOutContexts(home, clock));
+    for (const { kubeconfig, contexts } of takenOut) out(`Took ${contextsText(contexts)} out of ${kubeconfig}`);
+    for (const problem of problems) note(`Warning: ${problem}`);
   } catch (error) {
     note(`Warning: ${(error as Error).message}`);
   }
+}
+
+/** Somebody may have removed the context alone. */
+function contextsText(contexts: readonly string[]): string {
+  return contexts.length === 0 ? "what was left of its context" : `context ${contexts.map((name) => `"${name}"`).join(", ")}`;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { pods } from "../../api/core/v1/pod.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/api-server.ts";
+import { refused } from "../../testing/refused-command.ts";
 import { RunningCommand } from "../../testing/running-command.ts";
 import { seeCluster, until } from "../../testing/seen-cluster.ts";
 import { startSilentServer } from "../../testing/silent-server.ts";
@@ -133,17 +134,17 @@ describe("a configuration that is wrong is told with everything that is wrong wi
     [
       "fields and names",
       { podInitialBackoffSeconds: -1, profiles: [{ schedulerName: "a" }, { schedulerName: "a" }] },
-      /^Error: Cannot use .*scheduler\.yaml:\n {2}profiles\[1\]\.schedulerName: Duplicate value: "a"\n {2}podInitialBackoffSeconds: Invalid value/,
+      /^UnusableFiles: Cannot use .*scheduler\.yaml:\n {2}profiles\[1\]\.schedulerName: Duplicate value: "a"\n {2}podInitialBackoffSeconds: Invalid value/,
     ],
     [
       "plugins that are not for a point",
       { profiles: [{ plugins: { score: { enabled: [{ name: "NodeName" }] } } }] },
-      /^Error: Cannot use .*scheduler\.yaml:\n {2}initializing profiles: .*NodeName/,
+      /^UnusableFiles: Cannot use .*scheduler\.yaml:\n {2}initializing profiles: .*NodeName/,
     ],
     [
       "times of the election, with those of the flags",
       { leaderElection: { leaseDuration: "20s" } },
-      /^Error: Cannot stand in the election: --leader-elect-lease-duration must be greater than --leader-elect-renew-deadline \(20000\), is 20000 \(in ms\)$/,
+      /^UnusableFiles: Cannot stand in the election: --leader-elect-lease-duration must be greater than --leader-elect-renew-deadline \(20000\), is 20000 \(in ms\)$/,
     ],
   ] as const) {
     test(title, async () => {
@@ -156,8 +157,23 @@ describe("a configuration that is wrong is told with everything that is wrong wi
   test("a file that is not there", async () => {
     await rejects(
       run("--config=/none/scheduler.yaml").ended,
-      /^Error: Cannot read \/none\/scheduler\.yaml: .*give a file that this user can read$/,
+      /^UnusableFiles: Cannot read \/none\/scheduler\.yaml: there is no such file; give a file that this user can read with --config$/,
     );
+  });
+
+  test("with what is wrong with the flags and with other files", async () => {
+    await using server = await startTestApiServer({ controllers: [] });
+    const config = await configFile(server, { podInitialBackoffSeconds: -1 });
+
+    const { exitCode, notes } = await refused(scheduler, "--frob", `--config=${config}`, "--kubeconfig=/none/kubeconfig");
+
+    equal(exitCode, 2);
+    deepEqual(notes, [
+      'Unknown flag "--frob"',
+      `Cannot use ${config}:\n  podInitialBackoffSeconds: Invalid value: -1: must be greater than 0`,
+      "Cannot read /none/kubeconfig: there is no such file; give a file that this user can read with --kubeconfig",
+      "k8ts it --help explains the flags",
+    ]);
   });
 });
 
@@ -180,7 +196,12 @@ test("an address that is taken is told before it stands in the election", async 
   await using server = await startTestApiServer({ controllers: [] });
   await using taken = await startSilentServer();
 
-  await rejects(run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended, /^Error: Cannot listen on/);
+  await rejects(
+    run(`--kubeconfig=${server.kubeconfig}`, `--metrics-address=127.0.0.1:${taken.port}`).ended,
+    new RegExp(
+      `^Error: Cannot listen on 127\\.0\\.0\\.1:${taken.port}: process ${process.pid} \\(.*\\) listens there; stop it, or choose another port with --metrics-address HOST:PORT`,
+    ),
+  );
 
   equal(await leaseOf(server, "kube-scheduler"), undefined);
 });

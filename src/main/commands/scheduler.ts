@@ -1,14 +1,18 @@
 /** `k8ts scheduler`: the scheduler in a process of its own, from start to signal. */
 import { httpsTransport } from "../../client/https/https-transport.ts";
-import type { LeaderElection } from "../../scheduler/config/scheduler-configuration.ts";
+import type { LeaderElection, SchedulerConfiguration } from "../../scheduler/config/scheduler-configuration.ts";
 import type { RunningScheduler } from "../../scheduler/scheduler.ts";
 import { defineCommand } from "../command.ts";
-import { connectionFlags, loadConnection } from "../connection-flags.ts";
+import { isPipe } from "../../host/files.ts";
+import { connectionFlags, connectionLook, loadConnection } from "../connection-flags.ts";
 import { decisionsPage, DECISIONS_PATH } from "../decisions-page.ts";
+import type { FlagValues } from "../flags.ts";
 import { electionOf, leaderElectFlags, leaderElectProblems, runLedCommand, type LeaderElectValues } from "../led-command.ts";
+import { problemsIn, problemsOfFiles } from "../look-at-files.ts";
 import { metricsFlags } from "../metrics-pages.ts";
 import { readSchedulerConfig, schedulerConfigFlag } from "../scheduler-config.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler } from "../scheduler-part.ts";
+import { UnusableFiles } from "../unusable-files.ts";
 
 const flags = {
   ...connectionFlags,
@@ -33,15 +37,17 @@ export const scheduler = defineCommand({
     return problems.length === 0 ? { ok: true, options: { values, given } } : { ok: false, problems };
   },
 
+  async fileProblems(values, environment, given) {
+    if (values.config === undefined || (await isPipe(values.config))) return problemsOfFiles(connectionLook(values, environment));
+    const { problems, kubeconfig } = await readGivenConfig({ values, given });
+    return [...problems, ...(await problemsOfFiles(connectionLook({ ...values, kubeconfig }, environment)))];
+  },
+
   async run({ values, given }, io) {
     const { clock, log } = io;
-    const configuration = await clock.external(readSchedulerConfig(values.config));
-    const kubeconfig = values.kubeconfig ?? (configuration.kubeconfig || undefined);
+    const { problems, configuration, elects, kubeconfig } = await clock.external(readGivenConfig({ values, given }));
+    if (problems.length > 0 || configuration === undefined) throw new UnusableFiles(problems);
     const connection = await loadConnection({ ...values, kubeconfig }, io);
-    const elects =
-      values.config === undefined ? values : { ...values, ...writtenElection(configuration.leaderElection), ...only(values, given) };
-    const problems = leaderElectProblems(elects);
-    if (problems.length > 0) throw new Error(`Cannot stand in the election: ${problems.join("; ")}`);
     io.out(`schedules for ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
     await runLedCommand<RunningScheduler>(
       {
@@ -59,6 +65,30 @@ export const scheduler = defineCommand({
     );
   },
 });
+
+interface Given {
+  readonly values: FlagValues<typeof flags>;
+  /** The names of those that were typed. */
+  readonly given: ReadonlySet<string>;
+}
+
+interface Read {
+  readonly problems: readonly string[];
+  readonly kubeconfig: string | undefined;
+  /** Absent: there is none without problems. */
+  readonly configuration?: SchedulerConfiguration;
+  readonly elects: LeaderElectValues;
+}
+
+/** What file and flags say together; a flag that was typed wins. */
+async function readGivenConfig({ values, given }: Given): Promise<Read> {
+  const configuration = await readSchedulerConfig(values.config, "--config").catch((error: Error) => error);
+  if (configuration instanceof Error) return { problems: problemsIn(configuration), kubeconfig: values.kubeconfig, elects: values };
+  const elects =
+    values.config === undefined ? values : { ...values, ...writtenElection(configuration.leaderElection), ...only(values, given) };
+  const problems = leaderElectProblems(elects).map((problem) => `Cannot stand in the election: ${problem}`);
+  return { problems, kubeconfig: values.kubeconfig ?? (configuration.kubeconfig || undefined), configuration, elects };
+}
 
 /** What a file says about the election, as if it were typed. */
 function writtenElection(written: LeaderElection): LeaderElectValues {

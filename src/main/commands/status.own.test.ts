@@ -1,6 +1,11 @@
 import { deepEqual, equal, match } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { K8tsMachine } from "../../testing/k8ts-program.ts";
+import { needs, toolPath } from "../../testing/needs.ts";
 
 test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends with 3 if none does", async (context) => {
   const machine = await K8tsMachine.make(context);
@@ -25,6 +30,71 @@ test("a server that is stopped in its tracks is told not to answer", { timeout: 
   child.kill("SIGCONT");
   equal(exitCode, 0);
   match(stdout, /API server: .*does not answer: it has not answered within 5 s/);
+});
+
+for (const [what, text] of [
+  ["empty", ""],
+  ["half", '{"name":"default","pro'],
+  ["garbage", "\0\0\0"],
+] as const) {
+  test(`one whose record is damaged is seen to run, and stopped as up says (${what})`, async (context) => {
+    const machine = await K8tsMachine.make(context);
+    const words = ["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"];
+    const { child, lines } = await machine.start(words);
+    const closed = once(child, "close");
+    await writeFile(join(machine.home(), "run", "cluster.json"), text);
+
+    const { exitCode, stdout } = await machine.k8ts("status");
+    equal(exitCode, 0);
+    match(stdout, new RegExp(`^cluster "default": running\n[^]* process: +${child.pid}\n[^]*cluster.json is damaged`));
+    const json = JSON.parse((await machine.k8ts("status", "-o", "json")).stdout) as { state: string; process: { pid: number } };
+    deepEqual([json.state, json.process.pid], ["running", child.pid]);
+    const second = await machine.k8ts(...words, "--detach");
+    match(
+      second.stderr,
+      new RegExp(`^Error: Cannot start cluster "default": it runs already, as process ${child.pid}; "k8ts status" shows`),
+    );
+
+    const stopped = await machine.k8ts(...(what === "half" ? ["reset", "--yes"] : ["down"]));
+    equal(stopped.exitCode, 0);
+    match(stopped.stdout, new RegExp(`process ${child.pid} stopped`));
+    deepEqual(await closed, [0, null]);
+    match(lines.at(-1) ?? "", /cluster stopped/);
+    equal((await machine.k8ts("status")).exitCode, 3);
+  });
+}
+
+test("one that was killed is told as such after a start that failed, while something of it is left", needs("tmpfs"), async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const words = ["up", "--in-memory", "--listen", "127.0.0.1:0"];
+  const { child } = await machine.start([...words, "--containers=false"]);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  // As a volume of a Pod that still runs.
+  const volume = join(machine.home(), "kubelet", "volume");
+  await mkdir(volume, { recursive: true });
+  execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "none", volume]);
+  const before = await machine.k8ts("status");
+  match(before.stdout, /^cluster "default": stopped \(its process was killed;/);
+
+  const endpoint = `unix://${machine.root}/no.sock`;
+  equal((await machine.k8ts(...words, "--container-runtime-endpoint", endpoint)).exitCode, 1);
+
+  deepEqual(await machine.k8ts("status"), before);
+  match((await machine.k8ts("down")).stdout, /Removed what was left: 1 mount/);
+  match((await machine.k8ts("status")).stdout, /^cluster "default": stopped\n/);
+});
+
+test("one that was killed and whose record is damaged is told as killed", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  await writeFile(join(machine.home(), "run", "cluster.json"), "");
+
+  match((await machine.k8ts("status")).stdout, /^cluster "default": stopped \(its process was killed;/);
+  equal((await machine.k8ts("down")).exitCode, 0);
+  match((await machine.k8ts("status")).stdout, /^cluster "default": stopped\n/);
 });
 
 test("--all and a name contradict each other", async (context) => {

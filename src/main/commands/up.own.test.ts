@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,8 @@ import { homesWithRuntime } from "../home/runtime-directory.ts";
 import { up } from "./up.ts";
 
 const IN_MEMORY = ["--in-memory", "--listen", "127.0.0.1:0", "--containers=false"];
+/** Fails only when it listens: no machine has such an address. */
+const NOWHERE = ["--in-memory", "--listen", "203.0.113.9:0", "--containers=false"];
 
 /** A slow machine tells what it waits for. */
 function withoutWaiting(lines: readonly string[]): readonly string[] {
@@ -145,13 +147,10 @@ test("in the background it is ready when the command returns, survives it, and i
 
 test("what fails in the background fails in front, in the same words", async (context) => {
   const machine = await K8tsMachine.make(context);
-  const file = join(machine.root, "scheduler.yaml");
-  await writeFile(file, "kind: Nonsense\n");
-
   // One that has run before: of a first start that fails nothing stays.
   await mkdir(join(machine.home(), "pki"), { recursive: true });
-  const inFront = await machine.k8ts("up", ...IN_MEMORY, "--scheduler-config", file);
-  const behind = await machine.k8ts("up", "--detach", ...IN_MEMORY, "--scheduler-config", file);
+  const inFront = await machine.k8ts("up", ...NOWHERE);
+  const behind = await machine.k8ts("up", "--detach", ...NOWHERE);
 
   equal(behind.exitCode, 1);
   equal(behind.stderr, `${inFront.stderr}  its log: ${machine.home()}/logs/k8ts.log\n`);
@@ -186,10 +185,8 @@ test("a start in the background that is stopped says so and fails, and leaves no
 test("a start that fails leaves no directory for sockets, nor does one that has stopped", async (context) => {
   const machine = await K8tsMachine.make(context);
   const runtimes = async () => (await homesWithRuntime({})).filter((home) => home.startsWith(machine.root));
-  const file = join(machine.root, "scheduler.yaml");
-  await writeFile(file, "kind: Nonsense\n");
 
-  equal((await machine.k8ts("up", ...IN_MEMORY, "--scheduler-config", file)).exitCode, 1);
+  equal((await machine.k8ts("up", ...NOWHERE)).exitCode, 1);
   deepEqual(await runtimes(), []);
 
   const { child } = await machine.start(["up", ...IN_MEMORY]);
@@ -256,6 +253,38 @@ test("a user without the right to a directory or a port is told so, with the fla
   equal(port.exitCode, 1);
   match(port.stderr, /^Error: Cannot listen on 127\.0\.0\.1:80: this user may not listen there; choose a port from 1024 on/);
 });
+
+test(
+  "a runtime that this user may not use is told as such, be it closed itself or behind a closed directory",
+  asNobody,
+  async (context) => {
+    const machine = await K8tsMachine.make(context, { user: NOBODY });
+    const [open, closed] = [await mkdtemp(join(tmpdir(), "k8ts-others-")), await mkdtemp(join(tmpdir(), "k8ts-others-"))];
+    await chmod(open, 0o755);
+    for (const directory of [open, closed]) {
+      context.after(() => rm(directory, { recursive: true }));
+      const server = createServer().listen(join(directory, "x.sock"));
+      await once(server, "listening");
+      context.after(() => server.close());
+      await chmod(join(directory, "x.sock"), 0o600);
+
+      const endpoint = `unix://${directory}/x.sock`;
+      const { exitCode, stderr } = await machine.k8ts(
+        "up",
+        "--in-memory",
+        "--listen",
+        "127.0.0.1:0",
+        "--container-runtime-endpoint",
+        endpoint,
+      );
+      equal(exitCode, 1);
+      equal(
+        stderr.split("\n")[0],
+        `Error: Cannot use the container runtime at ${endpoint}: this user may not use it; run k8ts as root, or have its owner let this user write to it, or give another endpoint`,
+      );
+    }
+  },
+);
 
 test("a disk that is read-only or full is told so", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
@@ -412,11 +441,62 @@ test("a file can say what flags say, a flag wins over it, and all that is wrong 
 
   const missing = await machine.k8ts("up", "--config", join(machine.root, "none.yaml"));
   equal(missing.exitCode, 2);
-  match(missing.stderr, /^Cannot read .*none\.yaml, which --config names: there is no such file\n/);
+  match(missing.stderr, /^Cannot read .*none\.yaml: there is no such file; give a file that this user can read with --config\n/);
   const directory = await machine.k8ts("up", "--config", machine.root);
-  match(directory.stderr, /, which --config names: it is a directory and no file\n/);
+  match(directory.stderr, /: it is a directory and no file; give a file that this user can read with --config\n/);
   await writeFile(file, "name: a\n---\nname: b\n");
   match((await machine.k8ts("up", "--config", file)).stderr, /cluster\.yaml:2: It must be one document, and here another begins\n/);
+});
+
+test("what is wrong with files that are named, by flags or in a file, is told with the rest, and nothing is started", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const [scheduler, file] = [join(machine.root, "scheduler.yaml"), join(machine.root, "cluster.yaml")];
+  await writeFile(
+    scheduler,
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\npodInitialBackoffSeconds: -1\n",
+  );
+  await writeFile(file, "etcd-servers: [https://127.0.0.1:1]\netcd-cafile: /none/ca\ntoken-auth-file: /none/tokens\nfrob: 1\n");
+  const ofScheduler = ["Cannot use SCHEDULER:", "  podInitialBackoffSeconds: Invalid value: -1: must be greater than 0"];
+  const hint = ["k8ts up --help explains the flags", ""];
+  const missing = (path: string, flag: string) =>
+    `Cannot read ${path}: there is no such file; give a file that this user can read with ${flag}`;
+  for (const [words, told] of [
+    [
+      ["--scheduler-config", scheduler, "--token-auth-file", "/none/tokens", "--listen", "x"],
+      [
+        '--listen must be an address such as 127.0.0.1, 0.0.0.0:6443 or [::1]:6443, is "x"',
+        ...ofScheduler,
+        missing("/none/tokens", "--token-auth-file"),
+      ],
+    ],
+    [["--scheduler-config", "/none/s"], [missing("/none/s", "--scheduler-config")]],
+    [["--processes", "--containers=false", "--client-ca-file", "/none/ca"], [missing("/none/ca", "--client-ca-file")]],
+    [["--detach", "--client-ca-file", "/none/ca"], [missing("/none/ca", "--client-ca-file")]],
+    [
+      ["--config", "/none/c", "--scheduler-config", scheduler],
+      [missing("/none/c", "--config"), ...ofScheduler],
+    ],
+    [
+      ["--config", file, "--scheduler-config", scheduler, "--simulated-nodes", "many"],
+      [
+        '--simulated-nodes must be a whole number from 0 to 20000, is "many"',
+        'FILE:4: Unknown name "frob"',
+        ...ofScheduler,
+        missing("/none/tokens", "--token-auth-file"),
+        missing("/none/ca", "--etcd-cafile"),
+      ],
+    ],
+    // What is typed wins: etcd's files are then of no use, and nobody looks at them.
+    [
+      ["--config", file, "--in-memory"],
+      ['FILE:4: Unknown name "frob"', missing("/none/tokens", "--token-auth-file")],
+    ],
+  ] as const) {
+    const { exitCode, stdout, stderr } = await machine.k8ts("up", ...words);
+    deepEqual(stderr.replaceAll(scheduler, "SCHEDULER").replaceAll(file, "FILE").split("\n"), [...told, ...hint]);
+    deepEqual([exitCode, stdout], [2, ""]);
+  }
+  deepEqual((await readdir(machine.root)).toSorted(), ["cluster.yaml", "scheduler.yaml"]);
 });
 
 test("the default is an embedded store in the user's data directory, with the cluster's files beside it", () => {
@@ -428,13 +508,13 @@ test("the default is an embedded store in the user's data directory, with the cl
     [options?.apiServer.serving.kubeconfig, options?.apiServer.serving.certificateDirectory],
     [`${directory}/kubeconfig`, `${directory}/pki`],
   );
-  equal(options?.kubeconfig, "/home/a/.kube/config");
+  deepEqual(options?.kubeconfigs, ["/home/a/.kube/config"]);
 });
 
 test("etcd's addresses are enough to use it, and the rest of the cluster's files have a home all the same", () => {
   const parsed = up.parse(["--etcd-servers", "http://10.0.0.1:2379", "--data-dir", "/d"], {});
   const options = parsed.ok && "store" in parsed.options ? parsed.options : undefined;
-  deepEqual([options?.store.driver, options?.apiServer.serving.certificateDirectory, options?.kubeconfig], ["etcd", "/d/pki", undefined]);
+  deepEqual([options?.store.driver, options?.apiServer.serving.certificateDirectory, options?.kubeconfigs], ["etcd", "/d/pki", []]);
 });
 
 test("all that is wrong is told at once", () => {

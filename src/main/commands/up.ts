@@ -1,19 +1,28 @@
 /** `k8ts up`: a cluster in this process, from start to signal, or in the background. */
-import { readFile } from "node:fs/promises";
-import { mentions, type Command, type Environment } from "../command.ts";
+import { isPipe } from "../../host/files.ts";
+import { mentions, type Command, type Environment, type Io } from "../command.ts";
 import { parseArguments, type Parsed } from "../flags.ts";
+import { readGiven } from "../given-file.ts";
 import { readConfigFile, type ConfigFile, type ConfigValue } from "../home/config-file.ts";
 import { runCluster } from "../home/run-cluster.ts";
 import { ONLY_TYPED, upFlags } from "../home/up-flags.ts";
-import { upOptions, type Typed, type UpOptions } from "../home/up-options.ts";
+import { upLooks, upOptions, type Typed, type UpOptions } from "../home/up-options.ts";
+import { problemsOfFiles } from "../look-at-files.ts";
 import { UnusableFiles } from "../unusable-files.ts";
 
-/** What was typed. What it means is known only with the file, which is read when the command runs. */
-interface WithFile {
-  readonly file: string;
-  readonly typed: Typed;
+interface TypedWords {
+  /** What --config names. */
+  readonly file: string | undefined;
+  readonly values: Typed;
+  /** What is wrong with the words one by one, and with which. */
   readonly problems: readonly string[];
   readonly refused: readonly string[];
+}
+
+/** What was typed means something only with the file, which is read when the command runs. */
+interface WithFile {
+  readonly file: string;
+  readonly typed: TypedWords;
 }
 
 export const up: Command<UpOptions | WithFile> = {
@@ -34,44 +43,60 @@ export const up: Command<UpOptions | WithFile> = {
   ],
 
   parse(argv, environment) {
-    const { values, given, problems, refused } = parseArguments({ flags: upFlags, arguments: {} }, argv);
-    const typed = new Map([...given].map((name) => [name, values[name as keyof typeof values] as ConfigValue]));
-    if (values.config !== undefined) return { ok: true, options: { file: values.config, typed, problems, refused } };
-    return allTogether({ typed, problems, refused }, undefined, environment);
+    const typed = readTyped(argv);
+    const { file, problems } = typed;
+    if (file === undefined) return allTogether(typed, undefined, environment);
+    return problems.length > 0 ? { ok: false, problems } : { ok: true, options: { file, typed } };
+  },
+
+  async fileProblems(argv, environment) {
+    const typed = readTyped(argv);
+    const { file } = typed;
+    // What comes through a pipe can be read only once, and is left to `run`, if it comes to that.
+    if (file !== undefined && typed.problems.length === 0 && (await isPipe(file))) return [];
+    if (file === undefined) return withoutRefused(await problemsOfFiles(upLooks(typed.values, undefined)), typed);
+    const read = await readWithFile({ file, typed }, environment);
+    return read.ok ? [] : read.problems;
   },
 
   async run(options, io) {
-    await runCluster("file" in options ? await withFile(options, io.environment) : options, io);
+    await runCluster("file" in options ? await withFile(options, io) : options, io);
   },
 };
 
-/** By the system's code. */
-const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EISDIR: "it is a directory and no file",
-  ENOTDIR: "a part of the path is a file",
-  EACCES: "this user may not read it",
-};
+function readTyped(argv: readonly string[]): TypedWords {
+  const { values, given, problems, refused } = parseArguments({ flags: upFlags, arguments: {} }, argv);
+  const typed = new Map([...given].map((name) => [name, values[name as keyof typeof values] as ConfigValue]));
+  return { file: values.config, values: typed, problems, refused };
+}
 
-async function withFile(options: WithFile, environment: Environment): Promise<UpOptions> {
-  const { file } = options;
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    const problem = `Cannot read ${file}, which --config names: ${UNREADABLE[error.code ?? ""] ?? error.message}`;
-    throw new UnusableFiles([...options.problems, problem]);
-  });
-  const parsed = allTogether(options, readConfigFile(file, text, upFlags, ONLY_TYPED), environment);
-  if (!parsed.ok) throw new UnusableFiles(parsed.problems);
-  return parsed.options;
+async function withFile(options: WithFile, { clock, environment }: Io): Promise<UpOptions> {
+  const read = await clock.external(readWithFile(options, environment));
+  if (!read.ok) throw new UnusableFiles(read.problems);
+  return read.options;
+}
+
+/** All that is wrong in the file, with what was typed, and with files that either of them names; but for the typed words alone. */
+async function readWithFile({ file, typed }: WithFile, environment: Environment): Promise<Parsed<UpOptions>> {
+  const text = await readGiven(file, "--config").catch((error: Error) => error);
+  if (text instanceof Error) {
+    const others = await problemsOfFiles(upLooks(typed.values, undefined));
+    return { ok: false, problems: withoutRefused([text.message, ...others], typed) };
+  }
+  const config = readConfigFile(file, text, upFlags, ONLY_TYPED);
+  const parsed = allTogether({ ...typed, problems: [] }, config, environment);
+  const problems = withoutRefused(await problemsOfFiles(upLooks(typed.values, config)), typed);
+  if (parsed.ok && problems.length === 0) return parsed;
+  return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...problems] };
 }
 
 /** What is wrong with the words first, then what is wrong in combination, without what may follow from a word that was refused. */
-function allTogether(
-  { typed, problems, refused }: Omit<WithFile, "file">,
-  file: ConfigFile | undefined,
-  environment: Environment,
-): Parsed<UpOptions> {
-  const parsed = upOptions(typed, file, environment);
-  if (parsed.ok && problems.length === 0) return parsed;
-  const further = parsed.ok ? [] : parsed.problems.filter((problem) => !mentions(problem, refused));
-  return { ok: false, problems: [...problems, ...further] };
+function allTogether(typed: TypedWords, config: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
+  const parsed = upOptions(typed.values, config, environment);
+  if (parsed.ok && typed.problems.length === 0) return parsed;
+  return { ok: false, problems: [...typed.problems, ...(parsed.ok ? [] : withoutRefused(parsed.problems, typed))] };
+}
+
+function withoutRefused(problems: readonly string[], { refused }: TypedWords): readonly string[] {
+  return problems.filter((problem) => !mentions(problem, refused));
 }

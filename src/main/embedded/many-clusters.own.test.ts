@@ -113,7 +113,7 @@ for (const clock of ["virtual", "real"] as const) {
     const { port: securePort } = taken.address() as { readonly port: number };
     await rejects(
       startCluster({ clock, listen: { securePort } }),
-      /^(Listen)?Error: Cannot listen on 127.0.0.1:\d+: another program listens there/,
+      /^Error: Cannot listen on 127.0.0.1:\d+: process \d+ \(.*\) listens there; stop it, or choose another port with listen\.securePort/,
     );
     taken.close();
   });

@@ -70,6 +70,28 @@ test("a second start is told who holds it and what to do, and the first is not d
   await (await openHome({ directory }, environment))[Symbol.asyncDispose]();
 });
 
+test("a start that fails leaves the record of what was killed before, for as long as that has left something", async (context) => {
+  const { environment, directory } = await aPlace(context);
+  const killed = { ...aRecord({ ...ourProcess(), started: "1" }), node: { name: "n", runtimeEndpoint: "unix:///x" } };
+  const path = join(directory, "run", "cluster.json");
+  /** What is there after one more start, which wrote a record of this state. */
+  const after = async (state: ClusterRecord["state"], { isClean }: { readonly isClean: boolean }) => {
+    const held = await openHome({ directory }, environment);
+    await held.writeRecord({ ...aRecord(ourProcess()), state });
+    if (isClean) await removeRuntimeDirectory(held.home.runtimeDirectory);
+    await held[Symbol.asyncDispose]();
+    return readRecord(path);
+  };
+  await (await openHome({ directory }, environment))[Symbol.asyncDispose]();
+
+  await writeRecord(path, killed);
+  deepEqual(await after("starting", { isClean: false }), killed);
+  deepEqual(await after("stopping", { isClean: false }), killed);
+  equal(await after("starting", { isClean: true }), undefined);
+  await writeRecord(path, killed);
+  equal(await after("running", { isClean: false }), undefined);
+});
+
 test("a record of a process that is gone, or whose number another has now, does not run", async (context) => {
   const { root } = await aPlace(context);
   const path = join(root, "cluster.json");
@@ -131,6 +153,13 @@ test("a path through a file is told as such", async (context) => {
     openHome({ directory: join(root, "file", "x") }, environment),
     /a part of the path is a file; give another place with --data-dir/,
   );
+});
+
+test("a name that is too long is told as such, by whoever looks for it", async (context) => {
+  const { environment, root } = await aPlace(context);
+  const directory = join(root, "x".repeat(300));
+  await rejects(openHome({ directory }, environment), /^Error: Cannot use .*x: the path, or a name in it, is too long; give a shorter one/);
+  await rejects(findHome({ directory }, environment), /^Error: Cannot look into .*x: the path, or a name in it, is too long; /);
 });
 
 test("a file in place of the directory is told as such", async (context) => {

@@ -1,27 +1,25 @@
 /**
  * The home of a cluster on this machine: made if there is none, refused if it is not a home or of a version that is not known here, and
  * held by one process at a time. Whoever finds it held is told by whom, and what to do.
- * Not here: where things lie in it (home-paths.ts), the deletion of it (remove-home.ts).
+ * Not here: where things lie in it (home-paths.ts), of which version it is (home-marker.ts), the deletion of it (remove-home.ts).
  */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import type { DirectoryLock } from "../../host/directory-lock.ts";
 import { fileExists, joinPath, makePrivateDirectory } from "../../host/files.ts";
-import { writePrivateText } from "../../host/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
 import type { Environment } from "../command.ts";
 import { readRecord, removeRecord, runs, writeRecord, type ClusterRecord } from "./cluster-record.ts";
 import { homeArguments, type HomeChoice } from "./home-flags.ts";
+import { readHomeMarker, writeHomeMarker } from "./home-marker.ts";
 import { contextName, DEFAULT_NAME, homePaths, homesDirectory, isMadeEmpty, isOwnEntry, type HomePaths } from "./home-paths.ts";
 import { LET_GO_WITHIN_MS, lockSoon } from "./lock-soon.ts";
 import { findRuntimeDirectory, makeRuntimeDirectory } from "./runtime-directory.ts";
-import { explainFileError, explainForeignHome } from "./start-errors.ts";
-
-/** The version of how a home is laid out. One more with every change that an older k8ts could not live with. */
-const FORMAT = 1;
+import { seeRunning } from "./running-process.ts";
+import { explainFileError, explainForeignHome, explainHomeError } from "./start-errors.ts";
 
 export interface ClusterHome extends HomePaths {
   readonly name: string;
-  /** In a kubeconfig that holds others, too. */
+  /** In a kubeconfig that holds others, too; if somebody else has that name there, it has a number after it. */
   readonly context: string;
   /** For sockets. Undefined: none was made, or it is gone. */
   readonly runtimeDirectory: string | undefined;
@@ -29,7 +27,10 @@ export interface ClusterHome extends HomePaths {
   readonly commandArguments: string;
 }
 
-/** A home that this process holds. Disposing of it lets go and removes the record. */
+/**
+ * A home that this process holds. Disposing of it lets go and removes the record. But if what ran before was killed, left something on the
+ * machine that is still there, and this process did not get as far as to run in its place, it is the record of that again.
+ */
 export interface HeldHome extends AsyncDisposable {
   readonly home: ClusterHome & { readonly runtimeDirectory: string };
   /** What ran before was killed: what it left on the machine may still be there. */
@@ -44,7 +45,7 @@ export interface HeldHome extends AsyncDisposable {
  * `k8ts apiserver`. Rejects if it is of a newer version, or if this user may not look into it.
  */
 export async function findHome(choice: HomeChoice, environment: Environment): Promise<ClusterHome | undefined> {
-  const marker = await readMarker(choice.directory).catch((error: unknown) => {
+  const marker = await readHomeMarker(choice.directory).catch((error: unknown) => {
     throw explainForeignHome(error, choice.directory);
   });
   if (marker === undefined && !(await fileExists(joinPath(choice.directory, "store.mdb")))) return undefined;
@@ -58,10 +59,10 @@ export async function prepareHome(choice: HomeChoice, environment: Environment):
   const paths = homePaths(directory);
   try {
     await makePrivateDirectory(directory);
-    const marker = await readMarker(directory);
+    const marker = await readHomeMarker(directory);
     if (marker === undefined) await checkFree(directory);
     const name = choice.name ?? marker?.name ?? DEFAULT_NAME;
-    if (marker?.name !== name) await writePrivateText(paths.marker, `${JSON.stringify({ format: FORMAT, name })}\n`);
+    if (marker?.name !== name) await writeHomeMarker(directory, { name });
     await makePrivateDirectory(paths.runDirectory);
     await makePrivateDirectory(paths.logDirectory);
     return homeOf(choice, name, await findRuntimeDirectory(directory, environment), environment);
@@ -73,10 +74,19 @@ export async function prepareHome(choice: HomeChoice, environment: Environment):
 /** Rejects if somebody else holds it. */
 export async function openHome(choice: HomeChoice, environment: Environment): Promise<HeldHome> {
   const home = await prepareHome(choice, environment);
+  try {
+    return await openPrepared(home, environment);
+  } catch (error) {
+    throw explainHomeError(error, home.directory);
+  }
+}
+
+async function openPrepared(home: ClusterHome, environment: Environment): Promise<HeldHome> {
   const lock = await takeHome(home);
   try {
     const isUnused = (await readdir(home.directory)).every(isMadeEmpty);
-    return held({ ...home, runtimeDirectory: await makeRuntimeDirectory(home.directory, environment) }, { lock, isUnused });
+    const before = await readRecord(home.record);
+    return held({ ...home, runtimeDirectory: await makeRuntimeDirectory(home.directory, environment) }, { lock, isUnused, before });
   } catch (error) {
     await lock.abandon();
     throw error;
@@ -85,19 +95,35 @@ export async function openHome(choice: HomeChoice, environment: Environment): Pr
 
 /** Rejects if a cluster runs there. Sooner than openHome would, for who has to prepare something before it is opened. */
 export async function checkNotRunning(home: ClusterHome): Promise<void> {
-  const record = await readRecord(home.record);
-  if (record !== undefined && runs(record)) throw new Error(alreadyRunning(home, record, ""));
+  const { record, process } = await seeRunning(home);
+  if (process !== undefined) throw new Error(alreadyRunning(home, record, `process ${process.pid}`));
 }
 
-function held(home: HeldHome["home"], { lock, isUnused }: { readonly lock: DirectoryLock; readonly isUnused: boolean }): HeldHome {
+interface Taken {
+  readonly lock: DirectoryLock;
+  readonly isUnused: boolean;
+  /** Of what was killed. */
+  readonly before: ClusterRecord | undefined;
+}
+
+function held(home: HeldHome["home"], { lock, isUnused, before }: Taken): HeldHome {
+  let hasRun = false;
   return {
     home,
     isUnused,
     wasAbandoned: lock.wasAbandoned,
-    writeRecord: (record) => writeRecord(home.record, record),
+    async writeRecord(record) {
+      await writeRecord(home.record, record);
+      hasRun ||= record.state === "running";
+    },
     async [Symbol.asyncDispose]() {
-      await removeRecord(home.record);
-      await lock.release();
+      try {
+        const isStillLeft = before !== undefined && !hasRun && (await fileExists(home.runtimeDirectory));
+        await (isStillLeft ? writeRecord(home.record, before) : removeRecord(home.record));
+        await lock.release();
+      } catch (error) {
+        throw explainHomeError(error, home.directory);
+      }
     },
   };
 }
@@ -130,41 +156,6 @@ export function namesOf(
 ): Pick<ClusterHome, "name" | "commandArguments"> {
   const isNamedPlace = directory === `${homesDirectory(environment)}/${name}`;
   return { name, commandArguments: homeArguments({ name, directory, isNamedPlace }) };
-}
-
-interface Marker {
-  readonly name: string;
-}
-
-/** Undefined if there is none. */
-async function readMarker(directory: string): Promise<Marker | undefined> {
-  const { marker } = homePaths(directory);
-  const text = await readFile(marker, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
-  const { format, name } = parsedMarker(text, marker);
-  // What else is in a newer one is not known here.
-  if (typeof format === "number" && format > FORMAT)
-    throw new Error(
-      `Cannot use ${directory}: a newer version of k8ts has written it (format ${format}, this version knows up to ${FORMAT}); ` +
-        `use that version, or give another directory with --data-dir`,
-    );
-  if (typeof format !== "number" || typeof name !== "string")
-    throw new Error(`Cannot use ${directory}: ${marker} is damaged; give another directory with --data-dir, or remove that file`);
-  return { name };
-}
-
-function parsedMarker(text: string, path: string): { readonly format?: unknown; readonly name?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : {};
-  } catch (error) {
-    throw new Error(`Cannot read ${path}: ${(error as Error).message}; give another directory with --data-dir, or remove that file`, {
-      cause: error,
-    });
-  }
 }
 
 /** How many strange files are named. */

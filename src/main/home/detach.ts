@@ -3,12 +3,14 @@
  * is ready. Then we leave, and it stays. What is said here goes through a pipe as JSON, one thing a line.
  */
 import { fileExists, readTail } from "../../host/files.ts";
-import { startSelfDetached } from "../../host/detached-self.ts";
+import { startSelfDetached, type DetachedSelf } from "../../host/detached-self.ts";
 import { rotateLogs } from "../../host/log-file.ts";
 import type { Io } from "../command.ts";
 import { ProgramEnded } from "../program-ended.ts";
 import { checkNotRunning, prepareHome, type ClusterHome } from "./cluster-home.ts";
 import { markStart, unmarkStart } from "./cluster-start.ts";
+import { explainHomeError } from "./start-errors.ts";
+import { reportSteps } from "./steps.ts";
 import type { UpOptions } from "./up-options.ts";
 
 /** What the one behind tells the one in front. */
@@ -23,24 +25,26 @@ const LOG_TAIL_BYTES = 2_000;
 
 export async function startInBackground(options: UpOptions, io: Io): Promise<void> {
   const home = await prepareHome(options.home, io.environment);
-  await checkNotRunning(home);
-  rotateLogs(home.logFile);
   const words = home.commandArguments;
-  let isReady: () => void = () => {};
+  let [hasBegun, isReady] = [() => {}, () => {}];
+  const begun = new Promise<"begun">((resolve) => (hasBegun = () => resolve("begun")));
   const ready = new Promise<"ready">((resolve) => (isReady = () => resolve("ready")));
   let failure: Failure | undefined;
   const onReport = (text: string): void => {
+    hasBegun();
     const report = JSON.parse(text) as Report;
     if (report.is === "line") io.out(report.line);
     else if (report.is === "ready") isReady();
     else failure = report;
   };
-  const child = await startSelfDetached({ logFile: home.logFile, onReport });
-  await markStart(home, child.pid);
+  const child = await startBehind(home, onReport);
   const interrupted = new Promise<"interrupted">((resolve) => {
     if (io.signal.aborted) resolve("interrupted");
     io.signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
   });
+  // From its first word on it says itself what it waits for.
+  const toBegin = () => io.clock.external(Promise.race([begun, child.ended, interrupted]));
+  await reportSteps(io).quietly(`process ${child.pid} in the background begun`, toBegin);
   const outcome = await io.clock.external(Promise.race([ready, child.ended, interrupted]));
   child.letGo();
   if (outcome === "interrupted")
@@ -53,6 +57,19 @@ export async function startInBackground(options: UpOptions, io: Io): Promise<voi
   // That of a first start that failed is gone again, with all that it made.
   if (failure?.hasHome !== false && (await fileExists(home.logFile))) io.note(`  its log: ${home.logFile}`);
   throw new ProgramEnded(outcome === 0 ? 1 : outcome);
+}
+
+async function startBehind(home: ClusterHome, onReport: (text: string) => void): Promise<DetachedSelf> {
+  try {
+    await checkNotRunning(home);
+    rotateLogs(home.logFile);
+    const child = await startSelfDetached({ logFile: home.logFile, onReport });
+    // What keeps us from writing that keeps the one behind from it, too, which says so.
+    await markStart(home, child.pid).catch(() => undefined);
+    return child;
+  } catch (error) {
+    throw explainHomeError(error, home.directory);
+  }
 }
 
 type Failure = Extract<Report, { readonly is: "failed" }>;

@@ -28,8 +28,8 @@ export interface HomePaths {
   readonly record: string;
   /** Names a process that was started to run it and has not said yet that it does (cluster-start.ts). */
   readonly startMark: string;
-  /** Names the kubeconfig that has the cluster's context. */
-  readonly contextPlace: string;
+  /** Names the kubeconfigs that the cluster's context was put into (context-places.ts). */
+  readonly contextPlaces: string;
   readonly logDirectory: string;
   readonly logFile: string;
   readonly pkiDirectory: string;
@@ -49,7 +49,7 @@ export function homePaths(directory: string): HomePaths {
     runDirectory,
     record: joinPath(runDirectory, "cluster.json"),
     startMark: joinPath(runDirectory, "start.json"),
-    contextPlace: joinPath(runDirectory, "context-place"),
+    contextPlaces: joinPath(runDirectory, "context-place"),
     logDirectory,
     logFile: joinPath(logDirectory, "k8ts.log"),
     pkiDirectory: joinPath(directory, "pki"),
@@ -89,7 +89,7 @@ export function homesDirectory({ XDG_DATA_HOME: data, HOME: home }: Environment)
   return home === undefined || home === "" ? undefined : joinPath(home, ".local/share/k8ts");
 }
 
-/** What the context, the cluster and the user are called in a kubeconfig that holds others, too. */
+/** What the context, the cluster and the user are called in a kubeconfig that holds others, too, unless somebody else has these names. */
 export function contextName(clusterName: string): string {
   return clusterName === DEFAULT_NAME ? "k8ts" : `k8ts-${clusterName}`;
 }

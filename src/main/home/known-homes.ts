@@ -5,6 +5,7 @@ import { joinPath } from "../../host/files.ts";
 import type { Environment } from "../command.ts";
 import { findHome, type ClusterHome } from "./cluster-home.ts";
 import { homesDirectory } from "./home-paths.ts";
+import { seeRunning } from "./running-process.ts";
 import { homesWithRuntime } from "./runtime-directory.ts";
 
 /** By name. What cannot be read is left out: it is told when it is asked for by name. */
@@ -12,6 +13,16 @@ export async function knownHomes(environment: Environment): Promise<readonly Clu
   const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment))]);
   const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(() => undefined)));
   return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The cluster that runs in this process, or has a part in it. */
+export async function clusterOfProcess(pid: number, environment: Environment): Promise<ClusterHome | undefined> {
+  for (const home of await knownHomes(environment)) {
+    const seen = await seeRunning(home).catch(() => undefined);
+    const processes = [seen?.process, ...(seen?.record?.parts ?? []).map((part) => part.process)];
+    if (processes.some((process) => process?.pid === pid)) return home;
+  }
+  return undefined;
 }
 
 async function namedHomes(environment: Environment): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { YamlDraft } from "../../api/machinery/codec/edit-yaml.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { changeKubeconfig, defaultKubeconfig } from "./kubeconfig-place.ts";
+import { changeKubeconfig, fileToWrite, kubectlFiles } from "./kubeconfig-place.ts";
 
 async function aDirectory(context: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-kubeconfig-"));
@@ -16,13 +16,21 @@ async function aDirectory(context: TestContext): Promise<string> {
 const change = (path: string, make: (text: string) => string | undefined) => changeKubeconfig(path, realClock, make);
 
 for (const [environment, expected] of [
-  [{ HOME: "/home/a" }, "/home/a/.kube/config"],
-  [{ HOME: "/home/a", KUBECONFIG: "/x:/y" }, "/x"],
-  [{ HOME: "/home/a", KUBECONFIG: ":" }, "/home/a/.kube/config"],
-  [{}, undefined],
+  [{ HOME: "/home/a" }, ["/home/a/.kube/config"]],
+  [{ HOME: "/home/a", KUBECONFIG: "/x:/y:/x" }, ["/x", "/y"]],
+  [{ HOME: "/home/a", KUBECONFIG: ":" }, ["/home/a/.kube/config"]],
+  [{}, []],
 ] as const) {
-  test(`with ${JSON.stringify(environment)} it is ${expected}`, () => equal(defaultKubeconfig(environment), expected));
+  test(`with ${JSON.stringify(environment)} kubectl reads ${expected.join(" and ")}`, () => deepEqual(kubectlFiles(environment), expected));
 }
+
+test("of several files the first that there is gets what is new, or the last if there is none", async (context) => {
+  const directory = await aDirectory(context);
+  const files = ["a", "b", "c"].map((name) => join(directory, name));
+  equal(await fileToWrite(files), join(directory, "c"));
+  await writeFile(join(directory, "b"), "");
+  equal(await fileToWrite(files), join(directory, "b"));
+});
 
 test("a file that is missing is made with its directory, private, and without a lock left", async (context) => {
   const path = join(await aDirectory(context), "kube", "config");

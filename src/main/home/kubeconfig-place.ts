@@ -7,7 +7,7 @@ import { chmod, chown, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { YamlError } from "../../api/machinery/codec/yaml-scalar.ts";
 import type { Clock } from "../../base/clock.ts";
-import { joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
+import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
 import { absolutePath, writePrivateText } from "../../host/private-files.ts";
 import type { Environment } from "../command.ts";
 import { explainFileError } from "./start-errors.ts";
@@ -17,18 +17,29 @@ const LOCK_RETRY_MS = 50;
 /** kubectl holds it for as long as it takes to write a file. */
 const LOCK_WAIT_MS = 3_000;
 
-/** What kubectl would write: the first file that KUBECONFIG names, or ~/.kube/config. Undefined if there is no home directory either. */
-export function defaultKubeconfig({ KUBECONFIG: list = "", HOME: home }: Environment): string | undefined {
-  const [first] = list.split(":").filter((path) => path !== "");
-  if (first !== undefined) return absolutePath(first);
-  return home === undefined || home === "" ? undefined : joinPath(home, ".kube/config");
+/** What kubectl reads as one, the first before the others: the files that KUBECONFIG names, or ~/.kube/config. None if there is no home. */
+export function kubectlFiles({ KUBECONFIG: list = "", HOME: home }: Environment): readonly string[] {
+  const named = list.split(":").filter((path) => path !== "");
+  if (named.length > 0) return [...new Set(named.map(absolutePath))];
+  return home === undefined || home === "" ? [] : [joinPath(home, ".kube/config")];
 }
+
+/**
+ * Into which of some files kubectl would write something new: the first that there is, or the last if there is none. What is written
+ * there is hidden by no other of them, be it an entry or the choice of the current context.
+ */
+export async function fileToWrite(files: readonly string[]): Promise<string> {
+  for (const path of files) if (await fileExists(path)) return path;
+  return files.at(-1) ?? "";
+}
+
+type Change = (text: string) => string | undefined | Promise<string | undefined>;
 
 /**
  * Writes what `change` makes of the text, "" if there is no file yet; undefined: leaves it. Resolves with whether it was written. Rejects
  * with one sentence, and then nothing is changed.
  */
-export async function changeKubeconfig(path: string, clock: Clock, change: (text: string) => string | undefined): Promise<boolean> {
+export async function changeKubeconfig(path: string, clock: Clock, change: Change): Promise<boolean> {
   try {
     await makePrivateDirectory(dirname(path));
     await takeLock(path, clock);
@@ -49,13 +60,13 @@ export async function changeKubeconfig(path: string, clock: Clock, change: (text
   }
 }
 
-async function changeLocked(path: string, change: (text: string) => string | undefined): Promise<boolean> {
+async function changeLocked(path: string, change: Change): Promise<boolean> {
   const target = await targetOf(path);
   const before = await readFile(target, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  const after = change(before ?? "");
+  const after = await change(before ?? "");
   if (after === undefined || after === before) return false;
   const found = before === undefined ? undefined : await stat(target);
   // To root, and to who may write to the directory, that would be no hindrance; but somebody has meant it.

@@ -9,7 +9,9 @@ import type { Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { readWhole } from "../../host/files.ts";
 import type { ClusterHome } from "./cluster-home.ts";
-import { readRecord, runs, type ClusterRecord } from "./cluster-record.ts";
+import type { ProcessMark } from "../../host/process-life.ts";
+import type { ClusterRecord } from "./cluster-record.ts";
+import { seeRunning } from "./running-process.ts";
 
 /** A server that works answers within milliseconds; longer, a person should rather know that it does not. */
 const ANSWER_WITHIN_MS = 5_000;
@@ -21,6 +23,8 @@ export interface ClusterStatus {
   readonly state: ClusterRecord["state"] | "stopped" | "killed";
   /** Of what runs, or was killed. */
   readonly record?: ClusterRecord;
+  /** Of one that runs and whose record is damaged: all that is known of it. */
+  readonly unrecorded?: { readonly process: ProcessMark; readonly damagedRecord: string };
   /** Absent if it was not asked: nothing runs, or it is not that far. */
   readonly api?: ApiStatus;
 }
@@ -39,9 +43,13 @@ export interface NodeStatus {
 
 export async function observeCluster(home: ClusterHome, clock: Clock): Promise<ClusterStatus> {
   const { name, directory } = home;
-  const record = await readRecord(home.record);
-  if (record === undefined) return { name, directory, state: "stopped" };
-  if (!runs(record)) return { name, directory, state: "killed", record };
+  const { record, isDamaged, process } = await seeRunning(home);
+  if (record === undefined) {
+    if (process !== undefined) return { name, directory, state: "running", unrecorded: { process, damagedRecord: home.record } };
+    // One that has stopped by itself has removed its record.
+    return { name, directory, state: isDamaged ? "killed" : "stopped" };
+  }
+  if (process === undefined) return { name, directory, state: "killed", record };
   const api = record.adminKubeconfig === undefined ? undefined : await askApi(record.adminKubeconfig, clock);
   return { name, directory, state: record.state, record, ...(api === undefined ? {} : { api }) };
 }

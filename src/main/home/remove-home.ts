@@ -2,15 +2,12 @@
  * Deletes a home: only what k8ts itself puts into one, and nothing that is mounted in it, which would be somebody else's files. What makes
  * it a home goes last, so that an interrupted deletion can be repeated.
  */
-import { readdir, readFile, rm, rmdir } from "node:fs/promises";
-import type { Clock } from "../../base/clock.ts";
+import { readdir, rm, rmdir } from "node:fs/promises";
 import { lockDirectory } from "../../host/directory-lock.ts";
 import { joinPath } from "../../host/files.ts";
 import { mountsUnder } from "../../host/mount-table.ts";
 import type { ClusterHome } from "./cluster-home.ts";
 import { isOwnEntry, MARKER_FILE } from "./home-paths.ts";
-import { changeKubeconfig } from "./kubeconfig-place.ts";
-import { withoutEntry } from "./merge-kubeconfig.ts";
 import { explainFileError } from "./start-errors.ts";
 
 export interface RemoveHomeOptions {
@@ -30,7 +27,10 @@ export async function removeHome(
       `Cannot delete ${directory}: ${mounts.length === 1 ? "something is" : `${mounts.length} things are`} still mounted in it, such as at ${first.path}; unmount it (umount ${first.path}) and try again`,
     );
   }
-  const attempt = await lockDirectory(directory);
+  const failed = { action: `delete ${directory}` };
+  const attempt = await lockDirectory(directory).catch((error: unknown) => {
+    throw explainFileError(error, failed);
+  });
   if (!("lock" in attempt)) throw new Error(`Cannot delete ${directory}: ${attempt.heldBy} uses it; stop that first`);
   try {
     const names = await readdir(directory);
@@ -40,7 +40,7 @@ export async function removeHome(
     if (left.length === 0 && !keepsDirectory) await removeEmptied(directory);
     return left;
   } catch (error) {
-    throw explainFileError(error, { action: `delete ${directory}`, flag: "--data-dir" });
+    throw explainFileError(error, failed);
   } finally {
     await attempt.lock.release();
   }
@@ -51,32 +51,4 @@ async function removeEmptied(directory: string): Promise<void> {
   await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (!["EBUSY", "ENOTEMPTY", "EACCES", "EPERM"].includes(error.code ?? "")) throw error;
   });
-}
-
-/** Takes the cluster's context out of the kubeconfig that it was put into. Resolves with the file, undefined if there was none to take out. */
-export async function removeContext(home: ClusterHome, clock: Clock): Promise<string | undefined> {
-  const place = await textOf(home.contextPlace);
-  const authority = authorityIn(await textOf(home.kubeconfig));
-  if (place === undefined || authority === undefined || (await textOf(place)) === undefined) return undefined;
-  const isChanged = await changeKubeconfig(place, clock, (text) => withoutEntry(text, { context: home.context, authority }));
-  return isChanged ? place : undefined;
-}
-
-/** Undefined if there is no such file. */
-async function textOf(path: string): Promise<string | undefined> {
-  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(error.code ?? "")) return undefined;
-    throw error;
-  });
-}
-
-/** PEM, of a kubeconfig that k8ts wrote, which is JSON. */
-function authorityIn(kubeconfig: string | undefined): string | undefined {
-  try {
-    const { clusters } = JSON.parse(kubeconfig ?? "{}") as { clusters?: { cluster: Record<string, string> }[] };
-    const data = clusters?.[0]?.cluster["certificate-authority-data"];
-    return data === undefined ? undefined : Buffer.from(data, "base64").toString();
-  } catch {
-    return undefined; // Somebody has changed it: then it is not known which context is ours.
-  }
 }

@@ -7,13 +7,13 @@ import { createLogger, formatHuman, type Logger } from "../../base/logger.ts";
 import { KUBERNETES_VERSION } from "../../apiserver/kubernetes-version.ts";
 import { parentReport } from "../../host/detached-self.ts";
 import { openLogFile, rotateLogs, type LogFile } from "../../host/log-file.ts";
-import { portHolder } from "../../host/port-holder.ts";
-import { writePrivateText } from "../../host/private-files.ts";
 import { ourProcess } from "../../host/process-life.ts";
 import type { Io } from "../command.ts";
 import { describeError } from "../dispatch.ts";
 import { fileExists } from "../../host/files.ts";
 import { version } from "../generated/version.ts";
+import type { ListenPlace } from "../listen-errors.ts";
+import { listenOrExplain } from "../listen-or-explain.ts";
 import { outwaitOrphans } from "../processes/orphans.ts";
 import { shellWord } from "../shell-word.ts";
 import { untilStopped } from "../until-stopped.ts";
@@ -22,17 +22,15 @@ import { checkClock } from "./clock-check.ts";
 import { openHome, type HeldHome } from "./cluster-home.ts";
 import { readRecord, type ClusterRecord } from "./cluster-record.ts";
 import { startInBackground, type Report } from "./detach.ts";
-import { changeKubeconfig, defaultKubeconfig } from "./kubeconfig-place.ts";
 import { homesDirectory, LOGGED_PARTS, partLog } from "./home-paths.ts";
-import { knownHomes } from "./known-homes.ts";
-import { withEntry } from "./merge-kubeconfig.ts";
 import { removeHome } from "./remove-home.ts";
-import { explainHomeError, explainListenError, isPortTaken, portTakenText } from "./start-errors.ts";
+import { explainHomeError } from "./start-errors.ts";
 import { startCluster, type StartedCluster } from "./start-cluster.ts";
 import { reportSteps, type Steps } from "./steps.ts";
 import { teeLogger } from "./tee-logger.ts";
 import { tryLines } from "./try-lines.ts";
 import type { UpOptions } from "./up-options.ts";
+import { putContext, type PutContext } from "./user-contexts.ts";
 
 /** What a cluster has and this version does not start yet. */
 const NOT_YET = ["service proxy", "DNS", "ingress", "dashboard"];
@@ -42,10 +40,12 @@ export async function runCluster(options: UpOptions, io: Io): Promise<void> {
   const tell = parentReport();
   if (options.isDetached && tell === undefined) return startInBackground(options, io);
   const report = (said: Report): void => tell?.(JSON.stringify(said));
+  const steps = reportSteps({ out: outAndReport(io, report), clock: io.clock });
   let hasHome = false;
   try {
     await using owned = new Disposables();
-    const held = owned.use(await io.clock.external(openHome(options.home, io.environment)));
+    const open = () => io.clock.external(openHome(options.home, io.environment));
+    const held = owned.use(await steps.quietly("cluster's directory taken", open));
     hasHome = true;
     let failure: unknown;
     owned.defer(async () => {
@@ -60,6 +60,13 @@ export async function runCluster(options: UpOptions, io: Io): Promise<void> {
     report({ is: "failed", error: describeError(error, false), hasHome });
     throw error;
   }
+}
+
+function outAndReport({ out }: Pick<Io, "out">, report: RunIo["report"]): (line: string) => void {
+  return (line) => {
+    out(line);
+    report({ is: "line", line });
+  };
 }
 
 /**
@@ -92,11 +99,11 @@ async function runHere(options: UpOptions, held: HeldHome, io: RunIo): Promise<v
   if (!io.isBehind) rotateLogs(home.logFile);
   for (const part of LOGGED_PARTS) rotateLogs(partLog(home, part));
   const logFile = owned.use(openLogFile(home.logFile, formatHuman));
+  const say = outAndReport(io, io.report);
   const out = (line: string): void => {
-    io.out(line);
+    say(line);
     // What is behind already writes to the file what it says.
     if (!io.isBehind) logFile.write(line);
-    io.report({ is: "line", line });
   };
   const steps = reportSteps({ out, clock: io.clock });
   const running: Running = { options, held, steps, log: loggerFor(io, logFile), io: { ...io, out } };
@@ -171,94 +178,87 @@ async function begin({ held, io, steps, options }: Running): Promise<ClusterReco
     logFile: home.logFile,
     runtimeDirectory: home.runtimeDirectory,
   };
-  const verdict = await io.clock.external(checkClock(home, io.clock.now()));
+  const verdict = await steps.quietly("clock looked at", () => io.clock.external(checkClock(home, io.clock.now())));
   if (verdict.is === "wrong") throw new Error(`Cannot start with a wrong clock: ${verdict.why}`);
   if (verdict.is === "doubtful") steps.note(`  warning: ${verdict.why}`);
   const before = await io.clock.external(readRecord(home.record));
-  if (before !== undefined) await io.clock.external(outwaitOrphans(before, io.clock));
-  await io.clock.external(held.writeRecord(record));
+  if (before !== undefined)
+    await steps.quietly("processes of the last start ended", () => io.clock.external(outwaitOrphans(before, io.clock)));
+  await steps.quietly("record written", () => io.clock.external(held.writeRecord(record)));
   return record;
 }
 
 async function start({ options, held, steps, log, io }: Running): Promise<StartedCluster> {
-  try {
-    const context = { held, environment: io.environment, steps, clock: io.clock, log, signal: io.signal };
+  const context = { held, environment: io.environment, steps, clock: io.clock, log, signal: io.signal };
+  return listenOrExplain(placeOf(options), io, async () => {
     const { processes } = options;
-    if (processes === undefined) return await startCluster(options, context);
+    if (processes === undefined) return startCluster(options, context);
     // Loaded only where it is wanted.
     const { startProcesses } = await io.clock.external(import("../processes/start-processes.ts"));
-    return await startProcesses({ ...options, processes }, context);
-  } catch (error) {
-    if (isPortTaken(error)) throw await portTaken(options, io, error);
-    const { address: addressFlag, port: portFlag } = options.listenFlags;
-    const { bindAddress: address, securePort: port } = options.apiServer.serving;
-    throw explainListenError(error, { address, port, addressFlag, portFlag });
-  }
+    return startProcesses({ ...options, processes }, context);
+  });
 }
 
-async function portTaken({ apiServer: { serving } }: UpOptions, { environment }: Io, error: unknown): Promise<Error> {
-  const { bindAddress: address, securePort: port } = serving;
-  const holder = portHolder(port);
-  const base = { address, port, holder };
-  for (const home of holder === undefined ? [] : await knownHomes(environment)) {
-    const record = await readRecord(home.record);
-    if (record?.process.pid === holder?.pid) return new Error(portTakenText({ ...base, cluster: home }), { cause: rootOf(error) });
-  }
-  return new Error(portTakenText(base), { cause: rootOf(error) });
-}
-
-/** What came first: everything in between says again what we say. */
-function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? rootOf(error.cause) : error;
+function placeOf({ listenFlags, apiServer: { serving } }: UpOptions): ListenPlace {
+  return {
+    address: serving.bindAddress,
+    port: serving.securePort,
+    addressFlag: listenFlags.address,
+    portFlag: listenFlags.port,
+    anotherPort: "--listen ADDRESS:PORT (port 0 takes any that is free)",
+  };
 }
 
 /** Tells who is interested that it is there, and what it is: the kubeconfig, the record, the person. */
 async function introduce(running: Running, cluster: StartedCluster, begun: ClusterRecord): Promise<ClusterRecord> {
   const { held, io, options } = running;
-  const kubeconfig = await mergeContext(running, cluster);
+  const put = await mergeContext(running, cluster);
   const record: ClusterRecord = {
     ...begun,
     state: "running",
-    context: held.home.context,
+    context: put?.context ?? held.home.context,
     parts: cluster.list,
     ...(cluster.door === undefined ? {} : { server: cluster.door.url, adminKubeconfig: cluster.door.kubeconfig }),
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(put === undefined ? {} : { kubeconfig: put.kubeconfig }),
     ...(cluster.node === undefined ? {} : { node: cluster.node }),
   };
   await io.clock.external(held.writeRecord(record));
-  for (const line of summary(record, cluster, running)) io.out(line);
+  for (const line of summary(record, cluster, running, put)) io.out(line);
   io.out(options.isDetached ? `"k8ts down${held.home.commandArguments}" stops it` : "Ctrl-C stops it");
   return record;
 }
 
-/** Resolves with the file, undefined if none was written. A file that cannot be written is no reason not to run. */
-async function mergeContext({ options: { kubeconfig }, held, steps, io }: Running, { door }: StartedCluster): Promise<string | undefined> {
-  if (kubeconfig === undefined || door === undefined) return undefined;
-  const entry = { context: held.home.context, server: door.url, authority: door.authority, ...door.admin };
+/** Undefined if none was written. A file that cannot be written is no reason not to run. */
+async function mergeContext({ options, held, steps, io }: Running, { door }: StartedCluster): Promise<PutContext | undefined> {
+  const { kubeconfigs: files } = options;
+  if (files.length === 0 || door === undefined) return undefined;
+  const { clock, environment } = io;
+  const entry = { server: door.url, authority: door.authority, ...door.admin };
   try {
-    // First where, then what: `k8ts reset` takes it out again also if this process is killed in between.
-    await writePrivateText(held.home.contextPlace, kubeconfig);
-    await steps.step("kubeconfig written", () =>
-      io.clock.external(changeKubeconfig(kubeconfig, io.clock, (text) => withEntry(text, entry))),
-    );
-    return kubeconfig;
+    const put = await steps.step("kubeconfig written", () => clock.external(putContext(held.home, { files, entry, environment, clock })));
+    for (const warning of put.warnings) steps.note(`  warning: ${warning}`);
+    return put;
   } catch (error) {
     steps.note(`  warning: ${(error as Error).message}`);
     return undefined;
   }
 }
 
-function summary(record: ClusterRecord, cluster: StartedCluster, { io: { environment }, held, options }: Running): readonly string[] {
+function summary(
+  record: ClusterRecord,
+  cluster: StartedCluster,
+  { held, options }: Running,
+  put: PutContext | undefined,
+): readonly string[] {
   const isSimulated = options.simulatedNodes > 0 || cluster.simulatedBecause !== undefined;
   const podsAre = cluster.node !== undefined ? "containers" : isSimulated ? "simulated" : "nothing";
   const { kubeconfig, adminKubeconfig = "", parts = [] } = record;
-  const isFoundByKubectl = kubeconfig !== undefined && kubeconfig === defaultKubeconfig(environment);
   return [
     `k8ts ${version} is up (Kubernetes ${record.kubernetesVersion}):`,
     ...parts.map(({ name, description }) => `  ${name}: ${description}`),
     ...(cluster.simulatedBecause === undefined ? [] : [`Pods are simulated, no containers are run: ${cluster.simulatedBecause}`]),
     `Not there yet: ${NOT_YET.join(", ")}`,
-    ...(isFoundByKubectl
+    ...(put?.isFoundByKubectl === true
       ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
       : [`export KUBECONFIG=${shellWord(kubeconfig ?? adminKubeconfig)}`]),
     ...tryLines({ podsAre, commandArguments: held.home.commandArguments }),

@@ -12,7 +12,7 @@ import type { ApiServerOptions } from "../apiserver-config.ts";
 import { startClusterParts, type ClusterPartsOptions } from "../cluster-parts.ts";
 import type { Environment } from "../command.ts";
 import { ownAddressTypes } from "../kubelet-access.ts";
-import { readSchedulerConfig } from "../scheduler-config.ts";
+import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import { hasRunContainers } from "./clean-machine.ts";
 import type { HeldHome } from "./cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./cluster-record.ts";
@@ -44,7 +44,7 @@ export interface StartClusterContext {
 export async function startCluster(options: UpOptions, context: StartClusterContext): Promise<StartedCluster> {
   const { store, controllers } = options;
   const { clock, log, steps } = context;
-  const scheduler = await clock.external(readSchedulerConfig(options.scheduler));
+  const scheduler = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
   const { simulated, ...machine } = await nodeOf(options, context);
   await using unused = new Disposables();
   if (machine.stopRuntime !== undefined) unused.defer(machine.stopRuntime);

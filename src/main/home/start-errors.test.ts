@@ -1,7 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { ListenError } from "../../host/http/server.ts";
-import { explainFileError, explainForeignHome, explainHomeError, explainListenError, isPortTaken, portTakenText } from "./start-errors.ts";
+import { explainFileError, explainForeignHome, explainHomeError } from "./start-errors.ts";
 
 const failure = (code: string, path?: string) => Object.assign(new Error(`${code}: as the system says it`), { code, path });
 
@@ -12,6 +11,9 @@ for (const [code, sentence] of [
   ["EEXIST", "Cannot use /d: it is a file and no directory; give another place with --data-dir"],
   ["ENOENT", "Cannot use /d: it cannot be made there; give another place with --data-dir"],
   ["ENOTDIR", "Cannot use /d: a part of the path is a file; give another place with --data-dir"],
+  ["EDQUOT", "Cannot use /d: this user's share of the disk is used up; make room, or give another place with --data-dir"],
+  ["ENAMETOOLONG", "Cannot use /d: the path, or a name in it, is too long; give a shorter one with --data-dir"],
+  ["ELOOP", "Cannot use /d: a link in the path leads back to itself; give another place with --data-dir"],
 ] as const) {
   test(`${code} is told with what to do`, () => {
     const explained = explainFileError(failure(code, "/d"), { action: "use /d", flag: "--data-dir" }) as Error;
@@ -44,6 +46,24 @@ test("what fails in a home is told as the home's, whatever it was wrapped in; wh
   for (const other of [wrapped, new Error("x", { cause: failure("ENOENT", "/e/a") })]) equal(explainHomeError(other, "/e"), other);
 });
 
+for (const [code, sentence] of [
+  ["EROFS", 'Cannot clean up after cluster "a": the file system is read-only; mount it for writing (/d/run/holder)'],
+  ["ENOSPC", 'Cannot clean up after cluster "a": no space is left on the disk; make room (df -h shows where) (/d/run/holder)'],
+  ["ENOTDIR", 'Cannot clean up after cluster "a": a part of the path is a file (/d/run/holder)'],
+] as const) {
+  test(`where no other place helps, none is asked for: ${code}`, () => {
+    const explained = explainHomeError(failure(code, "/d/run/holder"), "/d", { action: 'clean up after cluster "a"' }) as Error;
+    equal(explained.message, sentence);
+  });
+}
+
+test("a place that cannot even be looked at is told as such", () => {
+  equal(
+    (explainForeignHome(failure("ENAMETOOLONG", "/d/k8ts.json"), "/d") as Error).message,
+    "Cannot look into /d: the path, or a name in it, is too long; give a shorter one with --data-dir (/d/k8ts.json)",
+  );
+});
+
 test("another user's home is told as such", () => {
   equal(
     (explainForeignHome(failure("EACCES", "/d/k8ts.json"), "/d") as Error).message,
@@ -52,42 +72,3 @@ test("another user's home is told as such", () => {
   const other = failure("EIO");
   equal(explainForeignHome(other, "/d"), other);
 });
-
-test("a port that is taken is recognised below other errors", () => {
-  const listen = new ListenError("x", "EADDRINUSE", undefined);
-  equal(isPortTaken(new Error("outer", { cause: listen })), true);
-  equal(isPortTaken(new Error("outer", { cause: new ListenError("x", "EACCES", undefined) })), false);
-});
-
-for (const [code, sentence] of [
-  ["EACCES", "Cannot listen on [::1]:80: this user may not listen there; choose a port from 1024 on with --secure-port"],
-  ["EADDRNOTAVAIL", "Cannot listen on [::1]:80: this machine has no such address; choose another with --listen"],
-] as const) {
-  test(`${code} of a place to listen is told with the flags that were used, and with the system's words alone`, () => {
-    const root = failure(code);
-    const error = new Error("outer", { cause: new ListenError("x", code, root) });
-    const explained = explainListenError(error, { address: "::1", port: 80, addressFlag: "--listen", portFlag: "--secure-port" }) as Error;
-    equal(explained.message, sentence);
-    equal(explained.cause, root);
-  });
-}
-
-test("what is no failure to listen, or one without advice, passes", () => {
-  const place = { address: "::1", port: 80, addressFlag: "--listen", portFlag: "--listen" };
-  for (const error of [new Error("x"), new ListenError("x", "EIO", undefined)]) equal(explainListenError(error, place), error);
-});
-
-const WAY = "choose another port with --listen ADDRESS:PORT (port 0 takes any that is free)";
-for (const [title, taken, sentence] of [
-  ["nobody known", { holder: undefined }, `another program listens there; stop it, or ${WAY}`],
-  ["a process", { holder: { pid: 7, command: "nginx -g" } }, `process 7 (nginx -g) listens there; stop it, or ${WAY}`],
-  [
-    "a cluster",
-    { holder: { pid: 7, command: "node" }, cluster: { name: "second", commandArguments: " --name second" } },
-    `the cluster "second" listens there (process 7); stop it with "k8ts down --name second", or ${WAY}`,
-  ],
-] as const) {
-  test(`a port that is held by ${title} is told so`, () => {
-    equal(portTakenText({ address: "::1", port: 6443, ...taken }), `Cannot listen on [::1]:6443: ${sentence}`);
-  });
-}

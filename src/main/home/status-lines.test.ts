@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterRecord } from "./cluster-record.ts";
 import type { ClusterStatus } from "./observe-cluster.ts";
-import { statusLines } from "./status-lines.ts";
+import { statusLines, statusObject } from "./status-lines.ts";
 
 const RECORD: ClusterRecord = {
   name: "default",
@@ -73,6 +73,24 @@ test("one that was killed says so, and nothing about what does not run", () => {
       "  log:         /h/logs/k8ts.lo",
     ].map((line) => line.slice(0, 30)),
   );
+});
+
+test("one that runs and whose record is damaged has its process, and what can be done", () => {
+  const process = { pid: 42, started: "1" };
+  const status: ClusterStatus = {
+    ...{ name: "a", directory: "/h", state: "running" },
+    unrecorded: { process, damagedRecord: "/h/run/cluster.json" },
+  };
+  deepEqual(statusLines(status), [
+    'cluster "a": running',
+    "  directory:   /h",
+    "  process:     42",
+    "  record:      /h/run/cluster.json is damaged, so no more is known; k8ts down stops it, and the next k8ts up writes a new one",
+  ]);
+  deepEqual(statusObject(status), {
+    ...{ name: "a", directory: "/h", state: "running" },
+    ...{ process, damagedRecord: "/h/run/cluster.json" },
+  });
 });
 
 test("one that is stopped has only its place", () => {

@@ -5,10 +5,12 @@ import type { ApiStatus, ClusterStatus, NodeStatus } from "./observe-cluster.ts"
 const NODES_NAMED_MAX = 10;
 
 export function statusLines(status: ClusterStatus): readonly string[] {
-  const { name, directory, state, record, api } = status;
+  const { name, directory, state, record, unrecorded, api } = status;
   const rows: (readonly [string, string] | undefined)[] = [
     ["directory", directory],
     record === undefined || state === "killed" ? undefined : ["process", `${record.process.pid}, since ${record.since}`],
+    unrecorded === undefined ? undefined : ["process", String(unrecorded.process.pid)],
+    unrecorded === undefined ? undefined : ["record", damageText(unrecorded.damagedRecord)],
     record === undefined ? undefined : ["version", `k8ts ${record.version}, Kubernetes ${record.kubernetesVersion}`],
     state === "killed" || record?.server === undefined ? undefined : ["API server", `${record.server}, ${apiText(api)}`],
     ...partRows(status),
@@ -23,8 +25,12 @@ export function statusLines(status: ClusterStatus): readonly string[] {
 }
 
 /** What a program reads: everything that is known, in one object. */
-export function statusObject({ name, directory, state, record, api }: ClusterStatus): object {
-  return { name, directory, state, ...(record === undefined ? {} : { record }), ...(api === undefined ? {} : { api }) };
+export function statusObject({ name, directory, state, record, unrecorded, api }: ClusterStatus): object {
+  return { name, directory, state, ...(record === undefined ? {} : { record }), ...unrecorded, ...(api === undefined ? {} : { api }) };
+}
+
+function damageText(path: string): string {
+  return `${path} is damaged, so no more is known; k8ts down stops it, and the next k8ts up writes a new one`;
 }
 
 function line(what: string, text: string): string {

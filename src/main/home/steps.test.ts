@@ -36,6 +36,19 @@ test("a step is told when it is done, and in between if it takes long", async ()
   ]);
 });
 
+test("what is done quietly is told only while one waits for it", async () => {
+  const clock = aClock();
+  const lines: string[] = [];
+  const steps = reportSteps({ out: (line) => lines.push(line), clock });
+
+  equal(await steps.quietly("clock looked at", () => Promise.resolve(7)), 7);
+  const done = steps.quietly("record written", () => clock.sleep(4_000));
+  await clock.advance(4_000);
+
+  await done;
+  deepEqual(lines, ["  still waiting for: record written (3.0 s)"]);
+});
+
 test("a step that fails says nothing and passes its error on", async () => {
   const lines: string[] = [];
   const steps = reportSteps({ out: (line) => lines.push(line), clock: aClock() });

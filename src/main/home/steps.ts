@@ -8,12 +8,14 @@ import type { Clock } from "../../base/clock.ts";
 export interface Steps {
   /** `name` says what is the case when it is done: "store opened". */
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** The same for what is mostly done in no time: there is a line only while one waits for it, and none when it is done. */
+  quietly<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** One line between them. */
   note(line: string): void;
 }
 
 /** For whoever has nobody to tell. */
-export const silentSteps: Steps = { step: (_name, work) => work(), note: () => {} };
+export const silentSteps: Steps = { step: (_name, work) => work(), quietly: (_name, work) => work(), note: () => {} };
 
 /** As wide as the longest name of a step. */
 const NAME_WIDTH = 28;
@@ -25,21 +27,24 @@ const WONDERING_MS = 3_000;
 export function reportSteps({ out, clock }: { out(line: string): void; readonly clock: Clock }): Steps {
   return {
     note: out,
-    async step(name, work) {
-      const startMs = clock.monotonic();
-      const elapsedMs = (): number => clock.monotonic() - startMs;
-      const done = new AbortController();
-      const telling = tellWhile(name, done.signal, elapsedMs);
-      try {
-        const result = await work();
-        out(stepLine(name, elapsedMs()));
-        return result;
-      } finally {
-        done.abort();
-        await telling;
-      }
-    },
+    quietly: (name, work) => tellingWhile(name, work, () => {}),
+    step: (name, work) => tellingWhile(name, work, (durationMs) => out(stepLine(name, durationMs))),
   };
+
+  async function tellingWhile<T>(name: string, work: () => Promise<T>, onDone: (durationMs: number) => void): Promise<T> {
+    const startMs = clock.monotonic();
+    const elapsedMs = (): number => clock.monotonic() - startMs;
+    const done = new AbortController();
+    const telling = tellWhile(name, done.signal, elapsedMs);
+    try {
+      const result = await work();
+      onDone(elapsedMs());
+      return result;
+    } finally {
+      done.abort();
+      await telling;
+    }
+  }
 
   async function tellWhile(name: string, done: AbortSignal, elapsedMs: () => number): Promise<void> {
     try {

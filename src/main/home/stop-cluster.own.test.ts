@@ -2,7 +2,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -73,6 +73,14 @@ test("a start that has the home and no record yet is waited for; if it fails by 
   const held = await openHome(choice, environment);
   context.after(() => rm(held.home.runtimeDirectory, { recursive: true, force: true }));
   deepEqual(await stop(home, () => held[Symbol.asyncDispose]()), [UNDER_WAY, 'Nothing runs: cluster "a" is stopped']);
+});
+
+test("a damaged record that nobody runs is removed, and taken for nothing that runs", async (context) => {
+  const { home } = await aHome(context);
+  await writeFile(home.record, "{");
+  await markStart(home, process.pid);
+  deepEqual(await stop(home, () => unmarkStart(home)), [UNDER_WAY, 'Nothing runs: cluster "a" is stopped']);
+  equal(existsSync(home.record), false);
 });
 
 test("a start that ends before it has a record is nothing that runs", async (context) => {

@@ -2,8 +2,8 @@
  * Ends a cluster of this machine from outside, whatever state it is in: asks its process to stop, ends it if it does not, and removes what
  * is left outside of its files. Nothing to do is fine, and said; one that somebody else is stopping is waited for. The data stays.
  */
-import { fileExists, makePrivateDirectory, readWhole } from "../../host/files.ts";
-import { hasHolder } from "../../host/directory-lock.ts";
+import { makePrivateDirectory } from "../../host/files.ts";
+import { livingHolder } from "../../host/directory-lock.ts";
 import { outwaitProcess, signalProcess } from "../../host/detached-program.ts";
 import type { ProcessMark } from "../../host/process-life.ts";
 import type { Io } from "../command.ts";
@@ -11,11 +11,12 @@ import { outwaitOrphans } from "../processes/orphans.ts";
 import { STOP_REQUEST } from "../signals.ts";
 import { cleanMachine, hasRunContainers } from "./clean-machine.ts";
 import type { ClusterHome } from "./cluster-home.ts";
-import { readRecord, removeRecord, runs, type ClusterRecord } from "./cluster-record.ts";
-import { foreignRuntimeFile } from "./machine-places.ts";
+import { removeRecord } from "./cluster-record.ts";
 import { isBeingStarted, unmarkStart } from "./cluster-start.ts";
 import { reportSteps, type Steps } from "./steps.ts";
 import { LET_GO_WITHIN_MS, lockSoon } from "./lock-soon.ts";
+import { seeRunning, type Seen } from "./running-process.ts";
+import { explainHomeError } from "./start-errors.ts";
 
 /** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
 const KILLED_WITHIN_MS = 30_000;
@@ -33,25 +34,35 @@ export interface StopOptions {
   readonly isForGood?: boolean;
 }
 
-export async function stopCluster(home: ClusterHome, { timeoutMs, isForGood = false }: StopOptions, io: Io): Promise<void> {
+export async function stopCluster(home: ClusterHome, options: StopOptions, io: Io): Promise<void> {
+  try {
+    await stopAndClean(home, options, io);
+  } catch (error) {
+    throw explainHomeError(error, home.directory, { action: `clean up after cluster "${home.name}"` });
+  }
+}
+
+async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }: StopOptions, io: Io): Promise<void> {
   const steps = reportSteps(io);
-  const record = await settledRecord(home, io);
-  const wasRunning = record !== undefined && runs(record);
-  if (wasRunning) await endProcess(record, { timeoutMs }, steps, io);
+  const { record, process } = await settled(home, io);
+  if (process !== undefined)
+    await endProcess({ name: home.name, process, isStopping: record?.state === "stopping" }, { timeoutMs }, steps, io);
   // One from before there were records has no such directory.
   await makePrivateDirectory(home.runDirectory);
   const attempt = await lockSoon(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
   if (!("lock" in attempt))
     throw new Error(`Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds ${home.directory}; stop that first`);
   try {
-    if (record !== undefined) await io.clock.external(outwaitOrphans(record, io.clock));
+    // A damaged one together with a holder is a cluster that runs, which this is not.
+    if (record === undefined) await removeRecord(home.record);
+    else await io.clock.external(outwaitOrphans(record, io.clock));
     await io.clock.external(endPods(home, steps, io));
-    if (isForGood) await io.clock.external(clearForeignRuntime(home, io));
-    const removed = await io.clock.external(cleanMachine(home, io.clock));
+    const left = await io.clock.external(leaveRuntime(home, isForGood, io));
+    const removed = [...(await io.clock.external(cleanMachine(home, io.clock))), ...left];
     await removeRecord(home.record);
     await unmarkStart(home);
     if (removed.length > 0) io.out(`Removed what was left: ${removed.join(", ")}`);
-    else if (!wasRunning)
+    else if (process === undefined)
       io.out(`Nothing runs: cluster "${home.name}" is stopped${record === undefined ? "" : " (its process was killed)"}`);
   } finally {
     await attempt.lock.release();
@@ -59,16 +70,16 @@ export async function stopCluster(home: ClusterHome, { timeoutMs, isForGood = fa
 }
 
 /**
- * The record, after the one of a start that is under way has come: that has the home, or a mark, before it has a record. No event tells of
- * it. Whoever keeps the home for longer without a record is none, and is told of by who wants the lock.
+ * What is seen after the record of a start that is under way has come: that has the home, or a mark, before it has a record. No event tells
+ * of it. Whoever keeps the home for longer without a record is none, and is told of by who wants the lock.
  */
-async function settledRecord(home: ClusterHome, { clock, out }: Io): Promise<ClusterRecord | undefined> {
+async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
   const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
   for (let isTold = false; ; isTold = true) {
-    const record = await readRecord(home.record);
-    if (record !== undefined && runs(record)) return record;
-    const isUnderWay = (await isBeingStarted(home)) || hasHolder(home.runDirectory);
-    if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return record;
+    const seen = await seeRunning(home);
+    if (seen.process !== undefined) return seen;
+    const isUnderWay = (await isBeingStarted(home)) || livingHolder(home.runDirectory) !== undefined;
+    if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return seen;
     if (!isTold) out(UNDER_WAY);
     await clock.sleep(LOOK_AGAIN_MS);
   }
@@ -82,18 +93,23 @@ async function endPods(home: ClusterHome, steps: Steps, { environment, clock, lo
   await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
 }
 
-/** Its own runtime's files go with the cluster's; in another, what has ended is removed. */
-async function clearForeignRuntime(home: ClusterHome, { clock, log }: Io): Promise<void> {
-  const file = foreignRuntimeFile(home);
-  if (!(await fileExists(file))) return;
-  const endpoint = new TextDecoder().decode(await readWhole(file)).trim();
-  const { stopMachinePods } = await import("../node/stop-machine-pods.ts");
-  await stopMachinePods({ home, endpoint, clock, log, isForGood: true });
+/** Its own runtime's files go with the cluster's; in another, only what has ended stays, and also that goes with the cluster. */
+async function leaveRuntime(home: ClusterHome, isForGood: boolean, { environment, clock, log }: Io): Promise<readonly string[]> {
+  if (!(await hasRunContainers(home))) return [];
+  const { leaveForeignRuntime } = await import("../node/foreign-runtime.ts");
+  return leaveForeignRuntime({ home, environment, clock, log }, { isForGood });
 }
 
-async function endProcess(record: ClusterRecord, { timeoutMs }: StopOptions, steps: Steps, { clock, note }: Io): Promise<void> {
-  const { name, process, state } = record;
-  if (state === "stopping") steps.note(`Process ${process.pid} is being stopped already; waiting for it`);
+interface Ended {
+  readonly name: string;
+  readonly process: ProcessMark;
+  /** Somebody has asked it to. */
+  readonly isStopping: boolean;
+}
+
+async function endProcess(ended: Ended, { timeoutMs }: StopOptions, steps: Steps, { clock, note }: Io): Promise<void> {
+  const { name, process, isStopping } = ended;
+  if (isStopping) steps.note(`Process ${process.pid} is being stopped already; waiting for it`);
   await steps.step(`process ${process.pid} stopped`, async () => {
     ask(name, process);
     if (await outwaitProcess(process, { timeoutMs, clock })) return;

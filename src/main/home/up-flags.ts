@@ -27,7 +27,7 @@ export const upFlags = {
   detach: { type: "boolean", doc: "Goes on in the background, and returns when the cluster is ready. k8ts status, logs and down find it." },
   processes: {
     type: "boolean",
-    doc: "Runs API server, controllers, scheduler and kubelet in a process each; one that ends is started again. k8ts logs PART shows the log of one.",
+    doc: "Runs API server, controllers, scheduler and kubelet in a process each; one that ends is started again. k8ts logs PART shows the log of one. Not with --in-memory or --simulated-nodes; where no containers can be run it needs --containers=false, for Pods are not simulated then.",
   },
   "in-memory": { type: "boolean", doc: "Keeps nothing of the cluster's state for the next start. The same as --store memory." },
   "simulated-nodes": {
@@ -63,7 +63,7 @@ export const upFlags = {
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "The kubeconfig that gets a context for the cluster, beside what it has. Default: the first file that KUBECONFIG names, or ~/.kube/config.",
+    doc: "The kubeconfig that gets a context for the cluster, beside what it has. Default: of the files that KUBECONFIG names the first that there is, as kubectl does, or ~/.kube/config.",
   },
   "write-kubeconfig": { type: "boolean", default: true, doc: "Puts that context there; false leaves the file alone." },
   ...otherClusterFlags,

@@ -7,12 +7,15 @@ import type { Environment } from "../command.ts";
 import { chosenControllers, chosenControllersProblems, CLUSTER_CONTROLLERS } from "../controller-flags.ts";
 import { parseArguments, type Parsed } from "../flags.ts";
 import { ownAddressTypes } from "../kubelet-access.ts";
+import { fileLook, type Look } from "../look-at-files.ts";
+import { clusterLooks } from "../named-files.ts";
 import { flagWords } from "../processes/flag-words.ts";
+import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import type { StoreConfig } from "../store-config.ts";
 import type { ConfigFile, ConfigValue } from "./config-file.ts";
 import { chooseHome, type HomeChoice } from "./home-flags.ts";
 import { homePaths } from "./home-paths.ts";
-import { defaultKubeconfig } from "./kubeconfig-place.ts";
+import { kubectlFiles } from "./kubeconfig-place.ts";
 import { overlay, plain, upFlags, type UpFlagValues } from "./up-flags.ts";
 
 export interface UpOptions {
@@ -31,8 +34,8 @@ export interface UpOptions {
   readonly nodeName: string;
   /** Absent: whatever runtime is found. */
   readonly runtimeEndpoint?: string;
-  /** Where the context is put. Absent: nowhere. */
-  readonly kubeconfig?: string;
+  /** The context is put into one of these, as kubectl chooses. Empty: nowhere. */
+  readonly kubeconfigs: readonly string[];
   readonly isDetached: boolean;
   /** Absent: all in this one. */
   readonly processes?: {
@@ -45,13 +48,26 @@ export interface UpOptions {
 export type Typed = ReadonlyMap<string, ConfigValue>;
 
 export function upOptions(typed: Typed, file: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
-  const fromTyped = plain({ values: typed, shown: (name) => `--${name}` });
-  const fromFile = plain({ values: file?.values ?? new Map(), shown: (name) => `${file?.placeOf(name) ?? ""}"${name}"` });
-  const values = withDefaults(overlay(fromFile.values, fromTyped.values));
+  const { values, fromTyped, fromFile } = merged(typed, file);
   const isListen = typed.has("listen") || file?.values.has("listen") === true;
   const combined = combine(values, environment, { isListen });
   const problems = [...fromTyped.problems, ...(file?.problems ?? []), ...fromFile.problems, ...(combined.ok ? [] : combined.problems)];
   return combined.ok && problems.length === 0 ? combined : { ok: false, problems };
+}
+
+function merged(typed: Typed, file: ConfigFile | undefined) {
+  const fromTyped = plain({ values: typed, shown: (name) => `--${name}` });
+  const fromFile = plain({ values: file?.values ?? new Map(), shown: (name) => `${file?.placeOf(name) ?? ""}"${name}"` });
+  return { values: withDefaults(overlay(fromFile.values, fromTyped.values)), fromTyped, fromFile };
+}
+
+/** At every file that is named, by what was typed or in the file, whatever else is wrong. */
+export function upLooks(typed: Typed, file: ConfigFile | undefined): readonly Look[] {
+  const { values } = merged(typed, file);
+  return [
+    ...fileLook(values["scheduler-config"], (path) => readSchedulerConfig(path, SCHEDULER_CONFIG_FLAG)),
+    ...clusterLooks({ ...values, "data-dir": undefined, kubeconfig: undefined }),
+  ];
 }
 
 function withDefaults(given: ReadonlyMap<string, ConfigValue>): UpFlagValues {
@@ -81,7 +97,6 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
   ];
   if (!home.ok || !parsed.ok || problems.length > 0) return { ok: false, problems };
   const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint } = values;
-  const kubeconfig = values["write-kubeconfig"] ? (namedKubeconfig(values.kubeconfig) ?? defaultKubeconfig(environment)) : undefined;
   return {
     ok: true,
     options: {
@@ -93,17 +108,18 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       runsContainers: values.containers,
       nodeName: values["node-name"] ?? machineName().toLowerCase(),
       isDetached: values.detach,
+      kubeconfigs: chosenKubeconfigs(values, environment),
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
       ...(values.processes ? { processes: { apiServerWords: apiServerWords(clusterValues) } } : {}),
     },
   };
 }
 
-/** Whoever takes the context out again may stand in another directory. */
-function namedKubeconfig(given: string | undefined): string | undefined {
-  return given === undefined ? undefined : absolutePath(given);
+function chosenKubeconfigs({ kubeconfig, "write-kubeconfig": isWritten }: UpFlagValues, environment: Environment): readonly string[] {
+  if (!isWritten) return [];
+  // Whoever takes the context out again may stand in another directory.
+  return kubeconfig === undefined ? kubectlFiles(environment) : [absolutePath(kubeconfig)];
 }
 
 function processProblems({ processes, store, "simulated-nodes": simulatedNodes }: UpFlagValues): readonly string[] {

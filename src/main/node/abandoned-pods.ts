@@ -6,14 +6,16 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { fileExists, readWhole } from "../../host/files.ts";
+import { fileExists } from "../../host/files.ts";
 import { leftovers } from "../../kubelet/machine/containerd/leftovers.ts";
 import { containerdFiles, startOwnContainerd } from "../../kubelet/machine/containerd/own-containerd.ts";
 import type { Environment } from "../command.ts";
 import { removeContainers } from "../home/clean-machine.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { foreignRuntimeFile, machinePlaces } from "../home/machine-places.ts";
+import { machinePlaces } from "../home/machine-places.ts";
 import type { Steps } from "../home/steps.ts";
+import { foreignRuntime } from "./foreign-runtime.ts";
+import { removeForeignConfiguration } from "./machine-network.ts";
 import { ownContainerd } from "./prepare-machine.ts";
 import { countRunningPods, stopMachinePods } from "./stop-machine-pods.ts";
 
@@ -31,6 +33,7 @@ export interface AbandonedPodsOptions {
 export async function stopPodsOfOthers(options: AbandonedPodsOptions): Promise<void> {
   const { home, keep, steps, clock, log } = options;
   await stopAbandonedPods(options);
+  if ((await foreignRuntime(home)) !== keep) await removeForeignConfiguration(home);
   if (keep !== undefined) return;
   try {
     const removed = await removeContainers(home, clock);
@@ -44,7 +47,7 @@ export async function stopPodsOfOthers(options: AbandonedPodsOptions): Promise<v
 /** Never rejects: what cannot be ended in good order is told, and ended otherwise by who cleans up. */
 export async function stopAbandonedPods(options: AbandonedPodsOptions): Promise<void> {
   const { home, keep, steps, clock } = options;
-  const foreign = await textOf(foreignRuntimeFile(home));
+  const foreign = await foreignRuntime(home);
   if (foreign !== undefined && foreign !== keep) await stopIn(foreign, options);
   const { socket, stateDirectory } = containerdFiles(machinePlaces(home, clock));
   // Gone after every stop in good order.
@@ -77,9 +80,4 @@ async function hasProcesses({ home, clock }: AbandonedPodsOptions): Promise<bool
     (found) => found.some(({ is }) => is === "process"),
     () => false, // Whoever may not look has not started any.
   );
-}
-
-/** Undefined if there is no such file. */
-async function textOf(path: string): Promise<string | undefined> {
-  return (await fileExists(path)) ? new TextDecoder().decode(await readWhole(path)).trim() : undefined;
 }

@@ -9,14 +9,15 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ConnectionConfig } from "../../client/https/connection-config.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
-import { joinPath, fileExists } from "../../host/files.ts";
+import { joinPath } from "../../host/files.ts";
 import { namesIn } from "../../host/shared-directory.ts";
 import { reachableAddress } from "../../host/network-address.ts";
 import { absolutePath, machineName } from "../../host/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { RUNTIME_SOCKETS } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
-import { askVersion, socketOf } from "../../kubelet/machine/containerd/runtime-version.ts";
+import { askVersion, RuntimeTooOldError, socketOf } from "../../kubelet/machine/containerd/runtime-version.ts";
+import { socketState, socketTrouble } from "../../kubelet/machine/containerd/socket-trouble.ts";
 import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import { bridgeName, prepareNetwork } from "../../kubelet/machine/network/bridge-network.ts";
 import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
@@ -127,7 +128,9 @@ export interface KubeletRuntime {
 export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock): Promise<KubeletRuntime> {
   const given = values["container-runtime-endpoint"];
   if (given !== undefined) return ask(given, clock);
-  for (const socket of RUNTIME_SOCKETS) if (await fileExists(socket)) return ask(`unix://${socket}`, clock);
+  const states = await Promise.all(RUNTIME_SOCKETS.map(socketState));
+  const found = [states.indexOf("usable"), states.indexOf("forbidden")].map((index) => RUNTIME_SOCKETS[index]);
+  for (const socket of found) if (socket !== undefined) return ask(`unix://${socket}`, clock);
   throw new Error(
     `Cannot run containers: there is no container runtime at ${RUNTIME_SOCKETS.join(", ")}; ` +
       "start one, or say where it listens with --container-runtime-endpoint",
@@ -139,11 +142,9 @@ async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
   try {
     return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock })) };
   } catch (error) {
-    const why = (await fileExists(socket)) ? (error as Error).message : "there is no such socket";
-    throw new Error(
-      `Cannot use the container runtime at ${endpoint}: ${why}; start it, or give another with --container-runtime-endpoint`,
-      { cause: error },
-    );
+    if (error instanceof RuntimeTooOldError) throw error;
+    const trouble = await socketTrouble(socket, { another: "give another with --container-runtime-endpoint" });
+    throw new Error(`Cannot use the container runtime at ${endpoint}: ${trouble}`, { cause: error });
   }
 }
 

@@ -6,25 +6,24 @@
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
-import { joinPath, makePrivateDirectory } from "../../host/files.ts";
-import { writePrivateText } from "../../host/private-files.ts";
 import { reachableAddress } from "../../host/network-address.ts";
-import { chooseRuntime, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
+import { chooseRuntime, RUNTIME_SOCKETS, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { ContainerdKeeper } from "../../kubelet/machine/containerd/containerd-keeper.ts";
-import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
 import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
-import { prepareNetwork, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
-import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
 import type { Environment } from "../command.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { foreignRuntimeFile, machinePlaces } from "../home/machine-places.ts";
+import { machinePlaces } from "../home/machine-places.ts";
 import type { Steps } from "../home/steps.ts";
+import { rememberRuntime } from "./foreign-runtime.ts";
+import { startNetwork, takenBy, takenError } from "./machine-network.ts";
 
 export interface MachineOptions {
   readonly home: HeldHome["home"];
   readonly nodeName: string;
   readonly runtimeEndpoint?: string;
+  /** Where runtimes of the machine listen, best first. Default: where they do by themselves. */
+  readonly sockets?: readonly string[];
   readonly environment: Environment;
   readonly steps: Steps;
   readonly clock: Clock;
@@ -33,12 +32,19 @@ export interface MachineOptions {
 
 export type FoundRuntime = Extract<RuntimeChoice, { readonly is: "there" }>;
 
-/** What runs containers here; none, with a reason, if nothing can. */
-export function findRuntime({ home, runtimeEndpoint, environment, clock, log }: MachineOptions): Promise<RuntimeChoice> {
-  return chooseRuntime({
-    ...ownContainerd({ home, environment, clock, log }),
-    ...(runtimeEndpoint === undefined ? {} : { endpoint: runtimeEndpoint }),
-  });
+/**
+ * What runs containers here; none, with a reason, if nothing can. One of the machine's that has another cluster's network is passed over,
+ * and refused if it was asked for.
+ */
+export async function findRuntime(options: MachineOptions): Promise<RuntimeChoice> {
+  const { runtimeEndpoint: asked, steps, sockets = RUNTIME_SOCKETS } = options;
+  const choice = await chooseRuntime({ ...ownContainerd(options), sockets, ...(asked === undefined ? {} : { endpoint: asked }) });
+  if (choice.is === "none" || choice.isOwn) return choice;
+  const taken = await takenBy(choice.endpoint, options);
+  if (taken === undefined) return choice;
+  if (asked !== undefined) throw takenError(choice.endpoint, taken);
+  steps.note(`  the container runtime at ${choice.endpoint} is not used: it has ${taken.has}`);
+  return findRuntime({ ...options, sockets: sockets.filter((socket) => `unix://${socket}` !== choice.endpoint) });
 }
 
 /** How the cluster's own is started, or found again. */
@@ -76,30 +82,4 @@ export async function prepareMachine(choice: FoundRuntime, options: MachineOptio
     ...(podCidr === undefined ? {} : { podCidr }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
-}
-
-/** What ended stays in the runtime when the cluster stops: whoever deletes the cluster has to find it. */
-async function rememberRuntime(home: MachineOptions["home"], endpoint: string): Promise<void> {
-  await makePrivateDirectory(home.kubeletDirectory);
-  await writePrivateText(foreignRuntimeFile(home), `${endpoint}\n`);
-}
-
-interface Network {
-  /** Absent: the runtime has a network of somebody else's. */
-  readonly podCidr?: string;
-  readonly gateway?: string;
-  remove(): Promise<void>;
-}
-
-/** Our own containerd has the network that we make; another one keeps the one it has, and gets ours if it has none. */
-async function startNetwork({ endpoint, isOwn }: FoundRuntime, { home, clock }: MachineOptions): Promise<Network> {
-  const places = machinePlaces(home, clock);
-  const { networkTrouble, cniConfigDirectory } = isOwn
-    ? { networkTrouble: "", cniConfigDirectory: undefined }
-    : await askSettings(endpoint, clock);
-  if (networkTrouble === undefined) return { remove: () => Promise.resolve() };
-  const configDirectory = cniConfigDirectory ?? places.cniConfigDirectory;
-  const { podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: places.bridge });
-  await prepareNetwork({ ...places, configDirectory, podCidr });
-  return { podCidr, gateway, remove: () => removeNetwork({ ...places, configDirectory }) };
 }

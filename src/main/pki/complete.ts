@@ -39,6 +39,15 @@ export class PkiError extends Error {
   }
 }
 
+/** As `work`, but what it finds wrong with a file is told with where that is. */
+export function namingFiles<T>(pathOf: (file: string) => string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof PkiError ? new Error(`Cannot use ${pathOf(error.file)}: ${error.message}`, { cause: error }) : error;
+  }
+}
+
 /** All names of files that belong here, in the order of writing: a certificate that has appeared has its key beside it. */
 export const FILE_NAMES: readonly string[] = [
   ...[...Object.keys(AUTHORITIES), ...LEAF_NAMES].flatMap((name) => [`${name}.key`, `${name}.crt`]),
@@ -56,13 +65,14 @@ export function missingFiles(files: PkiFiles, options: CompleteOptions): PkiFile
   return { ...made, ...serviceAccountFiles(files, options) };
 }
 
-type Authorities = (name: AuthorityName, forLeaf: string) => SigningAuthority;
+/** `what` is to be signed: "admin.crt". */
+type Authorities = (name: AuthorityName, what: string) => SigningAuthority;
 
 /** Read when one is needed, and then once. */
 function signingAuthorities(files: PkiFiles, maker: CertificateMaker): Authorities {
   const known = new Map<AuthorityName, SigningAuthority>();
-  return (name, forLeaf) => {
-    const authority = known.get(name) ?? signingAuthority(name, forLeaf, files, maker);
+  return (name, what) => {
+    const authority = known.get(name) ?? signingAuthority(name, what, files, maker);
     known.set(name, authority);
     return authority;
   };
@@ -105,7 +115,7 @@ function leafFiles(name: LeafName, files: PkiFiles, authorities: Authorities, op
   const present = firstCertificate(files[`${name}.crt`]);
   if (present !== undefined && isGoodLeaf(name, present, files, { ...options, servingNames: wanted })) return {};
   const names = [...new Set([...wanted, ...(purpose === "server" ? otherNames(present) : [])])];
-  const made = makeLeaf({ subject, purpose, names }, authorities(authority, name), options.maker, options.nowMs);
+  const made = makeLeaf({ subject, purpose, names }, authorities(authority, `${name}.crt`), options.maker, options.nowMs);
   return { [`${name}.key`]: made.key, [`${name}.crt`]: made.certificate };
 }
 
@@ -144,9 +154,9 @@ function isSame(left: Uint8Array, right: Uint8Array): boolean {
 }
 
 /** Throws PkiError if nothing can be signed for want of the key. */
-export function signingAuthority(name: AuthorityName, forLeaf: string, files: PkiFiles, maker: CertificateMaker): SigningAuthority {
+export function signingAuthority(name: AuthorityName, what: string, files: PkiFiles, maker: CertificateMaker): SigningAuthority {
   const [certificate, key] = [firstCertificate(files[`${name}.crt`]), files[`${name}.key`]];
-  if (certificate === undefined || key === undefined) throw lostKey(name, `is to sign ${forLeaf}.crt`);
+  if (certificate === undefined || key === undefined) throw lostKey(name, `is to sign ${what}`);
   const signer = readKey(`${name}.key`, key, maker);
   if (isSame(signer.publicKey, certificate.publicKeyInfo)) return { certificate, signer };
   throw new PkiError(

@@ -1,8 +1,8 @@
 /** Certificates and keys that somebody has given us in files. What cannot be used is said in one sentence, with the file and the flag. */
-import { readFile } from "node:fs/promises";
 import { parsePemCertificates } from "../../api/machinery/x509/certificate.ts";
 import type { Signer, Verifier } from "../../base/signing.ts";
 import { keyProblem, signerFromPem, verifiersFromPem } from "../../host/keys.ts";
+import { readGiven, usable } from "../given-file.ts";
 import type { CertificateWithKey } from "./certificates.ts";
 
 interface GivenPair {
@@ -10,21 +10,21 @@ interface GivenPair {
   readonly key: string;
 }
 
-/** --tls-cert-file and --tls-private-key-file. */
+export const SERVING_FLAGS: GivenPair = { certificate: "--tls-cert-file", key: "--tls-private-key-file" };
+export const KUBELET_CLIENT_FLAGS: GivenPair = { certificate: "--kubelet-client-certificate", key: "--kubelet-client-key" };
+export const SIGNING_FLAGS: GivenPair = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };
+
 export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> {
-  return readPair(files, { certificate: "--tls-cert-file", key: "--tls-private-key-file" });
+  return readPair(files, SERVING_FLAGS);
 }
 
-/** --kubelet-client-certificate and --kubelet-client-key. */
 export function readKubeletClientFiles(files: GivenPair): Promise<CertificateWithKey> {
-  return readPair(files, { certificate: "--kubelet-client-certificate", key: "--kubelet-client-key" });
+  return readPair(files, KUBELET_CLIENT_FLAGS);
 }
 
-/** --cluster-signing-cert-file and --cluster-signing-key-file. */
 export async function readSigningFiles(files: GivenPair): Promise<{ readonly certificate: string; readonly signer: Signer }> {
-  const flags = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };
-  const { certificate, key } = await readPair(files, flags);
-  return { certificate, signer: usable(files.key, flags.key, () => signerFromPem(key)) };
+  const { certificate, key } = await readPair(files, SIGNING_FLAGS);
+  return { certificate, signer: usable(files.key, SIGNING_FLAGS.key, () => signerFromPem(key)) };
 }
 
 async function readPair(files: GivenPair, flags: GivenPair): Promise<CertificateWithKey> {
@@ -71,22 +71,4 @@ export async function readVerifyingKeys(paths: readonly string[]): Promise<reado
     }),
   );
   return files.flat();
-}
-
-export function usable<T>(path: string, flag: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give another with ${flag}`, { cause: error });
-  }
-}
-
-export async function readGiven(path: string, flag: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const why = isMissing ? "there is no such file" : (error as Error).message;
-    throw new Error(`Cannot read ${path}: ${why}; give a file that this user can read with ${flag}`, { cause: error });
-  }
 }

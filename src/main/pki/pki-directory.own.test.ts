@@ -1,4 +1,4 @@
-import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
+import { deepEqual, equal, notEqual, rejects, throws } from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +26,51 @@ function open(directory: string, servingNames: readonly string[] = ["localhost"]
 function allOf(pki: Pki) {
   return [pki.authority, pki.frontProxyAuthority, pki.serviceAccounts.keyId, ...LEAF_NAMES.map((name) => pki.pair(name))];
 }
+
+const DAMAGES: readonly { readonly what: string; readonly damaged: (text: string) => string }[] = [
+  { what: "empty", damaged: () => "" },
+  { what: "half", damaged: (text) => text.slice(0, text.length / 2) },
+  { what: "garbage", damaged: () => "garbage" },
+];
+
+/** All that is done with the files of a cluster, now and when everything has to be signed anew. */
+async function useAll(directory: string): Promise<void> {
+  const pki = await open(directory);
+  void pki.certificateSigning;
+  pki.makeNodeCertificate("a", NOW);
+  await pki.renew(NOW + 340 * DAY_MS);
+}
+
+/** Nobody but a person can make these anew. */
+const IRREPLACEABLE = ["ca.key", "front-proxy-ca.key", "sa.key"];
+
+for (const file of FILE_NAMES) {
+  test(`${file} is made anew or named, however it is damaged`, async () => {
+    await using directory = await temporaryDirectory();
+    await open(directory.path);
+    const path = join(directory.path, file);
+    const whole = await readFile(path, "utf8");
+    for (const { what, damaged } of DAMAGES) {
+      await writeFile(path, damaged(whole));
+      const problem = await useAll(directory.path).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      equal(problem?.startsWith(`Cannot use ${path}: `) ?? false, IRREPLACEABLE.includes(file), `${what}: ${problem}`);
+      equal(problem !== undefined, IRREPLACEABLE.includes(file), `${what}: ${problem}`);
+    }
+  });
+}
+
+test("a key that can sign nothing is named at its first use, also if all certificates are good", async () => {
+  await using directory = await temporaryDirectory();
+  await open(directory.path);
+  const path = join(directory.path, "ca.key");
+  await writeFile(path, "garbage");
+  const pki = await open(directory.path);
+  const sentence = `Cannot use ${path}: it holds no private key in PEM form, or one with a password; put the right key there, or remove the file and what belongs to it`;
+  for (const use of [() => pki.certificateSigning, () => pki.makeNodeCertificate("a", NOW)]) throws(use, { message: sentence });
+});
 
 test("files are readable by their owner only, and the next start uses them", async () => {
   await using directory = await temporaryDirectory();

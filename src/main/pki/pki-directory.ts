@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import { lockDirectory, type DirectoryLock, type LockAttempt } from "../../host/directory-lock.ts";
 import { isDiskFull, joinPath, makePrivateDirectory, removeFile } from "../../host/files.ts";
 import { keepPrivate, writePrivateText } from "../../host/private-files.ts";
-import { FILE_NAMES, PkiError, type PkiFiles } from "./complete.ts";
+import { FILE_NAMES, namingFiles, PkiError, type PkiFiles } from "./complete.ts";
 import type { PkiPlace } from "./pki.ts";
 
 /** How often a lock is tried that another has: no event tells when it is let go, and it is held for as long as a few files take. */
@@ -20,6 +20,7 @@ const LOCK_WAIT_MS = 10_000;
 export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
   return {
     isShared: true,
+    pathOf: (file) => joinPath(directory, file),
     async complete(missing) {
       const present = await clock.external(readFiles(directory));
       await clock.external(keepFilesPrivate(directory, present));
@@ -46,7 +47,10 @@ function isAnyMissing(files: PkiFiles, missing: (files: PkiFiles) => PkiFiles): 
 
 async function writeMissing(directory: string, missing: (files: PkiFiles) => PkiFiles): Promise<PkiFiles> {
   const present = await readFiles(directory);
-  const made = missingIn(directory, present, missing);
+  const made = namingFiles(
+    (file) => joinPath(directory, file),
+    () => missing(present),
+  );
   await inDirectory(directory, async () => {
     await removePartial(directory);
     for (const name of FILE_NAMES) {
@@ -55,16 +59,6 @@ async function writeMissing(directory: string, missing: (files: PkiFiles) => Pki
     }
   });
   return { ...present, ...made };
-}
-
-function missingIn(directory: string, files: PkiFiles, missing: (files: PkiFiles) => PkiFiles): PkiFiles {
-  try {
-    return missing(files);
-  } catch (error) {
-    throw error instanceof PkiError
-      ? new Error(`Cannot use ${joinPath(directory, error.file)}: ${error.message}`, { cause: error })
-      : error;
-  }
 }
 
 async function lockOf(directory: string, clock: Clock): Promise<DirectoryLock> {

@@ -13,14 +13,17 @@ import {
   type CertificateMaker,
   type CertificateWithKey,
   type LeafRequest,
+  type SigningAuthority,
 } from "./certificates.ts";
-import { missingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
+import { missingFiles, namingFiles, RENEW_BEFORE_MS, signingAuthority, type PkiFiles } from "./complete.ts";
 import type { LeafName } from "./leaves.ts";
 
 /** Where the files are. */
 export interface PkiPlace {
   /** Whether others may change them. */
   readonly isShared: boolean;
+  /** Where a person finds the file of this name. */
+  pathOf(file: string): string;
   /** Writes what `missing` finds missing, after all that others have written; gives all files. Rejects with one sentence. */
   complete(missing: (files: PkiFiles) => PkiFiles): Promise<PkiFiles>;
 }
@@ -83,14 +86,20 @@ export class Pki {
   #makeOfNode(nodeName: string, request: Omit<LeafRequest, "subject">, nowMs: number): CertificateWithKey {
     const { maker } = this.#options;
     const { name: commonName, groups: organizations } = nodeIdentity(nodeName);
-    const authority = signingAuthority("ca", `the certificate of node ${nodeName}`, this.#files, maker);
+    const authority = this.#signing(`the certificate of node ${nodeName}`);
     return makeLeaf({ ...request, subject: { commonName, organizations } }, authority, maker, nowMs);
   }
 
-  /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws PkiError. */
+  /** Throws one sentence, with the file, if nothing can be signed. */
+  #signing(what: string): SigningAuthority {
+    const { place, maker } = this.#options;
+    return namingFiles(place.pathOf, () => signingAuthority("ca", what, this.#files, maker));
+  }
+
+  /** The cluster's authority and its key, for signing what clients ask for; undefined if the key is kept elsewhere. Throws one sentence. */
   get certificateSigning(): { readonly certificate: string; readonly signer: Signer } | undefined {
     if (this.#files["ca.key"] === undefined) return undefined;
-    const { signer } = signingAuthority("ca", "certificates that clients ask for", this.#files, this.#options.maker);
+    const { signer } = this.#signing("certificates that clients ask for");
     const currentAuthority = () => this.authority;
     return {
       /** It may be renewed; its key stays. */
@@ -127,6 +136,7 @@ export function memoryPlace(start: PkiFiles = {}): PkiPlace {
   let files = start;
   return {
     isShared: false,
+    pathOf: (file) => file,
     complete(missing) {
       files = { ...files, ...missing(files) };
       return Promise.resolve(files);

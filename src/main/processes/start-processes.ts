@@ -18,7 +18,7 @@ import { describeStore } from "../cluster-parts.ts";
 import { partLog } from "../home/home-paths.ts";
 import { stopOldPods, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
 import type { UpOptions } from "../home/up-options.ts";
-import { readSchedulerConfig } from "../scheduler-config.ts";
+import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import { findRuntime, prepareMachine, type FoundRuntime } from "../node/prepare-machine.ts";
 import { stopMachinePods } from "../node/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../node/stop-pods-order.ts";
@@ -46,8 +46,7 @@ export async function startProcesses(
   };
   const supervise = async (step: string, part: Omit<SupervisedPartOptions, keyof typeof common> & Partial<typeof common>) =>
     starting.use(await steps.step(step, () => clock.external(SupervisedPart.start({ ...common, ...part }))));
-  // What is wrong with it is told before anything runs.
-  const { profiles } = await clock.external(readSchedulerConfig(options.scheduler));
+  const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
   const runtime = await runtimeOf(options, context);
   // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
   if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);

@@ -102,3 +102,15 @@ test("any text comes back as that text", () => {
     { seed: testSeed(), numRuns: rounds({ quick: 200, full: 5_000 }) },
   );
 });
+
+test("lists of maps can be put in, and all of an entry be read, every scalar as text", () => {
+  const draft = new YamlDraft(CONFIG);
+  draft.putNamed("clusters", "c", "cluster", { server: "https://c", extensions: [{ name: "x", extension: { number: "07" } }] });
+  const again = new YamlDraft(draft.toString());
+  deepEqual(again.namedValue("clusters", "c", "cluster"), {
+    server: "https://c",
+    extensions: [{ name: "x", extension: { number: "07" } }],
+  });
+  deepEqual(again.named("clusters", "c", "cluster"), { server: "https://c" });
+  equal(again.namedValue("clusters", "none", "cluster"), undefined);
+});

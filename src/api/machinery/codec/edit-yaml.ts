@@ -6,9 +6,9 @@
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from "yaml";
 import { isPlainText, YamlError } from "./yaml-scalar.ts";
 
-/** What can be put in: texts, and maps of them. */
+/** What can be put in: texts, maps of them, and lists of such maps. */
 export interface TextMap {
-  readonly [name: string]: string | TextMap;
+  readonly [name: string]: string | TextMap | readonly TextMap[];
 }
 
 export class YamlDraft {
@@ -60,6 +60,12 @@ export class YamlDraft {
         return member === undefined || text === undefined ? [] : [[member, text]];
       }),
     );
+  }
+
+  /** All that the entry of this name has under `inner`, as plain values in which every scalar is text. */
+  namedValue(list: string, name: string, inner: string): unknown {
+    const found = this.#entry(list, name)?.get(inner, true);
+    return isMap(found) ? found.toJS(this.#document) : undefined;
   }
 
   /** Sets what the entry of this name has under `inner`; the entry is made if there is none. `keep`: members of the old one that stay. */

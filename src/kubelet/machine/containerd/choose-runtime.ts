@@ -4,11 +4,11 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { fileExists } from "../../../host/files.ts";
 import { findProgram } from "../../../host/find-program.ts";
 import { isRoot } from "../../../host/process-table.ts";
 import { findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
 import { askVersion, RuntimeTooOldError, socketOf, type RuntimeVersion } from "./runtime-version.ts";
+import { forbiddenText, socketState, socketTrouble } from "./socket-trouble.ts";
 
 export interface RuntimeChoiceOptions extends OwnContainerdOptions {
   /** What the person asked for; then it is this one or an error. */
@@ -39,13 +39,18 @@ export async function chooseRuntime(options: RuntimeChoiceOptions): Promise<Runt
   // What a killed run left is taken up again before all others: its Pods are in it.
   if (await findOwnContainerd(options)) return own(options);
   const reasons: string[] = [];
-  for (const socket of options.sockets ?? RUNTIME_SOCKETS) {
+  const sockets = options.sockets ?? RUNTIME_SOCKETS;
+  const states = await Promise.all(sockets.map(socketState));
+  const forbidden = sockets.find((_socket, index) => states[index] === "forbidden");
+  for (const socket of sockets.filter((_socket, index) => states[index] === "usable")) {
     const found = await look(socket, options.clock);
     if (typeof found === "object") return { is: "there", endpoint: `unix://${socket}`, isOwn: false, wasAdopted: false, ...found };
     if (found !== undefined) reasons.push(found);
   }
   const hindrance = hindranceOf(options);
-  if (hindrance !== undefined) return { is: "none", why: [...reasons, hindrance].join("; ") };
+  // Whoever is let use that one needs none of their own.
+  const advice = forbidden === undefined ? hindrance : forbiddenText(forbidden);
+  if (hindrance !== undefined) return { is: "none", why: [...reasons, advice].join("; ") };
   return startOrSayWhy(options, options.log);
 }
 
@@ -56,19 +61,18 @@ async function asked(endpoint: string, { clock }: RuntimeChoiceOptions): Promise
     return { is: "there", endpoint: `unix://${socket}`, isOwn: false, wasAdopted: false, ...version };
   } catch (error) {
     if (error instanceof RuntimeTooOldError) throw error;
-    const missing = (await fileExists(socket)) ? "nothing answers there" : "there is no such socket";
-    throw new Error(`Cannot use the container runtime at ${endpoint}: ${missing}; start it, or give another endpoint`, { cause: error });
+    const trouble = await socketTrouble(socket, { another: "give another endpoint" });
+    throw new Error(`Cannot use the container runtime at ${endpoint}: ${trouble}`, { cause: error });
   }
 }
 
 /** What answers; why one that is there cannot be used; undefined if there is nothing to say about it. */
 async function look(socket: string, clock: Clock): Promise<RuntimeVersion | string | undefined> {
-  if (!(await fileExists(socket))) return undefined;
   try {
     return await askVersion(socket, { clock });
   } catch (error) {
     if (error instanceof RuntimeTooOldError) return error.message;
-    return isRoot() ? undefined : `${socket} is there but does not answer this user`;
+    return isRoot() ? undefined : `${socket} is there but does not answer`;
   }
 }
 

@@ -167,11 +167,20 @@ async function ownCgroups(places: ClusterPlaces, bundles: readonly Bundle[]): Pr
   return (await Promise.all(groupsOf(places, bundles).map(cgroupDirectories))).flat();
 }
 
-/** Each names the namespace that it was for, which is in our directory. */
-async function ownResults({ runDirectory }: ClusterPlaces): Promise<readonly string[]> {
-  const paths = (await namesIn(CNI_RESULTS)).map((name) => joinPath(CNI_RESULTS, name));
-  const isOwn = await fewAtATime(paths, async (path) => (await textOf(path)).includes(`"${runDirectory}/`));
-  return paths.filter((_, index) => isOwn[index]);
+/**
+ * Each names the namespace that it was for, which is in our directory. Those of a runtime that is not our own are called by the network, by
+ * the Pod's sandbox and by the link; the loopback's have another network's name.
+ */
+async function ownResults({ runDirectory, bridge }: ClusterPlaces): Promise<readonly string[]> {
+  const names = await namesIn(CNI_RESULTS);
+  const sandboxes = names.flatMap((name) => (name.startsWith(`${bridge}-`) ? [name.slice(bridge.length + 1).split("-")[0] ?? ""] : []));
+  const isOwn = await Promise.all(
+    names.map(
+      async (name) =>
+        sandboxes.some((id) => name.includes(`-${id}-`)) || (await textOf(joinPath(CNI_RESULTS, name))).includes(`"${runDirectory}/`),
+    ),
+  );
+  return names.filter((_, index) => isOwn[index]).map((name) => joinPath(CNI_RESULTS, name));
 }
 
 /** "" if there is no such file. */

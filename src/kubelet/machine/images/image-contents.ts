@@ -31,6 +31,8 @@ export interface FoundImage {
   /** Whole; none if the tar does not say. */
   readonly names: readonly string[];
   readonly manifest: ManifestSource;
+  /** Of the list of manifests for several processors from which this one was taken: the image may be called by its digest, too. */
+  readonly listDigest?: string;
   readonly config: string;
   readonly layers: readonly string[];
 }
@@ -86,6 +88,7 @@ function ociImage(descriptor: OciDescriptor, found: Found): readonly FoundImage[
     {
       names: namesOf(descriptor, config.digest, found.docker),
       manifest: { is: "present", target: { mediaType: target.mediaType, digest: target.digest, size: target.size } },
+      ...(target.digest === descriptor.digest ? {} : { listDigest: descriptor.digest }),
       config: config.digest,
       layers: layers.map(({ digest }) => digest),
     },

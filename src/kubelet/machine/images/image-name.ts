@@ -16,3 +16,18 @@ export function wholeImageName(name: string): string {
 function hasTag(path: string): boolean {
   return path.includes("@") || path.slice(path.lastIndexOf("/")).includes(":");
 }
+
+export interface ImageDigests {
+  /** Of its manifest. */
+  readonly own: string;
+  /** Of the list of manifests that it was taken from, if it was: whoever deploys for several processors names that. */
+  readonly list?: string | undefined;
+}
+
+/** Why an image with these digests cannot be called so; undefined if it can: the name has no digest, or one of the image's. */
+export function digestProblem(name: string, { own, list }: ImageDigests): string | undefined {
+  const at = name.indexOf("@");
+  if (at < 0 || [own, list].includes(name.slice(at + 1))) return undefined;
+  const plain = name.slice(0, at);
+  return `Cannot call the image "${name}": its digest is ${own}; give "${plain}@${own}" or a tag with --image-name`;
+}

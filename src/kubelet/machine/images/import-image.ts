@@ -16,7 +16,7 @@ import { lookAt } from "./compression.ts";
 import { CRI_IMAGES, IMAGE_STATUS_REQUEST, IMAGE_STATUS_RESPONSE } from "./containerd-messages.ts";
 import { ContentStore, type Descriptor } from "./content-store.ts";
 import { imagesIn, NotAnImageError, type BlobFacts, type FoundImage, type TarContents } from "./image-contents.ts";
-import { wholeImageName } from "./image-name.ts";
+import { digestProblem, wholeImageName, type ImageDigests } from "./image-name.ts";
 import { digestOf, hexOf, OCI_MANIFEST } from "./oci-image.ts";
 import { readTar, TarError, type TarPart } from "./tar-reader.ts";
 import { joined } from "./tar-writer.ts";
@@ -81,10 +81,15 @@ async function openStore(channel: GrpcChannel, { clock, endpoint }: ImportOption
 async function importInto(store: ContentStore, options: ImportOptions): Promise<readonly ImportedImage[]> {
   const contents = await takeIn(store, options);
   const images = imagesIn(contents, { architecture: machineFacts().architecture });
-  const named = images.map((image) => ({ image, names: namesFor(image, images.length, options.name) }));
-  const imported: ImportedImage[] = [];
-  for (const { image, names } of named) {
+  const named: NamedImage[] = [];
+  for (const image of images) {
+    const names = namesFor(image, images.length, options.name);
     const target = await manifestOf(image, store);
+    for (const name of names) checkDigest(name, { own: target.digest, list: image.listDigest });
+    named.push({ image, names, target });
+  }
+  const imported: ImportedImage[] = [];
+  for (const { image, names, target } of named) {
     const layers = image.layers.map((digest, index) => [`l.${index}`, digest] as const);
     await store.refer(target.digest, { config: image.config, ...Object.fromEntries(layers) });
     for (const name of names) {
@@ -93,6 +98,18 @@ async function importInto(store: ContentStore, options: ImportOptions): Promise<
     }
   }
   return imported;
+}
+
+interface NamedImage {
+  readonly image: FoundImage;
+  readonly names: readonly string[];
+  readonly target: Descriptor;
+}
+
+/** A name with a digest promises what is behind it: a wrong one would be shown as that of what runs. */
+function checkDigest(name: string, digests: ImageDigests): void {
+  const problem = digestProblem(name, digests);
+  if (problem !== undefined) throw new NotAnImageError(problem);
 }
 
 function namesFor({ names }: FoundImage, images: number, given: string | undefined): readonly string[] {

@@ -24,6 +24,13 @@ export function bridgeName(cluster: { readonly name: string; readonly directory:
   return `${BRIDGE_PREFIX}${readable}-${hexOf(hash.digest()).slice(0, BRIDGE_HASH_CHARACTERS)}`;
 }
 
+/** Whether it is made as bridgeName makes them. */
+export function isBridgeName(name: string): boolean {
+  return BRIDGE_NAME.test(name);
+}
+
+const BRIDGE_NAME = new RegExp(`^${BRIDGE_PREFIX}[a-z0-9]{0,${BRIDGE_NAME_CHARACTERS}}-[0-9a-f]{${BRIDGE_HASH_CHARACTERS}}$`);
+
 /** Has everything there that the first Pod needs. Resolves with the configuration's file. */
 export async function prepareNetwork(network: PodNetwork & { readonly configDirectory: string }): Promise<{ readonly configFile: string }> {
   await allowForwarding();
@@ -148,6 +155,13 @@ export async function removeNetwork(
   // The bridge comes first in the list and is deleted last: nothing is plugged into a bridge that is not there.
   for (const link of links.toReversed()) await deleteLink(link);
   await removeTree(network.addressDirectory);
-  const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
-  if (await fileExists(configFile)) await removeFile(configFile);
+  await removeConfiguration(network);
+}
+
+/** Of all of it only what the runtime reads. Resolves with whether it was there. */
+export async function removeConfiguration({ bridge, configDirectory }: { readonly bridge: string; readonly configDirectory: string }) {
+  const configFile = joinPath(configDirectory, cniFileName(bridge));
+  const isThere = await fileExists(configFile);
+  if (isThere) await removeFile(configFile);
+  return isThere;
 }
