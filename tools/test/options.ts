@@ -20,11 +20,8 @@ const QUICK_TIMEOUT_MS = 600_000;
 /** Two hours: a thousand rounds of a crash test. */
 const TORTURE_TIMEOUT_MS = 7_200_000;
 
-/**
- * Nearly all of them wait for others more than half of the time, so that three keep two cores busy; more at once would make what they wait
- * for slow.
- */
-const LANES = 3;
+/** Nearly all of them wait for others half of the time; more at once would make what they wait for slow. */
+const LANES = 2;
 
 export const USAGE =
   "Usage: npm test -- [--torture] [--seed=NUMBER] [--timeout-ms=NUMBER] [--lanes=NUMBER] [--directory=DIRECTORY] [PART_OF_A_FILE_NAME ...]";

@@ -120,10 +120,10 @@ async function inTime<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   return finished;
 }
 
-/** Tells what happened only to those who ask. */
-function lateStore(store: Store): Store {
+/** Tells what happened only to those who ask; without `progress`, nobody can. */
+function lateStore(store: Store, { progress } = { progress: true }): Store {
   return wrappedStore(store, {
-    capabilities: { ...store.capabilities, shared: true },
+    capabilities: { ...store.capabilities, shared: true, progress },
     close: () => Promise.resolve(),
     watch(prefix, options, listener) {
       const late: Change[] = [];
@@ -150,6 +150,18 @@ test("on a store that others write to, what they wrote is counted though memory 
   await make(other, "configmaps", "a");
 
   assert.deepEqual(await inTime(clock, run.count()), [{ configmaps: "1" }, 1]);
+});
+
+test("on a store that cannot say how far memory has come, the store itself is counted", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  await using run = await inTime(clock, started({ configmaps: "9" }, { clock, store: lateStore(memory, { progress: false }) }));
+  await using other = await startServer({ clock, store: wrappedStore(memory, { close: () => Promise.resolve() }) });
+
+  await make(other, "configmaps", "a");
+
+  const [used] = await inTime(clock, run.count());
+  assert.deepEqual(used, { configmaps: "1" });
 });
 
 test("counting anew writes what a quota limits now, also if nothing more or less is taken", async () => {

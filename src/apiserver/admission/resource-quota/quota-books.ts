@@ -113,9 +113,10 @@ export class QuotaBooks {
     const served = evaluatorsOf(quota, surroundings).filter((evaluator) => this.#isStored(evaluator));
     const kinds = await Promise.all(
       served.map(async (evaluator): Promise<CountedKind> => {
-        // Asked first, so that nothing can be missed between them; and then memory is new enough.
+        // Asked first, so that nothing can be missed between them; and then memory is new enough. Else the store itself must tell.
         const lastChange = await this.#objects.lastChange(evaluator);
-        return { evaluator, lastChange, objects: await this.#objects.list(evaluator, namespace) };
+        const list = lastChange === undefined ? this.#objects.listExact(evaluator, namespace) : this.#objects.list(evaluator, namespace);
+        return { evaluator, lastChange, objects: await list };
       }),
     );
     const used = usageOfAll(quota, kinds, surroundings);
