@@ -36,14 +36,20 @@ export async function cgroupProcesses(path: string): Promise<readonly ProcessMar
   return [...pids].map((pid) => processMark(Number(pid))).filter(({ started }) => started !== "");
 }
 
+/** What starts itself anew faster than it is killed is given up after so many rounds; whoever asked tries again later. */
+const KILL_ROUNDS_MAX = 100;
+
 /** Kills what is in it and below. Until nothing is: what is just being started appears only after its parent was found. */
 export async function endCgroup(path: string, clock: Clock): Promise<void> {
-  for (;;) {
+  for (let round = 1; round <= KILL_ROUNDS_MAX; round++) {
     const processes = await cgroupProcesses(path);
     if (processes.length === 0) return;
     await thawCgroup(path);
     await killProcesses(processes, clock);
   }
+  throw new Error(
+    `Cannot end what runs in the control group ${path}: there were others after each of ${KILL_ROUNDS_MAX} rounds of SIGKILL`,
+  );
 }
 
 /** What is frozen in it and below goes on: in version 1 it could not even be killed. */
