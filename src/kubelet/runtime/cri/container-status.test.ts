@@ -47,6 +47,11 @@ for (const { title, given, lastWords = "", expected } of [
     expected: { ...over, startedAtMs: 0, exitCode: 128, reason: "StartError", message: "no such file: bye" },
   },
   {
+    title: "ended before its runtime noted its start",
+    given: { startedAt: 4n * SECOND },
+    expected: { ...over, startedAtMs: 3_000, exitCode: 0, reason: "Completed" },
+  },
+  {
     title: "is lost to its runtime",
     given: { state: 3, finishedAt: 0n },
     expected: {

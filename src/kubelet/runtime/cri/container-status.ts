@@ -33,10 +33,12 @@ function stateOf(status: ContainerStatusMessage, lastWords: string): RuntimeCont
     case CONTAINER_EXITED: {
       const { exitCode, reason } = status;
       const message = [status.message, lastWords].filter((words) => words !== "").join(": ");
+      const finishedAtMs = millisecondsOf(status.finishedAt);
       return {
         is: "exited",
-        startedAtMs,
-        finishedAtMs: millisecondsOf(status.finishedAt),
+        // containerd notes the start when it hears of it: a short program has ended by then.
+        startedAtMs: Math.min(startedAtMs, finishedAtMs),
+        finishedAtMs,
         exitCode,
         reason: reason !== "" ? reason : exitCode === 0 ? "Completed" : "Error",
         ...(message === "" ? {} : { message }),
