@@ -148,10 +148,8 @@ test("two API servers on one etcd: a stale PUT is a conflict, and patches throug
 
 test("one API server on etcd never gives two Services one address, however quickly they come", needs("etcd"), async (context) => {
   const etcd = await startEtcd();
-  const store = await etcdStore(etcd.endpoints);
-  const server = await startServer({ store, clock: realClock, config: { serviceClusterIpRange: "10.0.0.0/27" } });
+  const server = await serverOn(context, await etcdStore(etcd.endpoints), { serviceClusterIpRange: "10.0.0.0/27" });
   context.after(() => etcd[Symbol.asyncDispose]());
-  context.after(() => server[Symbol.asyncDispose]());
 
   const make = (index: number) =>
     server.call("POST", "/api/v1/namespaces/default/services", { metadata: { name: `s${index}` }, spec: { ports: [{ port: 80 }] } });

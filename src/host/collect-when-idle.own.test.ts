@@ -18,8 +18,10 @@ async function untilDue(idleness: Idleness): Promise<void> {
 
 test("garbage is collected when nothing happens, and not while something does", { timeout: 60_000 }, async () => {
   const idleness = new Idleness();
-  let much: string[][] | undefined = makeMuch();
-  equal(idleness.isDue(), false, "it is busy");
+  let much: string[][] | undefined;
+  // It is busy. Where a machine leaves this process without a processor for seconds it looks idle all the same, so it may take several.
+  do much = makeMuch();
+  while (idleness.isDue());
 
   await untilDue(idleness);
   equal(much.length, 40);

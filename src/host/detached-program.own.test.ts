@@ -24,7 +24,7 @@ async function start(...words: readonly string[]) {
 
 test("what it says is in its file, and it has only the environment that it was given", async () => {
   await using program = await start("sh", "-c", "env; echo oops >&2");
-  ok(await outwaitProcess(program.mark, { timeoutMs: 10_000, clock: realClock }));
+  ok(await outwaitProcess(program.mark, { timeoutMs: 60_000, clock: realClock }));
   const said = await readFile(program.logFile, "utf8");
   match(said, /^ONLY=this$/m);
   match(said, /^oops$/m);
@@ -32,16 +32,18 @@ test("what it says is in its file, and it has only the environment that it was g
 });
 
 test("it is found among the processes by its arguments", async () => {
-  await using program = await start("sleep", "987654");
-  const [found] = await findProcesses((words) => words[1] === "987654");
+  // Which no other run of this test on the machine has.
+  const seconds = String(10_000_000 + process.pid);
+  await using program = await start("sleep", seconds);
+  const [found] = await findProcesses((words) => words[1] === seconds);
   equal(found?.pid, program.mark.pid);
-  equal((await argumentsOf(program.mark.pid)).join(" "), "sleep 987654");
+  equal((await argumentsOf(program.mark.pid)).join(" "), `sleep ${seconds}`);
 });
 
 test("one that ends when told is given the time to", async () => {
   await using program = await start("sh", "-c", `trap 'echo bye; exit' TERM; echo ready; while :; do sleep 0.01; done`);
   while (!(await readFile(program.logFile, "utf8")).includes("ready")) await realClock.sleep(1);
-  await endProcess(program.mark, { graceMs: 10_000, clock: realClock });
+  await endProcess(program.mark, { graceMs: 60_000, clock: realClock });
   match(await readFile(program.logFile, "utf8"), /bye/);
 });
 

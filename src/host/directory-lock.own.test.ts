@@ -1,7 +1,7 @@
 import { equal, ok, rejects } from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { unlinkSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,6 +49,23 @@ test("a directory that was abandoned, or whose holder died, is said to be so unt
   const fourth = await take();
   equal(fourth.wasAbandoned, false);
   await fourth.release();
+  await rm(directory, { recursive: true });
+});
+
+test("who lets go while another tries, and lives on, holds nothing", { skip: process.platform !== "linux" }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-lock-"));
+  const holder = join(directory, "holder");
+  // The process that runs the tests lives on.
+  const started = (await readFile(`/proc/${process.ppid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ")[19];
+  await writeFile(holder, JSON.stringify({ pid: process.ppid, command: "node", started }));
+  ok("heldBy" in (await lockDirectory(directory)), "while it says so it holds the directory");
+
+  const trying = lockDirectory(directory);
+  unlinkSync(holder);
+
+  const attempt = await trying;
+  ok("lock" in attempt);
+  await attempt.lock.release();
   await rm(directory, { recursive: true });
 });
 

@@ -20,7 +20,7 @@ const HOLDER_FILE = "holder";
 
 /** How often, and for how long in all, a note is waited for: as long as a busy machine takes to write a line. */
 const NOTE_LOOK_AGAIN_MS = 10;
-const NOTE_LOOKS_MAX = 10;
+const NOTE_LOOKS_MAX = 200;
 
 /** The largest range that randomInt allows. */
 const OWNERS = 2 ** 48 - 1;
@@ -41,9 +41,10 @@ export type LockAttempt = { readonly lock: DirectoryLock } | { readonly heldBy: 
 /** Takes the lock of an existing directory, or says who holds it. */
 export async function lockDirectory(directory: string): Promise<LockAttempt> {
   const holderFile = join(directory, HOLDER_FILE);
-  const holder = readHolder(holderFile);
   const server = process.platform === "linux" ? await listen(abstractName(directory)) : undefined;
   if (server === "taken") return { heldBy: named(await settledHolder(holderFile)) };
+  // Not before: who has let go since then, and lives on, would seem to hold it.
+  const holder = readHolder(holderFile);
   if (holder !== undefined && isAlive(holder) && holder.pid !== process.pid) {
     if (server !== undefined) await close(server);
     return { heldBy: named(holder) };

@@ -238,11 +238,11 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         // Only for who is inside.
         aRealPod("shy", `${large} httpd -f -p 127.0.0.1:8080 -h /www & wait $!`, {
           container: {
-            readinessProbe: { exec: { command: ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:8080/page"] }, periodSeconds: 1 },
+            readinessProbe: { exec: { command: ["wget", "-q", "-O", "/dev/null", "http://127.0.0.1:8080/page"] }, ...PATIENT },
           },
         }),
         aRealPod("open", `${large} httpd -f -p 8080 -h /www & wait $!`, {
-          container: { ports: [{ name: "http", containerPort: 8080 }], readinessProbe: { tcpSocket: { port: "http" }, periodSeconds: 1 } },
+          container: { ports: [{ name: "http", containerPort: 8080 }], readinessProbe: { tcpSocket: { port: "http" }, ...PATIENT } },
         }),
       ];
       for (const pod of pods) await runPod(kubectl, pod);

@@ -29,6 +29,7 @@ import { aNode } from "../scheduler/framework/testing/builders.ts";
 import { aDeployment } from "../testing/clients/manifests.ts";
 import { startControllerManagerProcess } from "../testing/controller-manager-process.ts";
 import { startEtcd, type EtcdServer } from "../testing/etcd-server.ts";
+import { freePort } from "../testing/free-ports.ts";
 import { K8tsMachine } from "../testing/k8ts-program.ts";
 import type { LedProcess } from "../testing/led-process.ts";
 import { startLoadBalancer, type Target } from "../testing/load-balancer.ts";
@@ -193,7 +194,7 @@ async function startSite(owned: Disposables): Promise<Site> {
   ];
   const up = (name: string, address: string, words: readonly string[]) =>
     machine.start(["up", "--name", name, ...shared, "--advertise-address", address, ...words]);
-  const { child: second } = await up("second", "192.0.2.2", ["--listen", "127.0.0.2:0"]);
+  const { child: second } = await up("second", "192.0.2.2", ["--listen", `127.0.0.2:${await freePort()}`]);
   const at = targetOf((await machine.record("second")).server);
   // One port on two addresses, as on two machines.
   await up("first", "192.0.2.1", ["--listen", `127.0.0.1:${at.port}`, "--simulated-nodes", "2"]);
@@ -322,7 +323,7 @@ function takesPods({ spec, status }: Node): boolean {
 
 test(
   "an etcd leader and an API server die under load: writes, kubectl, watches and rollouts go on, and both come back",
-  { ...needs("etcd", "kubectl"), timeout: 240_000 },
+  { ...needs("etcd", "kubectl"), timeout: 400_000 },
   async (context) => {
     await using owned = new Disposables();
     const site = await startSite(owned);
@@ -380,7 +381,7 @@ const SHORT = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadlin
 
 test(
   "controllers and a scheduler whose only API server dies stand by, those of the other server take over, and so it goes back",
-  { ...needs("etcd"), timeout: 120_000 },
+  { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();
     const etcd = owned.use(await startEtcd());
@@ -398,7 +399,7 @@ test(
       owned.use(await startControllerManagerProcess({ kubeconfig, flags: SHORT })),
       owned.use(await startSchedulerProcess({ kubeconfig, flags: SHORT })),
     ];
-    const [one, other] = [await start("one", "0"), await start("other", "0")];
+    const [one, other] = [await start("one", String(await freePort())), await start("other", "0")];
     const { client, informers } = owned.use(await seeCluster(other.kubeconfig));
     const seen = informers.of(pods);
     const deployed = async (name: string): Promise<void> => {
@@ -433,7 +434,7 @@ function portIn(kubeconfig: string): string {
 
 test(
   "a server whose etcd does not answer says that it is not ready, to anybody who asks",
-  { ...needs("etcd"), timeout: 60_000 },
+  { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();
     const etcd = owned.use(await startEtcd());
@@ -442,11 +443,14 @@ test(
     const { lines } = await machine.start(["apiserver", ...words], /^listening on /);
     const server = (lines.at(-1) ?? "").replace("listening on ", "");
 
-    equal(await readiness(server), 200);
+    const isReady = async (): Promise<void> => {
+      while ((await readiness(server)) !== 200) await realClock.sleep(PAUSE_MS);
+    };
+    await isReady();
     etcd.freeze();
     equal(await readiness(server), 500);
     etcd.thaw();
-    while ((await readiness(server)) !== 200) await realClock.sleep(PAUSE_MS);
+    await isReady();
   },
 );
 

@@ -71,7 +71,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
         { name: "host", mountPath: "/host" },
       ],
       readinessProbe: { exec, periodSeconds: 1, timeoutSeconds: 20 },
-      livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1_000 },
+      livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 1_000 },
     };
     const volumes = [
       { name: "scratch", emptyDir: {} },

@@ -254,7 +254,7 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
       aRealContainer("helper", "trap 'echo helper ends; exit 0' TERM; echo helper >> /shared/order; touch /shared/up; sleep 1d & wait $!", {
         ...shared,
         restartPolicy: "Always",
-        startupProbe: { exec: { command: ["test", "-f", "/shared/up"] }, periodSeconds: 1 },
+        startupProbe: { exec: { command: ["test", "-f", "/shared/up"] }, ...PATIENT, failureThreshold: 60 },
       }),
       aRealContainer("second", "echo second >> /shared/order", shared),
     ];
@@ -326,8 +326,9 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
   inside("tells in files what is known of it, as it changes", async (kubectl) => {
     const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
     const volumes = [{ name: "about", downwardAPI: { items } }];
+    // What the links led to may go while they are followed.
     const script =
-      "while :; do now=$(cat /about/labels | tr '\\n' ' '); [ \"$now\" = \"$last\" ] || echo $now; last=$now; usleep 50000; done";
+      'while :; do if now=$(cat /about/labels) && [ "$now" != "$last" ]; then echo $now; last=$now; fi 2>/dev/null; usleep 50000; done';
     await ready(kubectl, aRealPod("known", script, { container: { volumeMounts: [{ name: "about", mountPath: "/about" }] }, volumes }));
     await using following = kubectl.start("logs --follow known");
     equal(await following.line(), 'app="known"');

@@ -10,6 +10,7 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { startProgram, type Program } from "../host/child-process.ts";
+import { freePort } from "./free-ports.ts";
 import { plant, PLANTED_TOKENS, watchedLog } from "./planted-secrets.ts";
 
 export interface ApiServerProcessOptions {
@@ -38,35 +39,36 @@ export class ApiServerProcess implements AsyncDisposable {
   readonly #options: ApiServerProcessOptions;
   readonly #watched = watchedLog();
   #program: Program | undefined;
-  #port = 0;
+  #port: number | undefined;
   #access: Access | undefined;
 
   constructor(options: ApiServerProcessOptions) {
     this.#options = options;
   }
 
-  /** Resolves when it listens; from the second time on, on the port of the first. */
+  /** Resolves when it listens, each time on the same port. */
   async start(): Promise<void> {
     const { directory, flags } = this.#options;
     const kubeconfig = join(directory, "kubeconfig");
     const tokens = join(directory, "tokens");
     await writeFile(tokens, PLANTED_TOKENS, { mode: 0o600 });
     const files = [`--kubeconfig=${kubeconfig}`, `--cert-dir=${join(directory, "pki")}`, `--token-auth-file=${tokens}`];
-    let onListening: (url: string) => void = () => undefined;
-    const listening = new Promise<string>((resolve) => (onListening = resolve));
+    this.#port ??= await freePort();
+    let onListening: () => void = () => undefined;
+    const listening = new Promise<void>((resolve) => (onListening = resolve));
     const program = await startProgram({
       command: process.execPath,
       arguments: [LAUNCHER, "apiserver", "--verbose", `--secure-port=${this.#port}`, ...files, ...flags],
       onLine: (line) => {
         this.#watched.see(line);
-        if (line.startsWith(LISTENING)) onListening(line.slice(LISTENING.length));
+        if (line.startsWith(LISTENING)) onListening();
       },
     });
     this.#program = program;
     const failed = program.exited.then(({ code, signal }): never => {
       throw new Error(`Cannot start an API server: it ended with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
     });
-    this.#port = Number(new URL(await Promise.race([listening, failed])).port);
+    await Promise.race([listening, failed]);
     failed.catch(() => undefined);
     this.#access = await readAccess(kubeconfig);
     using client = this.client();

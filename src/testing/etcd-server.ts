@@ -3,10 +3,8 @@
  * that goes when the test does. Members can be killed (SIGKILL), stopped in their tracks (SIGSTOP) and started again on their
  * data. Nothing here turns off fsync: what was acknowledged is on disk.
  */
-import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Disposables } from "../base/disposables.ts";
@@ -15,6 +13,7 @@ import { runProgram, startProgram, type Program } from "../host/child-process.ts
 import { openGrpcChannel, type GrpcTls } from "../host/grpc.ts";
 import { realClock } from "../host/real-clock.ts";
 import { STATUS, type StatusResponse } from "../store/etcd/etcd-messages.ts";
+import { freePorts } from "./free-ports.ts";
 import { toolPath } from "./needs.ts";
 
 export interface EtcdServerOptions {
@@ -175,15 +174,6 @@ export async function makeCertificates(directory: string): Promise<NonNullable<E
   await make("client", ...signed, "-addext", "extendedKeyUsage=clientAuth");
   const [ca, certificate, key] = await Promise.all(["ca.crt", "client.crt", "client.key"].map((name) => readFile(file(name))));
   return { ca, certificate, key } as NonNullable<EtcdServer["tls"]>;
-}
-
-/** Ports that nobody listens on now. Another program may take one before etcd does, which then says so. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => (server.close(), once(server, "close"))));
-  return ports;
 }
 
 async function findLeader(ports: readonly number[], tls: GrpcTls | undefined): Promise<number | undefined> {

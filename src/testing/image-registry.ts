@@ -35,6 +35,8 @@ export async function startImageRegistry({ isPrivate = false } = {}): Promise<Im
   const killWithUs = () => child.kill("SIGKILL");
   process.once("exit", killWithUs);
   const address = await addressIn(createInterface({ input: child.stderr }));
+  // It tells of every request, and would stand still once nobody takes what it says.
+  child.stderr.resume();
   const authorization = `Basic ${Buffer.from(`${REGISTRY_USER}:${REGISTRY_PASSWORD}`).toString("base64")}`;
   return {
     address,

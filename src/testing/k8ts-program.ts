@@ -11,6 +11,8 @@ import { createInterface } from "node:readline";
 
 const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
 
+const WAITING = /^ {2}still waiting for: .*\n/gm;
+
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -29,6 +31,8 @@ export class K8tsMachine {
   readonly environment: Record<string, string> = {};
   readonly #user: number | undefined;
   readonly #children: ChildProcess[] = [];
+  /** Of these: none makes files any more once it is over. */
+  readonly #exits: Promise<unknown>[] = [];
 
   /** `user`: the number of who runs it, if it is not who runs the test. */
   static async make(context: Life, { user }: { readonly user?: number } = {}): Promise<K8tsMachine> {
@@ -53,11 +57,12 @@ export class K8tsMachine {
     return JSON.parse(await readFile(join(this.home(name), "run", "cluster.json"), "utf8")) as Awaited<ReturnType<K8tsMachine["record"]>>;
   }
 
-  /** Runs it to its end. */
+  /** Runs it to its end. What it says of waiting is left out: that depends on how busy the machine is. */
   async k8ts(...words: readonly string[]): Promise<Ended> {
     const { child, ended } = this.#spawn(words);
     child.stdin?.end();
-    return ended();
+    const { stdout, ...end } = await ended();
+    return { ...end, stdout: stdout.replace(WAITING, "") };
   }
 
   /** Runs it on, and resolves when it says this. */
@@ -83,6 +88,7 @@ export class K8tsMachine {
       ...(this.#user === undefined ? {} : { uid: this.#user, gid: this.#user }),
     });
     this.#children.push(child);
+    this.#exits.push(once(child, "exit").catch(() => undefined));
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
@@ -96,6 +102,7 @@ export class K8tsMachine {
 
   async #clear(): Promise<void> {
     for (const child of this.#children) child.kill("SIGKILL");
+    await Promise.all(this.#exits);
     for (const name of await readdir(join(this.root, "data", "k8ts")).catch(() => [])) {
       const { exitCode } = await this.k8ts("reset", "--yes", "--name", name, "--timeout", "10s");
       // Some tests leave a home that nobody may delete.

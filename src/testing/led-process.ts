@@ -51,10 +51,15 @@ export async function startLedProcess({ command, says }: LedCommandName, options
     program,
     acts: async () => void (await hears("acting as ")),
     standsBy: async () => void (await hears("standing by")),
-    figures: async () => (await fetch(figuresUrl)).text(),
-    page: async (path) => (await fetch(new URL(path, figuresUrl))).text(),
+    figures: () => read(figuresUrl),
+    page: (path) => read(new URL(path, figuresUrl)),
     [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
   };
+}
+
+/** Over a connection of its own: one that is kept may be closed by the other side in the moment in which it is used again. */
+async function read(url: string | URL): Promise<string> {
+  return (await fetch(url, { headers: { connection: "close" } })).text();
 }
 
 /** What a program said, to be gone through once, from the first line to the last. */

@@ -18,6 +18,7 @@ import { machinePlaces } from "../main/home/machine-places.ts";
 import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "./busybox-image.ts";
 import { clientProgram, type ClientProgram } from "./clients/client-program.ts";
 import { aPod } from "./clients/manifests.ts";
+import { freePort } from "./free-ports.ts";
 import { K8tsMachine, type Ended } from "./k8ts-program.ts";
 import { toolPath, type ToolName } from "./needs.ts";
 
@@ -40,7 +41,7 @@ export interface RealCluster extends AsyncDisposable {
   loadImage(tar: Uint8Array): Promise<void>;
   /** Runs `k8ts` with these words, for this cluster. */
   k8ts(...words: readonly string[]): Promise<Ended>;
-  /** Starts `k8ts up`, with these words, too; from the second time on at the port of the first. */
+  /** Starts `k8ts up`, with these words, too, each time at the same port. */
   up(...words: readonly string[]): Promise<void>;
   /** SIGKILL of `k8ts up` alone; resolves when it is gone. What it started stays. */
   kill(): Promise<void>;
@@ -60,7 +61,7 @@ export async function startRealCluster(): Promise<RealCluster> {
   await using ends = new Disposables();
   const machine = await K8tsMachine.make({ after: (end) => ends.defer(end) });
   let running: Awaited<ReturnType<K8tsMachine["start"]>> | undefined;
-  let port = 0;
+  const port = await freePort();
   let places: ClusterPlaces | undefined;
   const program = (path: string): ClientProgram => clientProgram({ path, environment: environmentOf(machine) });
   const kubectl = program(toolPath("kubectl"));
@@ -84,7 +85,6 @@ export async function startRealCluster(): Promise<RealCluster> {
     k8ts: (...words) => machine.k8ts(...words),
     async up(...words) {
       running = await machine.start(["up", "--listen", `127.0.0.1:${port}`, ...words], /^Ctrl-C stops it$/);
-      port = Number(new URL((await machine.record()).server).port);
       places ??= await placesOf(machine);
     },
     interrupt: () => ended(running?.child, "SIGINT"),

@@ -26,7 +26,7 @@ function runOver(files: Readonly<Record<string, string>>, ...args: readonly stri
 }
 
 /** Long for a file of one test on a busy machine, short for one that Node 24 waits for in vain. */
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 20_000;
 
 function withFiles<T>(files: Readonly<Record<string, string>>, use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), "k8ts-runner-"));
@@ -145,7 +145,7 @@ describe("whatever goes wrong with a file is told and counted, and the files aft
     {
       it: "a promise that is never settled",
       text: `import { test } from "node:test"; test("waits", () => new Promise(() => {}));`,
-      says: / waits\n.*still pending|ended after 10 s during .*"waits"/,
+      says: / waits\n.*still pending|ended after 20 s during .*"waits"/,
     },
     { it: "a file without a test", text: `console.log("nothing");`, says: /It has no test, or it exited before the first one/ },
     {
@@ -184,7 +184,7 @@ describe("whatever goes wrong with a file is told and counted, and the files aft
 
 describe("a file that hangs is ended with all that it started", () => {
   /** Within which also a busy machine starts a file, and runs the one after it whole. */
-  const HANG_SECONDS = 8;
+  const HANG_SECONDS = 12;
   /** Starts a process that does not care for SIGTERM, and notes its id. */
   const STARTS = `
     const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)"], { stdio: "inherit" });

@@ -2,6 +2,7 @@ import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { connect as netConnect } from "node:net";
 import { test } from "node:test";
+import type { TLSSocket } from "node:tls";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import {
   aborted,
@@ -16,6 +17,8 @@ import {
   serve,
   text,
   watchAnswer,
+  type Client,
+  type Served,
 } from "./testing/served.ts";
 
 /** Long enough for a busy machine to get from a connection to what is said first over it: only what comes after that is to be late. */
@@ -24,6 +27,28 @@ const PATIENCE_MS = 500;
 /** Times in which a test can wait for the end of a client's patience. */
 function quick(limits: Partial<HttpLimits>) {
   return { limits: { sweepIntervalMs: 10, ...limits } };
+}
+
+/**
+ * Resolves when a request was answered. The time of the next one on that connection begins with its own first byte; that of the first one
+ * begins with the connection, from which a busy machine may take long to the request.
+ */
+async function untilAnswered(client: Client): Promise<void> {
+  for (;;) {
+    const answer = await client.ask().catch(() => undefined);
+    if (answer?.code === 200) return;
+  }
+}
+
+/** The same, with a connection on which to go on by hand. */
+async function answeredConnection(served: Served): Promise<TLSSocket> {
+  for (;;) {
+    const socket = await rawConnection(served);
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    const answer = await readUntil(socket, /fine$/).catch(() => undefined);
+    if (answer !== undefined) return socket;
+    socket.destroy();
+  }
 }
 
 test("headers over the limit are refused", async () => {
@@ -42,7 +67,7 @@ test("headers over the limit are refused", async () => {
 
 test("a client that does not finish its headers is closed", async () => {
   await using served = await serve(async () => text("fine"), quick({ headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: PATIENCE_MS }));
-  using client = disposable(await rawConnection(served));
+  using client = disposable(await answeredConnection(served));
   client.socket.write("GET / HTTP/1.1\r\nhost: ");
   match(await allOf(client.socket), /^HTTP\/1\.1 408 /);
 });
@@ -60,6 +85,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
     const gone = deferred<void>();
     await using served = await serve(
       async (request) => {
+        if (request.method === "GET") return text("fine");
         await request.body().catch(() => gone.resolve());
         await aborted(request);
         return text("");
@@ -67,6 +93,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       quick({ requestTimeoutMs: PATIENCE_MS, headersTimeoutMs: PATIENCE_MS }),
     );
     using asking = client(served);
+    await untilAnswered(asking);
     const answer = asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" });
     // HTTP/1.1 has an answer for it; on HTTP/2 the stream is reset.
     await answer.then(
@@ -83,21 +110,24 @@ test("an idle HTTP/2 connection is closed, one with a stream is not", async () =
   using idle = http2Client(served);
   const idleClosed = once(idle.session, "close");
   using busy = http2Client(served);
+  const busyClosed = once(busy.session, "close");
   const watching = busy.ask();
   const writer = await sink;
   await idleClosed;
   equal(busy.session.closed, false);
   writer.end();
   equal((await watching).code, 200);
-  await once(busy.session, "close");
+  await busyClosed;
 });
 
 test("an idle HTTP/1.1 connection is closed", async () => {
   await using served = await serve(async () => text("fine"), quick({ idleTimeoutMs: 50 }));
   using client = disposable(await rawConnection(served));
+  const closed = once(client.socket, "close");
   client.socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
   await readUntil(client.socket, /fine$/);
-  await once(client.socket.resume(), "close");
+  client.socket.resume();
+  await closed;
 });
 
 test("a client that takes nothing of a large answer is given up", async () => {

@@ -45,7 +45,7 @@ export const BLOCK_BYTES = 256 * 1024;
  * After an answer to a body that was too large, what still comes is thrown away until nothing came for this long, so that the client reads
  * the answer before the reset.
  */
-export const LINGER_MS = 500;
+export const LINGER_MS = 2_000;
 
 /** One message from a WebSocket client. */
 export const WEBSOCKET_MESSAGE_BYTES_MAX = 1024 * 1024;

@@ -74,7 +74,7 @@ test("a second down waits for the stop that is under way, says so, and does not 
   deepEqual([(await first).exitCode, ...(await secondClosed)], [0, 0, null]);
 });
 
-test("one that does not stop in time is killed", { timeout: 60_000 }, async (context) => {
+test("one that does not stop in time is killed", { timeout: 120_000 }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   child.kill("SIGSTOP");

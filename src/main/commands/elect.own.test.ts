@@ -12,9 +12,11 @@ const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const LEASE_PATH = `${LEASES_PATH}/web`;
 /** So long that who has to wait for its end makes the test fail. */
 const LONG = ["--lease-duration=120s", "--renew-deadline=60s", "--retry-period=1s"];
-const SHORT_LEASE_MS = 6_000;
-/** Long enough to be renewed in time on a busy machine. The command has 1.6 s when the lease is lost. */
-const SHORT = [`--lease-duration=${SHORT_LEASE_MS}ms`, "--renew-deadline=4s", "--retry-period=500ms"];
+const SHORT_LEASE_MS = 10_000;
+/** Long enough to be renewed in time on a busy machine. */
+const SHORT = [`--lease-duration=${SHORT_LEASE_MS}ms`, "--renew-deadline=8s", "--retry-period=500ms"];
+/** The command has 6 s when the lease is lost, within which it says something on a busy machine, too. */
+const LOSING = ["--lease-duration=12s", "--renew-deadline=4s", "--retry-period=500ms", "--grace-period=6s"];
 /** A program that says when it begins and what it is told, and ends only if `obeys`. */
 const worker = (obeys: boolean): string[] => [
   "--",
@@ -64,7 +66,8 @@ class Sidecar implements AsyncDisposable {
   /** GET on its address. */
   async ask(path: string): Promise<string> {
     const address = (await this.says("listening on ")).slice("listening on ".length);
-    const response = await fetch(address + path);
+    // One that is kept may be closed by the other side in the moment in which it is used again.
+    const response = await fetch(address + path, { headers: { connection: "close" } });
     return `${response.status} ${await response.text()}`;
   }
 
@@ -180,7 +183,7 @@ test("a command that ends by itself ends the sidecar with its code, and the leas
 
 test("a command that does not end when the lease is lost is killed, and the sidecar stands again", async () => {
   await using server = await startTestApiServer();
-  await using a = await Sidecar.start(server, "a", [...SHORT, "--grace-period=5s", ...worker(false)]);
+  await using a = await Sidecar.start(server, "a", [...LOSING, ...worker(false)]);
   await a.says("work begins");
 
   await steal(server);

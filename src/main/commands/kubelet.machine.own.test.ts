@@ -15,7 +15,7 @@ import { startTestApiServer, type TestApiServer } from "../../testing/api-server
 import { sharedPki } from "../../testing/certificates.ts";
 import { startTestContainerd, type TestContainerd } from "../../testing/containerd-server.ts";
 import { needs } from "../../testing/needs.ts";
-import { aRealPod, SLEEP } from "../../testing/real-cluster.ts";
+import { aRealPod, lineOf, SLEEP } from "../../testing/real-cluster.ts";
 import { kubeconfigText } from "../kubeconfig.ts";
 
 const LAUNCHER = join(import.meta.dirname, "..", "launcher.js");
@@ -199,6 +199,8 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
       input: aRealPod("web", `echo hello; ${SLEEP}`, { nodeName: "node-1", automountServiceAccountToken: false }),
     });
     await kubectl("wait --for=condition=Ready pod/web --timeout=60s");
+    // It is ready as soon as it runs, which is before it speaks.
+    await lineOf(kubectl, "logs --follow web", /^hello$/);
     const first = JSON.parse(await kubectl("get pod web -o json")) as Pod;
 
     await kubelet.program[Symbol.asyncDispose]();

@@ -22,7 +22,7 @@ test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends
   deepEqual([state, api.answers, api.nodes.length], ["running", true, 1]);
 });
 
-test("a server that is stopped in its tracks is told not to answer", { timeout: 60_000 }, async (context) => {
+test("a server that is stopped in its tracks is told not to answer", { timeout: 120_000 }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   child.kill("SIGSTOP");

@@ -201,7 +201,8 @@ test("of two starts in the background at once, the one that comes too late does 
   const both = await Promise.all([machine.k8ts("up", "--detach", ...IN_MEMORY), machine.k8ts("up", "--detach", ...IN_MEMORY)]);
   const [winner, loser] = both.toSorted((a, b) => (a.exitCode ?? 0) - (b.exitCode ?? 0));
   deepEqual([winner?.exitCode, loser?.exitCode], [0, 1]);
-  match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it runs already, as process \d+ .*\n$/);
+  // Who has it is known a moment after it was taken.
+  match(loser?.stderr ?? "", /^Error: Cannot start cluster "default": it runs already, as (process \d+ |another process;).*\n$/);
 });
 
 test("a parent that is killed while it waits does not hurt the one in the background", async (context) => {
@@ -371,11 +372,22 @@ test("a first start that fails leaves no cluster behind, in front or in the back
   equal((await readdir(machine.home())).includes("pki"), true);
 });
 
+/** What it says. One that is up before it is told to stop is started again. */
+async function interruptWhileItStarts(machine: K8tsMachine): Promise<readonly string[]> {
+  for (;;) {
+    const { child, lines } = await machine.start(
+      ["up", "--processes", "--containers=false", "--listen", "127.0.0.1:0"],
+      /API server ready/,
+    );
+    child.kill("SIGINT");
+    deepEqual(await once(child, "close"), [0, null]);
+    if (!lines.includes("Ctrl-C stops it")) return lines;
+  }
+}
+
 test("a start of several processes that is told to stop gives up at once", async (context) => {
   const machine = await K8tsMachine.make(context);
-  const { child, lines } = await machine.start(["up", "--processes", "--containers=false", "--listen", "127.0.0.1:0"], /API server ready/);
-  child.kill("SIGINT");
-  deepEqual(await once(child, "close"), [0, null]);
+  const lines = await interruptWhileItStarts(machine);
   // What was ready before the signal came may have been said; nothing is after it.
   equal(withoutWaiting(lines).at(-1), "Stopping while it starts; a second Ctrl-C ends it at once");
 });

@@ -40,7 +40,8 @@ async function record(home: ClusterHome, pid: number): Promise<void> {
 /** What it says; `whileWaiting` is done when it waits for the first time. */
 async function stop(home: ClusterHome, whileWaiting: () => PromiseLike<unknown>): Promise<readonly string[]> {
   const lines: string[] = [];
-  const say = (line: string) => void lines.push(line);
+  // A slow machine tells what it waits for.
+  const say = (line: string) => void (line.startsWith("  still waiting for: ") || lines.push(line));
   let has = false;
   const sleep: typeof realClock.sleep = async (durationMs, signal) => {
     // Steps wait, too, though longer.

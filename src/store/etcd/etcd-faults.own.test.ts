@@ -5,7 +5,7 @@ import type { CommitResult, Operation } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { PODS, Seen, absent, at, committed, del, exists, put, show } from "../testing/harness.ts";
 import { bytesValue } from "../value.ts";
-import { Writers, etcd, proxyOf, storeOn } from "./testing/harness.ts";
+import { PATIENT, Writers, etcd, proxyOf, storeOn } from "./testing/harness.ts";
 
 const SERVICES = "/core/services/";
 
@@ -58,7 +58,7 @@ for (const { it, operations, answerLost, requestLost } of lostCommits) {
   test(`${it} whose answer is lost is found to be ${answerLost}, and happened once`, needs("etcd"), async (context) => {
     const server = await etcd(context);
     const proxy = await proxyOf(context, server.ports[0] as number);
-    const [store, witness] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
+    const [store, witness] = [await storeOn(context, [proxy.url], PATIENT), await storeOn(context, server.endpoints, PATIENT)];
     await committed(witness, put(`${SERVICES}s`, "1"));
     const revision = await committed(witness, put(`${PODS}a`, "1"));
     const seen = new Seen(witness, PODS, revision);
@@ -77,7 +77,7 @@ for (const { it, operations, answerLost, requestLost } of lostCommits) {
   test(`${it} whose request is lost is ${requestLost}, and does not happen twice`, needs("etcd"), async (context) => {
     const server = await etcd(context);
     const proxy = await proxyOf(context, server.ports[0] as number);
-    const [store, witness] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
+    const [store, witness] = [await storeOn(context, [proxy.url], PATIENT), await storeOn(context, server.endpoints, PATIENT)];
     await committed(witness, put(`${SERVICES}s`, "1"));
     const revision = await committed(witness, put(`${PODS}a`, "1"));
     await store.currentRevision();
@@ -97,7 +97,7 @@ for (const { it, operations, answerLost, requestLost } of lostCommits) {
 test("a commit whose answer is lost, and that was overwritten meanwhile, is Uncertain", needs("etcd"), async (context) => {
   const server = await etcd(context);
   const proxy = await proxyOf(context, server.ports[0] as number);
-  const [store, witness] = [await storeOn(context, [proxy.url]), await storeOn(context, server.endpoints)];
+  const [store, witness] = [await storeOn(context, [proxy.url], PATIENT), await storeOn(context, server.endpoints, PATIENT)];
   const revision = await committed(witness, put(`${PODS}a`, "1"));
   const seen = new Seen(witness, PODS, revision);
   await store.currentRevision();
@@ -230,7 +230,7 @@ test("a member that stops answering is left for another; reads, commits and watc
   // The slow endpoint is the first choice: the other is silent when the store is opened.
   const good = await proxyOf(context, server.ports[0] as number);
   good.hold();
-  const store = await storeOn(context, [slow.url, good.url], { timeouts: { readAttemptMs: 200, repeatableAttemptMs: 200 } });
+  const store = await storeOn(context, [slow.url, good.url], { timeouts: { readAttemptMs: 200, repeatableAttemptMs: 2_000 } });
   good.breakConnections();
   good.release();
   const start = await committed(store, put(`${PODS}a`, "1"));
@@ -243,7 +243,7 @@ test("a member that stops answering is left for another; reads, commits and watc
 
 test("an etcd that is full refuses writes as Full, and says what to do; reads and watches go on", needs("etcd"), async (context) => {
   const server = await etcd(context, { quotaBytes: 4 * 1024 * 1024 });
-  const store = await storeOn(context, server.endpoints);
+  const store = await storeOn(context, server.endpoints, PATIENT);
   const start = await store.currentRevision();
   const value = bytesValue(new Uint8Array(500_000).fill(1));
   const fill = async (): Promise<number> => {
@@ -296,7 +296,7 @@ test(
   needs("etcd"),
   async (context) => {
     const server = await etcd(context, { quotaBytes: 4 * 1024 * 1024 });
-    const store = await storeOn(context, server.endpoints);
+    const store = await storeOn(context, server.endpoints, PATIENT);
     const value = bytesValue(new Uint8Array(200_000).fill(1));
     const outcomes = new Map<string, string>();
     while (![...outcomes.values()].includes("Full")) {

@@ -1,5 +1,5 @@
 import { test, type TestContext } from "node:test";
-import { doesNotReject, equal, match, ok, rejects } from "node:assert/strict";
+import { doesNotReject, equal, fail, match, ok, rejects } from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startFakeEtcd, type FakeEtcd, type FakeEtcdOptions } from "../../testin
 import { needs } from "../../testing/needs.ts";
 import type { Store } from "../store.ts";
 import { PODS, Seen, committed, put } from "../testing/harness.ts";
-import { etcd, openStore, storeOn } from "./testing/harness.ts";
+import { endlessWaits, etcd, openStore, storeOn } from "./testing/harness.ts";
 
 /** Opening is patient: who is there answers at once, unless the machine is busy. */
 const impatient = {
@@ -63,7 +63,11 @@ test("an etcd of a version that corrupts data is refused, by a message that says
 
 test("one member of a refused version among good ones is enough to refuse", async (context) => {
   const servers = [await fake(context, { version: "3.5.13" }), await fake(context, { version: "3.3.27" })];
-  await rejects(openStore(servers.map(({ url }) => url)), { reason: "Unsupported", message: /3\.3\.27 is too old/ });
+  const opening = openStore(
+    servers.map(({ url }) => url),
+    { clock: endlessWaits },
+  );
+  await rejects(opening, { reason: "Unsupported", message: /3\.3\.27 is too old/ });
 });
 
 test("members of two clusters are refused, and both are named", async (context) => {
@@ -71,7 +75,7 @@ test("members of two clusters are refused, and both are named", async (context) 
     await fake(context, { version: "3.5.13", clusterId: 0xabcn }),
     await fake(context, { version: "3.5.13", clusterId: 0xdefn }),
   ];
-  await rejects(openStore([one.url, other.url]), (error: { reason: string; message: string }) => {
+  await rejects(openStore([one.url, other.url], { clock: endlessWaits }), (error: { reason: string; message: string }) => {
     equal(error.reason, "Unsupported");
     for (const part of [one.url, other.url, "abc", "def"]) ok(error.message.includes(part), `${error.message} must name ${part}`);
     return true;
@@ -89,6 +93,7 @@ for (const { versions, progress } of [
     const store = await storeOn(
       context,
       servers.map(({ url }) => url),
+      { clock: endlessWaits },
     );
     equal(store.capabilities.progress, progress);
   });
@@ -124,19 +129,28 @@ async function refusalBy(store: Store, says: RegExp): Promise<unknown> {
 test("who it is, is asked once per connection", async (context) => {
   const server = await fake(context, { version: "3.5.13" });
   const store = await storeOn(context, [server.url], impatient);
-  await Promise.allSettled([store.get(`${PODS}a`), store.get(`${PODS}a`), store.list(PODS)]); // It answers none of them.
+  // It answers none of them. One whose time is up before it could be sent, on a busy machine, is asked again.
+  while (server.otherCalls < 3) await Promise.allSettled([store.get(`${PODS}a`), store.get(`${PODS}a`), store.list(PODS)]);
   equal(server.statusCalls, 1);
-  ok(server.otherCalls >= 3);
 });
 
 test("if nobody answers, every endpoint is named with its error", async () => {
   const [one, other] = [await deadUrl(), await deadUrl()];
-  await rejects(openStore([one, other], { timeouts: { openMs: 2_000 } }), (error: { reason: string; message: string }) => {
-    equal(error.reason, "Unavailable");
-    match(error.message, new RegExp(`${one}: .*ECONNREFUSED.*; ${other}: .*ECONNREFUSED`));
-    return true;
-  });
+  const { reason, message } = await openingFailure([one, other]);
+  equal(reason, "Unavailable");
+  match(message, new RegExp(`${one}: .*ECONNREFUSED.*; ${other}: .*ECONNREFUSED`));
 });
+
+/** Why it cannot be opened. If a busy machine had no time left for the last attempt, that says nothing about the endpoints. */
+async function openingFailure(endpoints: readonly string[]): Promise<{ readonly reason: string; readonly message: string }> {
+  for (;;) {
+    const failure = await openStore(endpoints, { timeouts: { openMs: 2_000 } }).then(
+      () => fail("there is nobody to open"),
+      (error: { reason: string; message: string }) => error,
+    );
+    if (!/deadline exceeded/i.test(failure.message)) return failure;
+  }
+}
 
 test("an etcd that starts a little later than its user is waited for", async (context) => {
   const url = await deadUrl();

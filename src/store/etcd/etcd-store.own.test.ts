@@ -6,7 +6,10 @@ import { needs } from "../../testing/needs.ts";
 import { PODS, Seen, absent, at, committed, del, put, show } from "../testing/harness.ts";
 import { storeSuite } from "../testing/store-suite.ts";
 import { bytesValue } from "../value.ts";
-import { etcd, openStore, storeOn } from "./testing/harness.ts";
+import { PATIENT, endlessWaits, etcd, openStore, storeOn } from "./testing/harness.ts";
+
+/** For who is told by etcd alone how far it was compacted, and would guess if that took seconds. */
+const UNHURRIED = { ...PATIENT, clock: endlessWaits };
 
 /** One etcd for as many tests of the suite as possible, each under a root of its own, until one of them compacts: then a new one. */
 let shared: EtcdServer | undefined;
@@ -18,7 +21,7 @@ storeSuite({
   ...needs("etcd"),
   async open() {
     const server = (shared ??= await startEtcd());
-    const store = await openStore(server.endpoints, { root: `/suite${++roots}` });
+    const store = await openStore(server.endpoints, { root: `/suite${++roots}`, ...PATIENT });
     const compact = store.compact.bind(store);
     store.compact = (revision) => {
       if (shared === server) shared = undefined;
@@ -38,7 +41,8 @@ test(
   needs("etcd"),
   async (context) => {
     const server = await etcd(context);
-    const [one, other] = [await storeOn(context, server.endpoints), await storeOn(context, server.endpoints)];
+    const one = await storeOn(context, server.endpoints, PATIENT);
+    const other = await storeOn(context, server.endpoints, UNHURRIED);
     equal((await other.statistics()).compactedRevision, 1);
     for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
     const compacted = (await one.currentRevision()) - 1;
@@ -46,13 +50,13 @@ test(
     await one.compact(compacted);
 
     equal((await other.statistics()).compactedRevision, compacted);
-    equal((await (await storeOn(context, server.endpoints)).statistics()).compactedRevision, compacted);
+    equal((await (await storeOn(context, server.endpoints, UNHURRIED)).statistics()).compactedRevision, compacted);
   },
 );
 
 test("two stores on one etcd see each other's writes, in one order, and lose no addition to one key", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const stores = [await storeOn(context, endpoints), await storeOn(context, endpoints)] as const;
+  const stores = [await storeOn(context, endpoints, PATIENT), await storeOn(context, endpoints, PATIENT)] as const;
   const start = await stores[0].currentRevision();
   const seen = stores.map((store) => new Seen(store, PODS, start));
   await committed(stores[0], put(`${PODS}counter`, "0", absent));
@@ -75,8 +79,8 @@ test("two stores on one etcd see each other's writes, in one order, and lose no 
 
 test("stores with different roots share an etcd without seeing each other", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const one = await storeOn(context, endpoints, { root: "/registry" });
-  const other = await storeOn(context, endpoints, { root: "/registry2" });
+  const one = await storeOn(context, endpoints, { root: "/registry", ...PATIENT });
+  const other = await storeOn(context, endpoints, { root: "/registry2", ...PATIENT });
   const seen = new Seen(one, PODS, await one.currentRevision());
   await committed(other, put(`${PODS}a`, "other"));
   const revision = await committed(one, put(`${PODS}b`, "mine"));
@@ -90,7 +94,7 @@ test("stores with different roots share an etcd without seeing each other", need
 
 test("a store learns from etcd how far another one has compacted", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const [one, other] = [await storeOn(context, endpoints), await storeOn(context, endpoints)];
+  const [one, other] = [await storeOn(context, endpoints, PATIENT), await storeOn(context, endpoints, UNHURRIED)];
   const first = await committed(one, put(`${PODS}a`, "1"));
   for (let index = 0; index < 5; index++) await committed(one, put(`${PODS}a`, String(index)));
   const kept = first + 3;
@@ -104,7 +108,7 @@ test("a store learns from etcd how far another one has compacted", needs("etcd")
 
 test("a list of large objects comes in pages that fit, whatever their number", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const store = await storeOn(context, endpoints);
+  const store = await storeOn(context, endpoints, PATIENT);
   const large = new Uint8Array(1_400_000).fill(120);
   for (let index = 100; index < 180; index++) {
     await committed(store, { type: "put", key: `${PODS}p${index}`, value: bytesValue(large) });
@@ -118,7 +122,7 @@ test("a list of large objects comes in pages that fit, whatever their number", n
 
 test("a long history is given to a listener that takes its time, without closing it as slow", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const store = await storeOn(context, endpoints);
+  const store = await storeOn(context, endpoints, PATIENT);
   const start = await store.currentRevision();
   for (let index = 0; index < 4_000; index += 500) {
     await Promise.all(Array.from({ length: 500 }, (_, offset) => store.commit([put(`${PODS}p${offset % 50}`, String(index))])));
@@ -144,7 +148,7 @@ test("a long history is given to a listener that takes its time, without closing
 
 test("sixty watches share one connection and each sees its own changes", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const store = await storeOn(context, endpoints);
+  const store = await storeOn(context, endpoints, PATIENT);
   const start = await store.currentRevision();
   const prefixes = Array.from({ length: 60 }, (_, index) => `/group${index}/things/`);
   const seen = prefixes.map((prefix) => new Seen(store, prefix, start));
@@ -165,7 +169,7 @@ test("sixty watches share one connection and each sees its own changes", needs("
 
 test("closing waits for the commits under way", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const store = await openStore(endpoints);
+  const store = await openStore(endpoints, PATIENT);
   const commits = Array.from({ length: 50 }, (_, index) => store.commit([put(`${PODS}p${index}`, "1")]));
   const reading = store.list(PODS).then(
     () => "answered",
@@ -180,7 +184,7 @@ test("closing waits for the commits under way", needs("etcd"), async (context) =
 
 test("a commit is refused when its key was deleted and created again since", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
-  const store = await storeOn(context, endpoints);
+  const store = await storeOn(context, endpoints, PATIENT);
   const first = await committed(store, put(`${PODS}a`, "1"));
   await committed(store, del(`${PODS}a`));
   await committed(store, put(`${PODS}a`, "1"));

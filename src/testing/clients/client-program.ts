@@ -50,6 +50,9 @@ export interface RunningClient extends AsyncDisposable {
 /** No command of a test takes this long; one that waits for what never comes is ended, and fails. */
 const RUN_TIMEOUT_MS = 120_000;
 
+/** The same of one that goes on: it lives for as long as what it is watched for takes, and ends when it is disposed of. */
+const START_TIMEOUT_MS = 300_000;
+
 export interface ProgramPlace {
   readonly path: string;
   /** The whole environment. */
@@ -76,7 +79,7 @@ export function clientProgram(place: ProgramPlace, always: readonly string[] = [
   return Object.assign(succeed, {
     fails,
     run,
-    start: (line: string) => new Running(spawnClient(place, [...always, ...wordsOf(line)])),
+    start: (line: string) => new Running(spawnClient(place, [...always, ...wordsOf(line)], { timeoutMs: START_TIMEOUT_MS })),
     with: (...words: readonly string[]) => clientProgram(place, [...always, ...words]),
   });
 }

@@ -31,9 +31,9 @@ const times = (lease: string, deadline: string, retry: string): readonly string[
   `--leader-elect-renew-deadline=${deadline}`,
   `--leader-elect-retry-period=${retry}`,
 ];
-const LEASE_MS = 6_000;
+const LEASE_MS = 10_000;
 /** Long enough that who leads does not lose it only because the machine is busy: then the other one would lead. */
-const SHORT = times("6s", "5s", "500ms");
+const SHORT = times("10s", "8s", "500ms");
 /** So long that who has to wait for its end makes the test fail. */
 const LONG = times("600s", "300s", "2s");
 

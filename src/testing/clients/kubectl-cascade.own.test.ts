@@ -78,7 +78,10 @@ test("--cascade=orphan deletes the owner only, and the next one of its name take
     /"controller":true.*"kind":"Deployment","name":"web"/,
   );
 
-  await kubectl(`delete ${replicaSet} --cascade=orphan --wait=false`);
+  await kubectl(`delete ${replicaSet} --cascade=orphan`);
+  // Its successor takes over the pods: only then are they among what belongs to the Deployment.
+  await kubectl(`wait ${replicaSet} --for=create`);
+  await kubectl(`wait ${replicaSet} --for=jsonpath={.status.replicas}=2`);
   await kubectl("delete deployment web --cascade=foreground");
   await kubectl(`wait ${pods.join(" ")} --for=delete`);
 });

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { makeTemporaryDirectory } from "../../host/private-files.ts";
 import { startTestApiServer, type TestApiServer } from "../api-server.ts";
+import { freePort } from "../free-ports.ts";
 import { needs } from "../needs.ts";
 import { Arrivals } from "./arrivals.ts";
 
 /** On the files in `directory`, and the port of the time before. */
-function start(directory: string, before?: TestApiServer): Promise<TestApiServer> {
-  const securePort = before === undefined ? 0 : Number(new URL(before.url).port);
+async function start(directory: string, before?: TestApiServer): Promise<TestApiServer> {
+  const securePort = before === undefined ? await freePort() : Number(new URL(before.url).port);
   return startTestApiServer({
     store: { driver: "embedded", dataDirectory: join(directory, "data") },
     serving: { securePort, certificateDirectory: join(directory, "pki"), kubeconfig: join(directory, "kubeconfig") },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Clock } from "../../../base/clock.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../in-process.ts";
@@ -27,6 +28,7 @@ async function start() {
   await directory.start();
   return {
     directory,
+    objects,
     clock: clock as VirtualClock,
     async create(namespace: string, name: string) {
       await transport.request({
@@ -87,4 +89,21 @@ test("nobody waits longer than upstream would try, nor after the client has gone
   await assert.rejects(left, { message: "gone" });
   await clock.advance(WAIT_MAX_MS - WAIT_MIN_MS + 1);
   assert.equal(await stateOf(found, clock), "none");
+});
+
+test("a process that was held up for the whole time gives the account another chance to come", async () => {
+  const { objects, clock, create } = await start();
+  // As after being held up: the first timer is over before anybody else had a turn, whatever it was set to.
+  const waits: number[] = [];
+  const heldUp: Pick<Clock, "sleep"> = {
+    sleep: (ms, signal) => (waits.push(ms) === 1 ? Promise.resolve() : clock.sleep(ms, signal)),
+  };
+  const directory = new AccountDirectory({ objects, clock: heldUp, random: seededRandom(1) });
+  await directory.start();
+  const found = directory.find("n", "default", undefined);
+
+  assert.equal(await stateOf(found, clock), "waits");
+  await create("n", "default");
+
+  assert.equal(await stateOf(found, clock), "n");
 });

@@ -19,13 +19,13 @@ const WAIT_CHANCE_MS = 100;
 
 export interface AccountDirectoryOptions {
   readonly objects: Objects;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "sleep">;
   readonly random: Random;
 }
 
 export class AccountDirectory {
   readonly #objects: Objects;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "sleep">;
   readonly #random: Random;
   /** Those who wait for the default account of a namespace. */
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -69,14 +69,18 @@ export class AccountDirectory {
     try {
       // It may have come between asking and waiting.
       if (this.cached(namespace, DEFAULT_ACCOUNT) !== undefined) return;
-      const waitMs = WAITS * (WAIT_MIN_MS + this.#random.below(WAIT_CHANCE_MS));
       const either = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
-      await this.#clock.sleep(waitMs, either).catch((error: unknown) => {
-        if (!told.signal.aborted) throw error;
-      });
+      // Not one long wait: of a process that was held up for so long it would be over before the account can have come.
+      for (let waits = 0; waits < WAITS && !told.signal.aborted; waits++) await this.#waitOnce(either, told.signal);
     } finally {
       waiting.delete(wake);
       if (waiting.size === 0) this.#waiting.delete(namespace);
     }
+  }
+
+  async #waitOnce(either: AbortSignal, told: AbortSignal): Promise<void> {
+    await this.#clock.sleep(WAIT_MIN_MS + this.#random.below(WAIT_CHANCE_MS), either).catch((error: unknown) => {
+      if (!told.aborted) throw error;
+    });
   }
 }

@@ -87,6 +87,8 @@ export async function startScriptedServer(
       onClosed();
     });
   });
+  // A connection that nobody uses stays, however long a busy machine takes for the next request.
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = 0;
   server.on("sessionError", () => undefined);
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

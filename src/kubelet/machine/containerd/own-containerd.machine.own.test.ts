@@ -1,8 +1,10 @@
 import { equal, match, notEqual, ok, rejects } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
+import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { signalProcess } from "../../../host/detached-program.ts";
 import { isAlive, processMark } from "../../../host/process-life.ts";
@@ -55,6 +57,18 @@ async function withFakeContainerd(script: string, work: (path: string) => Promis
   }
 }
 
+/** By this clock no time passes until the file has a line, and then all of it: a shell on a busy machine may be late with its line. */
+function upOnceSaid(file: string, timeoutMs: number): Clock {
+  let isSaid = false;
+  return {
+    ...realClock,
+    monotonic() {
+      isSaid ||= existsSync(file) && readFileSync(file, "utf8").includes("\n");
+      return isSaid ? timeoutMs + realClock.monotonic() : 0;
+    },
+  };
+}
+
 /** An overlay as the root of a container is one, wherever the tests themselves run: an overlay cannot lie on another, but on memory. */
 function mountOverlay(directory: string): void {
   const memory = `${directory}.memory`;
@@ -98,6 +112,33 @@ describe("a containerd of our own", { ...NEEDS }, () => {
       equal(second.process.pid, first.process.pid);
       equal(third.process.pid, first.process.pid);
       ok(second.wasAdopted && third.wasAdopted);
+    }));
+
+  test("is adopted though it answers late, as on a busy machine", () =>
+    inDirectory(async (options) => {
+      const first = await startOwnContainerd(options);
+      const { socket } = containerdFiles(options);
+      await rename(socket, `${socket}.later`);
+      let hasAsked = false;
+      let isLate = false;
+      // By this clock it has not answered for 11 seconds when somebody asks again, and then it does.
+      const clock: Clock = {
+        ...realClock,
+        monotonic() {
+          const elapsedMs = hasAsked ? 11_000 : 0;
+          hasAsked = true;
+          return elapsedMs;
+        },
+        async sleep() {
+          if (!isLate) await rename(`${socket}.later`, socket);
+          isLate = true;
+        },
+      };
+
+      const second = await startOwnContainerd({ ...options, clock });
+
+      ok(isLate && second.wasAdopted);
+      equal(second.process.pid, first.process.pid);
     }));
 
   test("is not taken for another process that has its number by now", () =>
@@ -173,10 +214,11 @@ describe("a containerd of our own", { ...NEEDS }, () => {
     withFakeContainerd("echo $$ said nothing; exec sleep 1000", (PATH) =>
       inDirectory(
         async (options) => {
-          // Time enough for a shell on a busy machine to say its line.
-          const failed = startOwnContainerd({ ...options, startTimeoutMs: 3_000 });
+          const { log } = containerdFiles(options);
+          const startTimeoutMs = 3_000;
+          const failed = startOwnContainerd({ ...options, startTimeoutMs, clock: upOnceSaid(log, startTimeoutMs) });
           await rejects(failed, /does not answer within 3000 ms; the end of its log .*\n.*said nothing/);
-          const [, pid] = /^(\d+) said/m.exec(await readFile(containerdFiles(options).log, "utf8")) ?? [];
+          const [, pid] = /^(\d+) said/m.exec(await readFile(log, "utf8")) ?? [];
           equal(processMark(Number(pid)).started, "");
         },
         { environment: { PATH } },

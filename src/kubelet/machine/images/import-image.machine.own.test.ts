@@ -217,8 +217,9 @@ test(
     try {
       await writeFile(`${directory}/pause`, pauseProgram("amd64"), { mode: 0o755 });
       // The child becomes the pause program's own: a shell that starts it and then turns into pause. It ends when pause has come as far as
-      // to ignore SIGCHLD, signal 17: what ended before that would be a zombie of the shell's.
-      const child = `(until grep -q '^SigIgn:.*[13579bdf]....$' /proc/$$/status; do :; done)`;
+      // to block SIGINT and SIGTERM, signals 2 and 15: it ignores SIGCHLD by then, without which the child would be a zombie of the
+      // shell's, and a SIGTERM before that would kill it.
+      const child = `(until grep -q '^SigBlk:.*0004002$' /proc/$$/status; do :; done)`;
       const pause = spawn("sh", ["-c", `${child} & echo $!; exec ${directory}/pause`], { stdio: ["ignore", "pipe", "ignore"] });
       const [line] = (await once(pause.stdout, "data")) as [Buffer];
       // A zombie would be in the table of processes for ever.

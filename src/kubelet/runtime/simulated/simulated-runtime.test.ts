@@ -13,7 +13,7 @@ const PROGRAMS: Readonly<Record<Program, Readonly<Record<string, string>>>> = {
   waits: { exec: JSON.stringify({ "echo hello": "hello\n", cat: { echo: true }, false: { exitCode: 1 } }) },
   completes: { "run-for": "2s", "exit-message": "done" },
   fails: { "run-for": "0", "exit-code": "3" },
-  stubborn: { "stop-takes": "1h" },
+  stubborn: { logs: "stubborn\n", "stop-takes": "1h" },
   talks: { logs: "one\ntwo\nthree\n", "log-every": "500ms" },
 };
 

@@ -1,5 +1,6 @@
 /** What the tests of the etcd driver share: a real etcd and stores on it, all gone when the test is over. */
 import type { TestContext } from "node:test";
+import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { seededRandom } from "../../../base/random.ts";
 import { realClock } from "../../../host/real-clock.ts";
@@ -17,7 +18,24 @@ export async function etcd(context: TestContext, options: EtcdServerOptions = {}
   return server;
 }
 
-/** Opens a store; what must be waited for in a test is short, so that a test that fails does so soon. */
+/**
+ * For tests that are not about members which are slow: a disk that is busy for seconds must not make the store send a commit again, after
+ * which it may be that nobody can say what became of the first.
+ */
+export const PATIENT: Pick<EtcdStoreOptions, "timeouts"> = {
+  timeouts: {
+    openMs: 60_000,
+    readAttemptMs: 30_000,
+    readMs: 60_000,
+    commitAttemptMs: 30_000,
+    repeatableAttemptMs: 30_000,
+    commitMs: 60_000,
+  },
+};
+
+/** On it whoever is waited for answers in time, however long a busy machine takes for it. Nothing must be tried again after a pause. */
+export const endlessWaits: Clock = { ...realClock, sleep: (_durationMs, signal) => realClock.sleep(Infinity, signal) };
+
 export function openStore(endpoints: readonly string[], options: Partial<EtcdStoreOptions> = {}): Promise<Store> {
   return openEtcdStore({ endpoints, clock: realClock, random: seededRandom(testSeed()), log: silentLogger, ...options });
 }

@@ -15,7 +15,7 @@ export const PROGRAMS: Readonly<Record<Program, ShellProgram>> = {
   waits: { script: "exec sleep 3600", sharesProcesses: true },
   completes: { script: "printf done > /dev/termination-log" },
   fails: { script: "exit 3" },
-  stubborn: { script: "exec sleep 3600" },
+  stubborn: { script: "echo stubborn; exec sleep 3600" },
   talks: { script: "for word in one two three; do echo $word; usleep 20000; done; exec sleep 3600", sharesProcesses: true },
 };
 

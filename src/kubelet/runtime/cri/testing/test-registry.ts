@@ -67,7 +67,10 @@ function drip(response: ServerResponse, bytes: Buffer, bytesPerSecond: number): 
   const timer = setInterval(() => {
     response.write(bytes.subarray(sent, sent + pieceBytes));
     sent += pieceBytes;
-    if (sent >= bytes.length) response.end();
+    if (sent < bytes.length) return;
+    // Not only when it is closed: until a slow reader has taken all of it there would be a write after the end.
+    clearInterval(timer);
+    response.end();
   }, 1000 / PIECES_PER_SECOND);
   response.on("close", () => clearInterval(timer));
 }
