@@ -1,9 +1,9 @@
-import { deepEqual } from "node:assert/strict";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { emptyLogDirectories, removeEmptyLogDirectory } from "./log-files.ts";
+import { emptyLogDirectories, gzipFile, openPackedFile, removeEmptyLogDirectory } from "./log-files.ts";
 
 test("directories without a file in them are found and removed, others are left as they are", async () => {
   const root = await mkdtemp(join(tmpdir(), "k8ts-logs-"));
@@ -19,6 +19,41 @@ test("directories without a file in them are found and removed, others are left 
     for (const name of ["bare", "deep", "said", "none"]) await removeEmptyLogDirectory(join(root, name));
     deepEqual((await readdir(root)).toSorted(), ["file", "said"]);
     deepEqual(await readdir(join(root, "said/main")), ["0.log"]);
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});
+
+async function wholeOf(path: string): Promise<string | undefined> {
+  await using file = await openPackedFile(path);
+  if (file === undefined) return undefined;
+  // Its name may go while it is read.
+  await rm(path);
+  const chunks: Uint8Array[] = [];
+  for (let position = 0; ;) {
+    const chunk = await file.read(position);
+    if (chunk.length === 0) return Buffer.concat(chunks).toString();
+    position += chunk.length;
+    chunks.push(chunk);
+  }
+}
+
+test("a packed file is read as it was before, one that is damaged up to there, and one that is gone is none", async () => {
+  const root = await mkdtemp(join(tmpdir(), "k8ts-logs-"));
+  try {
+    const [plain, packed] = [join(root, "0.log"), join(root, "0.log.gz")];
+    // More than is read at once.
+    const text = Array.from({ length: 50_000 }, (_, index) => `line ${index}\n`).join("");
+    await writeFile(plain, text);
+
+    await gzipFile(plain, packed);
+    equal(await wholeOf(packed), text);
+    equal(await wholeOf(packed), undefined);
+
+    await gzipFile(plain, packed);
+    await truncate(packed, Math.floor((await readFile(packed)).length / 2));
+    const half = await wholeOf(packed);
+    ok(half !== undefined && half.length < text.length && text.startsWith(half));
   } finally {
     await rm(root, { recursive: true });
   }

@@ -5,8 +5,9 @@
 import { createReadStream, createWriteStream, watch } from "node:fs";
 import { mkdir, open, readdir, realpath, rename, rm, rmdir, stat, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pipeline as connect, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
+import { createGunzip, createGzip } from "node:zlib";
 
 const LOG_DIRECTORY_MODE = 0o755;
 /** What is read at once. */
@@ -75,8 +76,15 @@ export async function linkTarget(path: string): Promise<string> {
   }
 }
 
+/** What is read of a file, whatever becomes of its name. */
+export interface ReadableFile extends AsyncDisposable {
+  state(): Promise<FileState>;
+  /** What stands at `position`; empty at the end. */
+  read(position: number): Promise<Uint8Array>;
+}
+
 /** A file that may grow while it is read; it stays the same file, whatever becomes of its name. */
-export class GrowingFile implements AsyncDisposable {
+export class GrowingFile implements ReadableFile {
   readonly #file: FileHandle;
 
   constructor(file: FileHandle) {
@@ -102,6 +110,46 @@ export class GrowingFile implements AsyncDisposable {
 export async function openGrowingFile(path: string): Promise<GrowingFile | undefined> {
   try {
     return new GrowingFile(await open(path, "r"));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A file that `gzipFile` made, as it was before. It is read from its start on: a read goes on where the one before ended. */
+class PackedFile implements ReadableFile {
+  readonly #file: FileHandle;
+  readonly #packed: Readable;
+  readonly #unpacked = createGunzip();
+  readonly #chunks = this.#unpacked[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+    this.#packed = file.createReadStream({ autoClose: false });
+    connect(this.#packed, this.#unpacked, () => undefined);
+  }
+
+  async state(): Promise<FileState> {
+    return stateOf(await this.#file.stat({ bigint: true }));
+  }
+
+  /** What is damaged ends where it is. */
+  async read(): Promise<Uint8Array> {
+    const { value, done } = await this.#chunks.next().catch(() => ({ value: undefined, done: true }));
+    return done === true || value === undefined ? new Uint8Array(0) : value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#packed.destroy();
+    this.#unpacked.destroy();
+    await this.#file.close();
+  }
+}
+
+/** Undefined if there is none. */
+export async function openPackedFile(path: string): Promise<ReadableFile | undefined> {
+  try {
+    return new PackedFile(await open(path, "r"));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

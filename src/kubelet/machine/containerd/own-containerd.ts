@@ -53,8 +53,11 @@ export interface OwnContainerd extends RuntimeVersion {
 
 /** It is there within 100 ms on an idle machine; one that takes this long does not come. */
 const START_TIMEOUT_MS = 20_000;
-/** One that runs and does not answer for so long is replaced; its containers do not notice. */
-const ADOPT_TIMEOUT_MS = 5_000;
+/**
+ * One that runs and does not answer for so long is replaced. Its containers do not notice, but whatever it was asked for meanwhile fails, a
+ * pull begins anew; so one that is merely slow on a busy machine, or starting still, gets as long as one that is started now.
+ */
+const ADOPT_TIMEOUT_MS = START_TIMEOUT_MS;
 /** A socket that is about to be opened has no event. */
 const ASK_AGAIN_MS = 5;
 const STOP_GRACE_MS = 10_000;

@@ -216,10 +216,11 @@ test(
     const directory = await mkdtemp("/tmp/k8ts-pause-");
     try {
       await writeFile(`${directory}/pause`, pauseProgram("amd64"), { mode: 0o755 });
-      // The child becomes the pause program's own: a shell that starts it and then turns into pause. It ends when pause has come as far as
-      // to block SIGINT and SIGTERM, signals 2 and 15: it ignores SIGCHLD by then, without which the child would be a zombie of the
-      // shell's, and a SIGTERM before that would kill it.
-      const child = `(until grep -q '^SigBlk:.*0004002$' /proc/$$/status; do :; done)`;
+      // The child becomes the pause program's own: a shell that starts it and then turns into pause. It ends when pause ignores SIGCHLD,
+      // signal 17, without which the child would be a zombie of the shell's, and then sleeps: it does so only in its wait for SIGTERM, which
+      // would kill it before. Which signals it blocks does not tell: while it waits for them the kernel shows none.
+      const until = (pattern: string) => `until grep -q '${pattern}' /proc/$$/status; do :; done`;
+      const child = `(${until("^SigIgn:.*[13579bdf]....$")}; ${until("^State:.S")})`;
       const pause = spawn("sh", ["-c", `${child} & echo $!; exec ${directory}/pause`], { stdio: ["ignore", "pipe", "ignore"] });
       const [line] = (await once(pause.stdout, "data")) as [Buffer];
       // A zombie would be in the table of processes for ever.

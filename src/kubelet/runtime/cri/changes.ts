@@ -17,12 +17,16 @@ import { uidOf, type Listing, type PodViews } from "./pod-views.ts";
 import { podSandboxStatus, SANDBOX_READY } from "./sandbox-messages.ts";
 
 const LIST_EVERY_MS = 1_000;
-const LIST_SELDOM_EVERY_MS = 10_000;
+export const LIST_SELDOM_EVERY_MS = 10_000;
 /** Nobody says from when on a new stream tells of everything, so one lists a few times more before it is relied on. */
 const LISTS_BEFORE_RELYING_MS: readonly number[] = [100, LIST_EVERY_MS];
 /** The runtime tells of an end before its own lists show it; so one looks a few times: 10, 20, … 1,280 ms. */
 const SETTLE = { minMs: 10, maxMs: 1_280 };
 const SETTLE_LOOKS = 9;
+/** What was killed for want of memory is told of as such for good or never: a busy runtime gets a minute to note it. */
+const OUT_OF_MEMORY_LOOKS = SETTLE_LOOKS + 45;
+/** Why something ended by what a runtime says that has noted nothing yet. */
+const NO_REASON_YET: readonly string[] = ["", "Error", "Completed"];
 
 export interface ChangesOptions {
   readonly client: CriClient;
@@ -139,12 +143,17 @@ export class Changes implements Disposable {
 
   /** Waits until the runtime's own lists show what it told of, and tells it on. Never rejects. */
   async #settle(event: RuntimeEvent): Promise<void> {
-    const { clock } = this.#options;
-    for (let looks = 0; looks < SETTLE_LOOKS && !this.#over.signal.aborted; looks++) {
+    const { clock, views } = this.#options;
+    const looksMax = event.is === "out-of-memory" ? OUT_OF_MEMORY_LOOKS : SETTLE_LOOKS;
+    for (let looks = 0; looks < looksMax && !this.#over.signal.aborted; looks++) {
       try {
         const found = await this.#look(event);
         if (found === undefined) return;
-        if (found.isSettled || looks === SETTLE_LOOKS - 1) return this.#tell([found.podUid]);
+        if (found.isSettled || looks === looksMax - 1) {
+          // The end was seen before its reason.
+          if (event.is === "out-of-memory") views.forget(event.id);
+          return this.#tell([found.podUid]);
+        }
         await clock.sleep(exponentialDelayMs(SETTLE, looks), this.#over.signal);
       } catch {
         return; // It went away; whatever it was is told when it is back.
@@ -156,8 +165,7 @@ export class Changes implements Disposable {
   async #look({ is, id }: RuntimeEvent): Promise<{ readonly podUid: string; readonly isSettled: boolean } | undefined> {
     const container = await this.#options.views.containerStatus(id);
     if (container === undefined) return this.#lookForSandbox(id);
-    const isSettled =
-      is === "out-of-memory" ? container.reason !== "" && container.reason !== "Error" : container.state === CONTAINER_EXITED;
+    const isSettled = is === "out-of-memory" ? !NO_REASON_YET.includes(container.reason) : container.state === CONTAINER_EXITED;
     return { podUid: mapOf(container.labels).get(POD_UID) ?? "", isSettled };
   }
 

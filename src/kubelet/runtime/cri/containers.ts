@@ -24,8 +24,11 @@ export interface ContainersOptions {
   readonly clock: Clock;
 }
 
-/** containerd looks after a shim that is gone every second, and gives each try 5 s. */
-const ENDED_WITHIN_MS = 10_000;
+/**
+ * containerd looks after a shim that is gone every second, and gives each try 5 s: on a busy machine that fails a few times. Who stops waits
+ * no longer than it must, since a container that has ended is seen at once.
+ */
+const ENDED_WITHIN_MS = 30_000;
 /** Nobody tells that it is done. */
 const LOOK_AGAIN = { minMs: 10, maxMs: 320 };
 

@@ -10,6 +10,7 @@ import { findProcesses } from "../../../host/process-table.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { needs } from "../../../testing/needs.ts";
 import { RuntimeError } from "../../runtime.ts";
+import { LIST_SELDOM_EVERY_MS } from "./changes.ts";
 import { containerOf, created, ended, sharedMachine, started, until } from "./testing/test-machine.ts";
 import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
 
@@ -19,8 +20,6 @@ const options = { ...needs("containerd", "cni", "busybox"), timeout: 120_000 };
 const NEVER = new AbortController().signal;
 /** For what ends as soon as it is asked to. */
 const GRACE_MS = 10_000;
-/** Between two lists while there is a stream that is relied on. */
-const LIST_SELDOM_EVERY_MS = 10_000;
 /** Longer than a test may take. */
 const TOO_LATE_MS = 3_600_000;
 /** Of a log that is rotated: several times, though no two rotations are within a second. */
@@ -196,7 +195,7 @@ for (const { title, script, policy, expected } of [
 test("who follows a log reads every line through its rotations, and old files are packed and removed", options, async () => {
   const { open, image, containerd } = await machine();
   const owner = randomUUID();
-  // Not more often: who reads must have come to a new file before that is put aside, too.
+  // Not more often: who reads must have come to a new file before that is removed, two rotations later.
   const rotating = await open({ owner, logRotation: { maxBytes: 4_000, maxFiles: 3, everyMs: 1_000 } });
   const script = "i=0; while :; do i=$((i+1)); echo line $i of a log that is rotated; usleep 10000; done";
   const pod = shellPod("talker", image, { script, sharesProcesses: true });

@@ -1,18 +1,25 @@
 /**
  * The log of a container, line by line: the end of it without reading all of it, and what comes for as long as the container runs. Who
  * follows is woken by the directory's own events and by the container's end, and goes on with the new file when the log is rotated, after
- * all of the old one. What was put aside before is not read, as upstream does not.
+ * all of the old one and of those between, if it was held up for so long. What was put aside before is not read, as upstream does not.
  */
+import { exponentialDelayMs } from "../../../base/backoff.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { NO_LONGER_WANTED, onAbort } from "../../../base/abort.ts";
 import { fileState, linkTarget, openGrowingFile, watchBeside, type GrowingFile } from "../../../host/log-files.ts";
 import { RuntimeError, type LogLine, type LogOptions } from "../../runtime.ts";
-import { LineCutter, LogLines, tailStart } from "./log-lines.ts";
+import { LogReading } from "./log-reading.ts";
+import { fileAfter } from "./put-aside.ts";
 
 /** An event may be lost; so one looks again after this long in any case. */
 const LOOK_EVERY_MS = 10_000;
-/** The runtime may still write a line to the old file when there is a new one. */
+/** The runtime may still write a line to the old file when there is a new one. Later than this it is out of order, but read. */
 const ROTATION_SETTLE_MS = 50;
+/** The runtime may tell of an end while it still has the last lines in hand. Nobody notices that a log ends so much later. */
+const END_SETTLE_MS = 100;
+/** While a log is rotated there is no file, until a runtime on a busy machine has made the new one. */
+const MISSING_MS_MAX = 5_000;
+const LOOK_FOR_MISSING = { minMs: 10, maxMs: 320 };
 
 export interface LogReaderOptions {
   readonly path: string;
@@ -24,31 +31,39 @@ export interface LogReaderOptions {
 }
 
 export async function* readLog(given: LogReaderOptions, wanted: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const file = await openLog(given, signal);
+  if (file === undefined) throw new RuntimeError("NotFound", `failed to open log file "${given.path}": no such file or directory`);
+  await using reading = await LogReading.begin(file, wanted, given.clock);
+  yield* reading.lines(signal);
   // Events come where the file is, not where a link to it is.
-  const options = { ...given, path: await linkTarget(given.path) };
-  const file = await openGrowingFile(options.path);
-  if (file === undefined) throw new RuntimeError("NotFound", `failed to open log file "${options.path}": no such file or directory`);
-  const reading = new Reading(file, wanted);
-  try {
-    await reading.begin();
-    yield* reading.lines(signal);
-    if (wanted.follow) yield* follow(reading, options, signal);
-    if (!signal.aborted) yield* reading.last();
-  } finally {
-    await reading.close();
+  if (wanted.follow) yield* follow(reading, { ...given, path: await linkTarget(given.path) }, signal);
+  if (!signal.aborted) yield* reading.last();
+}
+
+/** Undefined if there is none, and none comes. */
+async function openLog({ path, clock, isRunning }: LogReaderOptions, signal: AbortSignal): Promise<GrowingFile | undefined> {
+  const untilMs = clock.monotonic() + MISSING_MS_MAX;
+  for (let looks = 0; ; looks++) {
+    const file = await openGrowingFile(path);
+    if (file !== undefined || signal.aborted || clock.monotonic() >= untilMs) return file;
+    // One that has ended has its file, or never had one; it may have ended in between.
+    if (!(await isRunning())) return openGrowingFile(path);
+    await clock.sleep(exponentialDelayMs(LOOK_FOR_MISSING, looks));
   }
 }
 
-async function* follow(reading: Reading, options: LogReaderOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
-  const bell = new Bell(options.clock, signal);
+async function* follow(reading: LogReading, options: LogReaderOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
+  const { path, clock } = options;
+  const bell = new Bell(clock, signal);
   // Not asked for each line that comes: a busy log would be a busy runtime.
   let mayHaveEnded = true;
   let isRunning = true;
+  let isComplete = false;
   const lookAgain = (): void => {
     mayHaveEnded = true;
     bell.ring();
   };
-  const watching = [watchBeside(options.path, bell.ring), options.watch(lookAgain)];
+  const watching = [watchBeside(path, bell.ring), options.watch(lookAgain)];
   try {
     while (!signal.aborted) {
       // Before reading: what was written until it ended is read after that is known.
@@ -57,93 +72,30 @@ async function* follow(reading: Reading, options: LogReaderOptions, signal: Abor
         isRunning = await options.isRunning();
       }
       yield* reading.lines(signal);
-      if (await isRotated(reading, options.path, isRunning)) {
-        await options.clock.sleep(ROTATION_SETTLE_MS);
+      const next = await nextFile(reading, path, isRunning);
+      if (next !== undefined) {
+        await clock.sleep(ROTATION_SETTLE_MS);
         yield* reading.lines(signal);
-        yield* reading.last();
-        await reading.goOn(options.path);
-      } else if (!isRunning) return;
-      else if ((await bell.wait()) === "late") mayHaveEnded = true;
+        yield* reading.goOn(next);
+      } else if (isRunning) mayHaveEnded = (await bell.wait()) === "late" || mayHaveEnded;
+      else if (isComplete) return;
+      else {
+        await clock.sleep(END_SETTLE_MS);
+        isComplete = true;
+      }
     }
   } finally {
     for (const one of watching) one[Symbol.dispose]();
   }
 }
 
-/** Whether to go on with the new file. The runtime makes it first and writes to it later: until then it goes on with the old one. */
-async function isRotated(reading: Reading, path: string, isRunning: boolean): Promise<boolean> {
+/** What to go on with, if it is time to. The runtime makes the new file first and writes to it later: until then the old one is read on. */
+async function nextFile(reading: LogReading, path: string, isRunning: boolean): Promise<string | undefined> {
   const now = await fileState(path);
-  return now !== undefined && now.identity !== reading.identity && (now.sizeBytes > 0 || !isRunning);
-}
-
-/** Where one is in a log. */
-class Reading {
-  #file: GrowingFile;
-  #position = 0;
-  #identity = "";
-  #cutter = new LineCutter();
-  readonly #lines = new LogLines();
-  readonly #wanted: LogOptions;
-  /** Lines that may still be given: one that is written meanwhile is not among the last ones that were asked for. */
-  #left: number;
-
-  constructor(file: GrowingFile, wanted: LogOptions) {
-    this.#file = file;
-    this.#wanted = wanted;
-    this.#left = wanted.follow ? Infinity : (wanted.tailLines ?? Infinity);
-  }
-
-  get identity(): string {
-    return this.#identity;
-  }
-
-  async begin(): Promise<void> {
-    const { identity, sizeBytes } = await this.#file.state();
-    this.#identity = identity;
-    const { tailLines } = this.#wanted;
-    if (tailLines !== undefined) this.#position = await tailStart(this.#file, sizeBytes, tailLines);
-  }
-
-  /** The new file under the same name, if it is there. */
-  async goOn(path: string): Promise<void> {
-    const next = await openGrowingFile(path);
-    if (next === undefined) return;
-    await this.#file[Symbol.asyncDispose]();
-    this.#file = next;
-    this.#position = 0;
-    this.#cutter = new LineCutter();
-    this.#identity = (await next.state()).identity;
-  }
-
-  /** All that is there now. */
-  async *lines(signal: AbortSignal): AsyncGenerator<LogLine> {
-    while (!signal.aborted && this.#left > 0) {
-      const chunk = await this.#file.read(this.#position);
-      if (chunk.length === 0) return;
-      this.#position += chunk.length;
-      for (const line of this.#cutter.cut(chunk)) {
-        if (signal.aborted || this.#left === 0) return;
-        yield* this.#parsed(line);
-      }
-    }
-  }
-
-  /** A last line that nobody ended. */
-  async *last(): AsyncGenerator<LogLine> {
-    const rest = this.#cutter.takeRest();
-    if (rest.length > 0 && this.#left > 0) yield* this.#parsed(rest);
-  }
-
-  *#parsed(bytes: Uint8Array): Generator<LogLine> {
-    const line = this.#lines.parse(bytes);
-    if (line === undefined) return;
-    this.#left -= 1;
-    if (line.atMs >= (this.#wanted.sinceMs ?? -Infinity)) yield line;
-  }
-
-  async close(): Promise<void> {
-    await this.#file[Symbol.asyncDispose]();
-  }
+  if (now?.identity === reading.identity) return undefined;
+  const next = await fileAfter(reading, path);
+  const isWritten = now !== undefined && (now.sizeBytes > 0 || !isRunning);
+  return next !== path || isWritten ? next : undefined;
 }
 
 /** Wakes whoever waits, or who will wait next. */

@@ -11,6 +11,7 @@ import { removeFile } from "../../../host/files.ts";
 import { CONTAINER_RUNNING, reopenContainerLog } from "./container-messages.ts";
 import type { CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";
+import { PACKED, UNFINISHED } from "./put-aside.ts";
 
 export interface LogRotationPolicy {
   /** containerLogMaxSize. Less than 0: logs grow without end. */
@@ -22,9 +23,6 @@ export interface LogRotationPolicy {
 }
 
 export const LOG_ROTATION_DEFAULT: LogRotationPolicy = { maxBytes: 10 * 1024 * 1024, maxFiles: 5, everyMs: 10_000 };
-
-const PACKED = ".gz";
-const UNFINISHED = ".tmp";
 
 export interface LogRotationOptions {
   readonly client: CriClient;

@@ -11,12 +11,18 @@ import { runtimeContainer } from "./container-status.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { OWNER, POD_UID } from "./labels.ts";
 import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./sandbox-messages.ts";
-import { terminationMessage } from "./termination-message.ts";
+import { mayReadLog, terminationMessage } from "./termination-message.ts";
 
-/** What was killed is known to have been killed for want of memory only some time later. */
+/** What was killed is known to have been killed for want of memory only some time later: on a busy machine, much later. */
 const KILLED_EXIT_CODE = 137;
 const OUT_OF_MEMORY = "OOMKilled";
-const REASON_SETTLED_MS = 5_000;
+const REASON_SETTLED_MS = 60_000;
+/**
+ * containerd tells of an end while its own writer may still have the last lines of the log in hand. So who reads them as last words waits for
+ * a moment that nobody notices, and they are read again by whoever looks within a longer one.
+ */
+const LOG_WRITTEN_MS = 100;
+const LOG_SETTLED_MS = 10_000;
 
 export interface Listing {
   readonly sandboxes: readonly ListedSandbox[];
@@ -38,6 +44,10 @@ export class PodViews {
   readonly #options: PodViewsOptions;
   readonly #ips = new Map<string, readonly string[]>();
   readonly #details = new Map<string, Detail>();
+  /** How often something was to be looked at anew. */
+  #forgets = 0;
+  /** When a container whose last words may be its log was first seen to have ended, by the clock that never goes back. */
+  readonly #endSeenAtMs = new Map<string, number>();
 
   constructor(options: PodViewsOptions) {
     this.#options = options;
@@ -93,6 +103,12 @@ export class PodViews {
     }
   }
 
+  /** More is known of a container than when it was looked at last, though its state is the same. */
+  forget(containerId: string): void {
+    this.#details.delete(containerId);
+    this.#forgets += 1;
+  }
+
   // ── putting together ──────────────────────────────────────────────────────────────────────────────
 
   async #statusOf({ sandboxes, containers }: Listing, podUid: string): Promise<SandboxStatus | undefined> {
@@ -132,32 +148,52 @@ export class PodViews {
   async #detail({ id, state }: ListedContainer): Promise<RuntimeContainer | undefined> {
     const known = this.#details.get(id);
     if (known?.state === state) return known.container;
+    const forgets = this.#forgets;
     const status = await this.containerStatus(id);
     if (status === undefined) return undefined;
-    const container = runtimeContainer(status, await lastWords(status));
+    const container = runtimeContainer(status, await this.#lastWords(status));
     // It may have come into another state since it was listed: what is kept is what was told.
-    if (this.#isSettled(container)) this.#details.set(id, { state: status.state, container });
+    if (this.#isSettled(container, status) && forgets === this.#forgets) this.#details.set(id, { state: status.state, container });
     return container;
   }
 
-  #isSettled({ state }: RuntimeContainer): boolean {
-    if (state.is !== "exited" || state.exitCode !== KILLED_EXIT_CODE || state.reason === OUT_OF_MEMORY) return true;
-    return this.#options.clock.now() - state.finishedAtMs > REASON_SETTLED_MS;
+  async #lastWords(status: ContainerStatusMessage): Promise<string> {
+    const { state } = runtimeContainer(status, "");
+    if (state.is !== "exited") return "";
+    // Of one that ended long ago, as after a restart of ours, nothing comes any more.
+    const isComing = this.#isWithin(LOG_SETTLED_MS, state.finishedAtMs);
+    return terminationMessage(status, async () => (isComing ? this.#untilLogIsWritten(status.id) : undefined));
+  }
+
+  async #untilLogIsWritten(id: string): Promise<void> {
+    const { clock } = this.#options;
+    const seenAtMs = this.#endSeenAtMs.get(id) ?? clock.monotonic();
+    this.#endSeenAtMs.set(id, seenAtMs);
+    const leftMs = seenAtMs + LOG_WRITTEN_MS - clock.monotonic();
+    if (leftMs > 0) await clock.sleep(leftMs);
+  }
+
+  /** Whether all has been said of the state that it is in. */
+  #isSettled({ state }: RuntimeContainer, status: ContainerStatusMessage): boolean {
+    if (state.is !== "exited") return true;
+    const hasReason = state.exitCode !== KILLED_EXIT_CODE || state.reason === OUT_OF_MEMORY;
+    if (!hasReason && this.#isWithin(REASON_SETTLED_MS, state.finishedAtMs)) return false;
+    return !mayReadLog(status) || !this.#isWithin(LOG_SETTLED_MS, state.finishedAtMs);
+  }
+
+  #isWithin(durationMs: number, sinceMs: number): boolean {
+    return this.#options.clock.now() - sinceMs <= durationMs;
   }
 
   #forgetOthers({ sandboxes, containers }: Listing): void {
     const ids = new Set([...sandboxes, ...containers].map(({ id }) => id));
-    for (const kept of [this.#ips, this.#details]) for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
+    for (const kept of [this.#ips, this.#details, this.#endSeenAtMs]) for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
   }
 
   #selector(podUid?: string) {
     const { owner } = this.#options;
     return entriesOf(podUid === undefined ? { [OWNER]: owner } : { [OWNER]: owner, [POD_UID]: podUid });
   }
-}
-
-function lastWords(status: ContainerStatusMessage): Promise<string> | string {
-  return runtimeContainer(status, "").state.is === "exited" ? terminationMessage(status) : "";
 }
 
 export function uidOf({ labels }: Pick<ListedSandbox, "labels">): string {

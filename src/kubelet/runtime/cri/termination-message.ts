@@ -16,15 +16,19 @@ const LOG_LINES_MAX = 80;
 /** Runtimes say this of a container that never ran: it has no log. */
 const CANNOT_RUN = "ContainerCannotRun";
 
-/** Of a container that has ended; "" if it left none. */
-export async function terminationMessage(status: ContainerStatusMessage): Promise<string> {
-  const annotations = mapOf(status.annotations);
-  const isFailure = status.exitCode !== 0 && status.reason !== CANNOT_RUN;
-  const mayReadLog = annotations.get(TERMINATION_MESSAGE_POLICY) === "FallbackToLogsOnError" && isFailure;
-  const path = annotations.get(TERMINATION_MESSAGE_PATH) ?? "";
+/** Of a container that has ended; "" if it left none. `untilLogIsWritten` comes before the log is read, if it is. */
+export async function terminationMessage(status: ContainerStatusMessage, untilLogIsWritten: () => Promise<void>): Promise<string> {
+  const path = mapOf(status.annotations).get(TERMINATION_MESSAGE_PATH) ?? "";
   const hostPath = status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
   const words = path === "" || hostPath === undefined ? "" : await fileEnd(hostPath);
-  return words === "" && mayReadLog ? logEnd(status.logPath) : words;
+  if (words !== "" || !mayReadLog(status)) return words;
+  await untilLogIsWritten();
+  return logEnd(status.logPath);
+}
+
+/** Whether the last words of one that has ended may be those of its log. */
+export function mayReadLog({ annotations, exitCode, reason }: ContainerStatusMessage): boolean {
+  return mapOf(annotations).get(TERMINATION_MESSAGE_POLICY) === "FallbackToLogsOnError" && exitCode !== 0 && reason !== CANNOT_RUN;
 }
 
 async function fileEnd(path: string): Promise<string> {

@@ -2,7 +2,7 @@
 import { encode } from "../../../../base/protobuf.ts";
 import { CONTAINER_EXITED, containerStatus, listContainers, type ContainerStatusMessage } from "../container-messages.ts";
 import type { CriClient, CriStreamHandlers } from "../cri-client.ts";
-import { containerdEvents, taskExit } from "../event-messages.ts";
+import { taskExit, type containerdEvents } from "../event-messages.ts";
 import { OWNER, POD_UID } from "../labels.ts";
 import { listPodSandbox } from "../sandbox-messages.ts";
 

@@ -1,0 +1,86 @@
+/** Last words that come from a log whose end is written late, on a runtime that is played. */
+import { deepEqual, equal } from "node:assert/strict";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import type { Clock } from "../../../base/clock.ts";
+import { realClock } from "../../../host/real-clock.ts";
+import { TERMINATION_MESSAGE_POLICY } from "./labels.ts";
+import { PodViews } from "./pod-views.ts";
+import { PLAYED_OWNER, PLAYED_UID, playRuntime } from "./testing/played-runtime.ts";
+
+const FINISHED_AT_MS = Date.UTC(2026, 0, 1);
+const line = (text: string) => `2026-01-01T00:00:00.000000000Z stdout F ${text}\n`;
+
+/** A container that failed `agoMs` ago. Time passes only while somebody sleeps. */
+async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogsOnError", exitCode = 1 } = {}) {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-views-"));
+  context.after(() => rm(directory, { recursive: true }));
+  const logPath = join(directory, "0.log");
+  await writeFile(logPath, line("why"));
+  let elapsedMs = agoMs;
+  const sleeps: number[] = [];
+  let onSleep = (): Promise<void> => Promise.resolve();
+  const clock: Clock = {
+    ...realClock,
+    now: () => FINISHED_AT_MS + elapsedMs,
+    monotonic: () => elapsedMs,
+    async sleep(durationMs) {
+      sleeps.push(durationMs);
+      elapsedMs += durationMs;
+      await onSleep();
+    },
+  };
+  const annotations = [{ key: TERMINATION_MESSAGE_POLICY, value: policy }];
+  const runtime = playRuntime({ exitCode, finishedAt: BigInt(FINISHED_AT_MS) * 1_000_000n, logPath, annotations });
+  const views = new PodViews({ client: runtime.client, owner: PLAYED_OWNER, clock });
+  return {
+    sleeps,
+    looks: runtime.looks,
+    passes: (durationMs: number): void => void (elapsedMs += durationMs),
+    writes: (text: string): Promise<void> => appendFile(logPath, line(text)),
+    whileItWaits: (work: () => Promise<void>): void => void (onSleep = work),
+    async message(): Promise<string | undefined> {
+      const state = (await views.status(PLAYED_UID))?.containers[0]?.state;
+      return state?.is === "exited" ? state.message : undefined;
+    },
+  };
+}
+
+test("last words from a log have what the runtime still had in hand when it told of the end", async (context) => {
+  const { message, whileItWaits, writes, sleeps } = await start(context);
+  whileItWaits(() => writes("so"));
+
+  equal(await message(), "why\nso\n");
+  equal(await message(), "why\nso\n");
+  // Who looks again does not wait again.
+  deepEqual(sleeps, [100]);
+});
+
+test("last words from a log that grows even later are read again, and then kept", async (context) => {
+  const { message, writes, passes, looks } = await start(context);
+  equal(await message(), "why\n");
+
+  await writes("so");
+  equal(await message(), "why\nso\n");
+
+  passes(11_000);
+  await message();
+  const before = looks();
+  await message();
+  equal(looks(), before);
+});
+
+for (const { title, given } of [
+  { title: "ended long ago", given: { agoMs: 60_000 } },
+  { title: "has completed", given: { exitCode: 0 } },
+  { title: "has no words in its log", given: { policy: "File" } },
+]) {
+  test(`nobody waits for the log of a container that ${title}, or looks at it twice`, async (context) => {
+    const { message, sleeps, looks } = await start(context, given);
+    await message();
+    await message();
+    deepEqual([sleeps, looks()], [[], 1]);
+  });
+}
