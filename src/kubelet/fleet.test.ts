@@ -146,3 +146,20 @@ async function historyOf(): Promise<readonly string[]> {
 test("the same seed gives the same history", async () => {
   assert.deepEqual(await historyOf(), await historyOf());
 });
+
+test("a start of all that waits for a server can be given up", async () => {
+  await using world = await startWorld();
+  const stop = new AbortController();
+  let asked = 0;
+  const request = (): Promise<never> => {
+    // So many are started at once: each has asked, and waits.
+    if (++asked === 32) stop.abort(new Error("told to stop"));
+    return Promise.reject(new Error("it is away"));
+  };
+  const away = { ...world.transportFor({ name: "nobody", groups: [] }), request };
+
+  await assert.rejects(
+    world.fleet(40, { transportFor: () => away, signal: stop.signal }),
+    /told to stop|was stopped before it had started/,
+  );
+});

@@ -8,6 +8,7 @@ import { nodes } from "../api/core/v1/node.ts";
 import type { IdentityName } from "../api/identities.ts";
 import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
 import type { Transport } from "../api/machinery/transport.ts";
+import { onAbort } from "../base/abort.ts";
 import { assert } from "../base/assert.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -55,6 +56,8 @@ export interface SimulatedNodesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Gives up a start of all that waits for a server. */
+  readonly signal?: AbortSignal;
 }
 
 export interface SimulatedNode {
@@ -144,13 +147,21 @@ class Fleet implements SimulatedNodes {
   }
 
   async startAll(): Promise<void> {
-    const { count, members } = this.#options;
+    const { count, members, signal } = this.#options;
     const names = members === undefined ? Array.from({ length: count }, () => this.#make().name) : this.#makeAgain(members);
     const waiting = names.values();
     const starter = async (): Promise<void> => {
-      for (const name of waiting) await this.start(name);
+      for (const name of waiting) {
+        signal?.throwIfAborted();
+        await this.start(name);
+      }
     };
-    await Promise.all(Array.from({ length: STARTING_MAX }, starter));
+    const stopListening = signal === undefined ? undefined : onAbort(signal, () => void this.#stopAll());
+    try {
+      await Promise.all(Array.from({ length: STARTING_MAX }, starter));
+    } finally {
+      stopListening?.();
+    }
   }
 
   async add(name?: string): Promise<Kubelet> {
@@ -241,8 +252,12 @@ class Fleet implements SimulatedNodes {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.names.map((name) => this.stop(name)));
+    await this.#stopAll();
     this.#pods[Symbol.dispose]();
+  }
+
+  async #stopAll(): Promise<void> {
+    await Promise.all(this.names.map((name) => this.stop(name)));
   }
 
   #memberNamed(name: string): Member {

@@ -25,7 +25,41 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 /** What may be reserved of a node. */
 const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];
 
-const isAddress = (text: string): string | undefined => (parseIp(text) === undefined ? "an IP address such as 192.0.2.10" : undefined);
+export const isAddress = (text: string): string | undefined =>
+  parseIp(text) === undefined ? "an IP address such as 192.0.2.10" : undefined;
+
+/** Of the HTTPS server: where it listens, with what it shows who it is, and who may ask it for what. */
+export const kubeletServingFlags = {
+  address: {
+    type: "string",
+    placeholder: "ADDRESS",
+    default: "0.0.0.0",
+    doc: "Address to listen on with HTTPS. 0.0.0.0 and :: stand for all addresses of this machine.",
+    expects: isAddress,
+  },
+  port: { type: "number", min: 0, max: PORT_MAX, default: KUBELET_PORT, doc: "Port for HTTPS. 0 takes any that is free." },
+  "tls-cert-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificate of the HTTPS server, PEM. Needs --tls-private-key-file. Default: one is made that signs itself, in --cert-dir.",
+  },
+  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
+  "client-ca-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Authorities that have signed the certificates of clients, PEM. Default: certificates of clients count for nothing.",
+  },
+  "anonymous-auth": { type: "boolean", doc: "Takes requests of who shows nothing as those of system:anonymous." },
+  "authentication-token-webhook": { type: "boolean", default: true, doc: "Asks the API server whose token was shown." },
+  "authorization-mode": {
+    type: "choice",
+    of: ["AlwaysAllow", "Webhook"],
+    default: "Webhook",
+    doc: "Who may ask for what: the API server is asked, or everybody may.",
+  },
+} as const satisfies FlagSet;
+
+export type KubeletServingValues = FlagValues<typeof kubeletServingFlags>;
 
 export const kubeletCommandFlags = {
   ...connectionFlags,
@@ -89,33 +123,7 @@ export const kubeletCommandFlags = {
   },
   "system-reserved": reservedFlag("what is no part of Kubernetes"),
   "kube-reserved": reservedFlag("the parts of Kubernetes"),
-  address: {
-    type: "string",
-    placeholder: "ADDRESS",
-    default: "0.0.0.0",
-    doc: "Address to listen on with HTTPS. 0.0.0.0 and :: stand for all addresses of this machine.",
-    expects: isAddress,
-  },
-  port: { type: "number", min: 0, max: PORT_MAX, default: KUBELET_PORT, doc: "Port for HTTPS. 0 takes any that is free." },
-  "tls-cert-file": {
-    type: "string",
-    placeholder: "FILE",
-    doc: "Certificate of the HTTPS server, PEM. Needs --tls-private-key-file. Default: one is made that signs itself, in --cert-dir.",
-  },
-  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
-  "client-ca-file": {
-    type: "string",
-    placeholder: "FILE",
-    doc: "Authorities that have signed the certificates of clients, PEM. Default: certificates of clients count for nothing.",
-  },
-  "anonymous-auth": { type: "boolean", doc: "Takes requests of who shows nothing as those of system:anonymous." },
-  "authentication-token-webhook": { type: "boolean", default: true, doc: "Asks the API server whose token was shown." },
-  "authorization-mode": {
-    type: "choice",
-    of: ["AlwaysAllow", "Webhook"],
-    default: "Webhook",
-    doc: "Who may ask for what: the API server is asked, or everybody may.",
-  },
+  ...kubeletServingFlags,
   "healthz-port": {
     type: "number",
     min: 0,
@@ -150,16 +158,22 @@ function reservedFlag(forWhom: string) {
 
 /** What is wrong in combination, in the words of the flags. */
 export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
-  const problems: string[] = [];
-  if ((values["tls-cert-file"] === undefined) !== (values["tls-private-key-file"] === undefined))
-    problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
+  const problems = [...kubeletServingProblems(values)];
   const families = values["node-ip"].map((address) => parseIp(address)?.family);
   if (families.length > 2 || (families.length === 2 && families[0] === families[1]))
     problems.push("--node-ip must be one address, or one of IPv4 and one of IPv6");
   return problems;
 }
 
-export function kubeletLooks(values: KubeletFlagValues): readonly Look[] {
+/** Of the files that a server shows. */
+export type KubeletServingFiles = Pick<KubeletServingValues, "tls-cert-file" | "tls-private-key-file" | "client-ca-file">;
+
+export function kubeletServingProblems(values: KubeletServingFiles): readonly string[] {
+  const isOneMissing = (values["tls-cert-file"] === undefined) !== (values["tls-private-key-file"] === undefined);
+  return isOneMissing ? ["--tls-cert-file and --tls-private-key-file are only of use together"] : [];
+}
+
+export function kubeletLooks(values: KubeletServingFiles): readonly Look[] {
   const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
   return [
     ...pairLooks({ certificate, key }, SERVING_FLAGS, readServingFiles),

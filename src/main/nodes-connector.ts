@@ -14,6 +14,7 @@ import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../kube
 import type { Kubelet } from "../kubelet/kubelet.ts";
 import { isRunning } from "../kubelet/runtime-containers.ts";
 import type { NodesPart } from "./nodes-part.ts";
+import { noAttachingWords, noNetworkWords, noPortsWords } from "./simulated-words.ts";
 
 export interface NodesConnectorOptions {
   readonly clock: Clock;
@@ -112,14 +113,11 @@ function cannotUpgrade(why: string): Error {
 // ── what there is not ───────────────────────────────────────────────────────────────────────────────
 
 function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
-  return badRequest(
-    `cannot attach to container "${container}" in pod "${pod.name}": it is simulated and has no process; use kubectl logs --follow or kubectl exec`,
-  );
+  return badRequest(noAttachingWords({ pod: pod.name, container }));
 }
 
 function noWayTo(subresource: string, target: ConnectionTarget): string {
   if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: what is simulated has no network`;
-  if (subresource === "portforward")
-    return `cannot forward ports of pod "${target.pod?.name ?? ""}": it is simulated and nothing listens in it`;
-  return `cannot do ${subresource} on node "${target.node.name}": what is simulated has no network`;
+  if (subresource === "portforward") return noPortsWords(target.pod?.name ?? "");
+  return noNetworkWords(`${subresource} on node "${target.node.name}"`);
 }

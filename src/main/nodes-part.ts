@@ -70,11 +70,13 @@ export interface NodesContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Gives up the start. */
+  readonly signal?: AbortSignal;
 }
 
 /** Resolves when all are registered. */
 export async function startNodesPart(config: NodesConfig, context: NodesContext): Promise<NodesPart> {
-  const { transportFor, clock, random, log } = context;
+  const { transportFor, clock, random, log, signal } = context;
   await using starting = new Disposables();
   const { simulation: options, ...like } = config;
   const simulation = new Simulation(clock, options);
@@ -93,6 +95,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
           podCidrs: () => informers.running(nodes)?.get({ name })?.spec?.podCIDRs ?? [],
         }),
       ...{ clock, random, log: log.with({ part: "kubelet" }) },
+      ...(signal === undefined ? {} : { signal }),
     }),
   );
   const owned = starting.move();

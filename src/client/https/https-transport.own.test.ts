@@ -7,6 +7,7 @@ import type { Transport, TransportEvent, TransportRequest, TransportResponse } f
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/api-server.ts";
+import { startTcpProxy } from "../../testing/tcp-proxy.ts";
 import type { ConnectionConfig } from "./connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { loadKubeconfig } from "./load-kubeconfig.ts";
@@ -251,4 +252,23 @@ test("a request that is given up rejects, and one that was given up before is no
   const asked = transport.request({ ...MAPS, verb: "list", signal: controller.signal });
   controller.abort();
   await assert.rejects(asked, (error) => isReason(error, "Timeout"));
+});
+
+test("several names share one connection, and what is made as one of them is gone with it", async () => {
+  const { port } = new URL(server.url);
+  await using proxy = await startTcpProxy(Number(port));
+  const { server: _direct, ...config } = await configOf();
+  await using transport = httpsTransport({ ...config, server: `https://127.0.0.1:${proxy.port}` }, OPTIONS);
+  const names = Array.from({ length: 5 }, (_, number) => `system:node:n${number}`);
+  const transports = [transport, ...names.map((user) => transport.as({ user, groups: ["system:nodes"], extra: new Map() }))];
+
+  const review = { group: "authentication.k8s.io", version: "v1", plural: "selfsubjectreviews", namespace: "", verb: "create" } as const;
+  const object = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} };
+  const answers = await Promise.all(transports.map((each) => each.request({ ...review, object })));
+
+  const users = answers.map((answer) => JSON.stringify(answer).match(/"username":"(.*?)"/)?.[1]);
+  assert.deepEqual(users, ["kubernetes-admin", ...names]);
+  assert.equal(proxy.connections, 1);
+  await transport[Symbol.asyncDispose]();
+  await assert.rejects(transports[1]?.request({ ...review, object }) ?? Promise.resolve(), /the client was closed/);
 });

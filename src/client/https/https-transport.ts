@@ -20,7 +20,7 @@ import { readWhole } from "../../host/files.ts";
 import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client-contract.ts";
 import { openHttpClient } from "../../host/http/client-pool.ts";
 import { readObject, responseOf } from "./answer.ts";
-import type { ConnectionConfig } from "./connection-config.ts";
+import type { ConnectionConfig, Impersonation } from "./connection-config.ts";
 import { Credentials, type Shown } from "./credentials.ts";
 import { headerText, impersonationHeaders } from "./impersonation.ts";
 import { requestLine, type RequestLine } from "./request-line.ts";
@@ -44,35 +44,59 @@ const RETRIES_MAX = 10;
 /** If it asks for longer, that is for the caller to know and not to wait for. */
 const RETRY_AFTER_SECONDS_MAX = 30;
 
-export function httpsTransport(config: ConnectionConfig, options: HttpsTransportOptions): Transport & AsyncDisposable {
-  return new HttpsTransport(config, options);
+export interface HttpsTransport extends Transport, AsyncDisposable {
+  /** Over the same connections as somebody else, if the server lets one; so thousands may share one. It ends with this one. */
+  as(who: Impersonation): Transport;
 }
 
-class HttpsTransport implements Transport, AsyncDisposable {
+export function httpsTransport(config: ConnectionConfig, options: HttpsTransportOptions): HttpsTransport {
+  const { clock, readFile = readWhole, run = execProgram, limits } = options;
+  const { server, isInsecure, serverName, proxyUrl: proxy } = config;
+  const credentials = new Credentials(config, { clock, readFile, run });
+  const tls = async () => ({ isInsecure, serverName, ...(await credentials.tls()) });
+  const client = openHttpClient({ server, tls, proxy, clock, limits });
+  return new Sender({ config, options, credentials, client, watches: new Set() }, config.impersonate);
+}
+
+/** What all who speak over the same connections share. */
+interface Line {
+  readonly config: ConnectionConfig;
+  readonly options: HttpsTransportOptions;
+  readonly credentials: Credentials;
+  readonly client: HttpClient;
+  readonly watches: Set<WatchStream>;
+}
+
+class Sender implements HttpsTransport {
+  readonly #line: Line;
   readonly #options: HttpsTransportOptions;
   readonly #server: string;
   readonly #prefix: string;
   readonly #credentials: Credentials;
   readonly #client: HttpClient;
-  readonly #watches = new Set<WatchStream>();
+  readonly #watches: Set<WatchStream>;
   readonly #headers: Readonly<Record<string, string | readonly string[]>>;
   readonly #packedHeaders: Readonly<Record<string, string | readonly string[]>>;
 
-  constructor(config: ConnectionConfig, options: HttpsTransportOptions) {
-    const { clock, readFile = readWhole, run = execProgram, limits, userAgent } = options;
-    const { isInsecure, serverName, proxyUrl: proxy, impersonate } = config;
+  constructor(line: Line, impersonate: Impersonation | undefined) {
+    const { config, options, credentials, client, watches } = line;
+    this.#line = line;
     this.#options = options;
     this.#server = config.server;
     this.#prefix = new URL(config.server).pathname.replace(/\/+$/, "");
-    this.#credentials = new Credentials(config, { clock, readFile, run });
+    this.#credentials = credentials;
+    this.#client = client;
+    this.#watches = watches;
     this.#headers = {
       accept: JSON_TYPE,
-      "user-agent": headerText(userAgent),
+      "user-agent": headerText(options.userAgent),
       ...(impersonate === undefined ? {} : impersonationHeaders(impersonate)),
     };
     this.#packedHeaders = config.disableCompression === true ? this.#headers : { ...this.#headers, "accept-encoding": "gzip" };
-    const tls = async () => ({ isInsecure, serverName, ...(await this.#credentials.tls()) });
-    this.#client = openHttpClient({ server: config.server, tls, proxy, clock, limits });
+  }
+
+  as(who: Impersonation): Transport {
+    return new Sender(this.#line, who);
   }
 
   async request(request: TransportRequest): Promise<TransportResponse> {

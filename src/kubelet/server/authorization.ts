@@ -22,13 +22,14 @@ export type Authorized =
   /** The API could not say. */
   | { readonly is: "unknown"; readonly message: string; readonly cause: unknown };
 
-export type Authorize = (user: KubeletUser, attributes: RequestAttributes) => Promise<Authorized>;
+/** `nodeName` "": of all nodes. */
+export type Authorize = (user: KubeletUser, attributes: RequestAttributes, nodeName: string) => Promise<Authorized>;
 
-export function authorizer(authorization: KubeletAuthorization, nodeName: string, clock: Clock): Authorize {
+export function authorizer(authorization: KubeletAuthorization, clock: Clock): Authorize {
   if (authorization.mode === "AlwaysAllow") return () => Promise.resolve({ is: "allowed" });
   const { accessReviewer } = authorization;
   const known = new KeptAnswers<boolean>(clock, (allowed) => (allowed ? ALLOWED_TTL_MS : REFUSED_TTL_MS));
-  return async (user, { verb, subresources }) => {
+  return async (user, { verb, subresources }, nodeName) => {
     for (const subresource of subresources) {
       const spec = specOf(user, { verb, subresource, name: nodeName });
       try {

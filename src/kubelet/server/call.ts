@@ -4,9 +4,20 @@ import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { Kubelet } from "../kubelet.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import type { RouteFound } from "./routes.ts";
 
 /** What is asked of the node agent. */
 export type ServedKubelet = Pick<Kubelet, "nodeName" | "runtime" | "pod" | "pods" | "container">;
+
+/** The way to whoever answers a request. */
+export interface ChosenKubelet {
+  /** Of which node the asking is to be allowed. "": of all. */
+  readonly nodeName: string;
+  readonly kubelet: ServedKubelet | Refusal;
+}
+
+/** Of several that share a server. Undefined: the path leads nowhere. */
+export type ChooseKubelet = (found: RouteFound | undefined) => ChosenKubelet;
 
 export interface ServerContext {
   readonly kubelet: ServedKubelet;

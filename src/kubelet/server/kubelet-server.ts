@@ -1,6 +1,6 @@
 /**
  * The kubelet's HTTPS server: logs, commands, ports and numbers of the Pods of a node, for the API server and for whoever watches nodes.
- * Every request, also for health, is of somebody who is known and may have it; only then it is looked at what is asked for.
+ * Every request, also for health, is of somebody who is known and may have it; only then anything is told.
  * Not here: what each page says (its own file), and who listens on the port without TLS (nobody).
  */
 import type { Clock } from "../../base/clock.ts";
@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../
 import { startHttpsServer, type HttpsServer } from "../../host/http/server.ts";
 import { authenticator, CLIENT_AUTHORITY, type Authenticate, type KubeletAuthentication } from "./authentication.ts";
 import { authorizer, type Authorize, type KubeletAuthorization } from "./authorization.ts";
-import { Refusal, sendText, type Handler, type ServedKubelet, type ServerContext } from "./call.ts";
+import { Refusal, sendText, type ChooseKubelet, type Handler, type ServedKubelet, type ServerContext } from "./call.ts";
 import { healthHandlers } from "./health.ts";
 import { containerLogs } from "./log-pages.ts";
 import { OpenStreams, STREAM_IDLE_TIMEOUT_MS } from "./open-streams.ts";
@@ -23,7 +23,8 @@ import { statsHandlers, type StatsSources } from "./stats-pages.ts";
 export const KUBELET_PORT = 10_250;
 
 export interface KubeletServerOptions extends StatsSources {
-  readonly kubelet: ServedKubelet;
+  /** Who answers, or, of several that share this server, how the one is chosen. */
+  readonly kubelet: ServedKubelet | ChooseKubelet;
   /** An address of this machine. */
   readonly host: string;
   /** Default: KUBELET_PORT. 0: any that is free. */
@@ -91,7 +92,8 @@ interface Offers {
 }
 
 class Pages {
-  readonly #context: ServerContext;
+  readonly #context: Omit<ServerContext, "kubelet">;
+  readonly #choose: ChooseKubelet;
   readonly #authenticate: Authenticate;
   readonly #authorize: Authorize;
   readonly #handlers: Readonly<Record<Route, Handler>>;
@@ -99,10 +101,11 @@ class Pages {
 
   constructor(options: KubeletServerOptions, streams: OpenStreams) {
     const { kubelet, clock, log, authentication, authorization } = options;
-    this.#context = { kubelet, clock, log, streams };
+    this.#context = { clock, log, streams };
+    this.#choose = typeof kubelet === "function" ? kubelet : () => ({ nodeName: kubelet.nodeName, kubelet });
     this.#metrics = options.metrics;
     this.#authenticate = authenticator(authentication, clock);
-    this.#authorize = authorizer(authorization, kubelet.nodeName, clock);
+    this.#authorize = authorizer(authorization, clock);
     const stats = statsHandlers(options);
     this.#handlers = {
       ...healthHandlers(options.syncProblem),
@@ -126,12 +129,14 @@ class Pages {
   async serve(request: HttpRequest, reply: HttpReply, offers: Offers): Promise<void> {
     this.#count(request);
     try {
-      await this.#mustBeAllowed(request);
       const match = matchRoute(request.method, request.path);
+      const { nodeName, kubelet } = this.#choose(match.is === "found" ? match : undefined);
+      await this.#mustBeAllowed(request, nodeName);
       if (match.is === "not-found") throw new Refusal(404, "404 page not found\n");
       if (match.is === "not-allowed") throw new Refusal(405, "405: Method Not Allowed");
+      if (kubelet instanceof Refusal) throw kubelet;
       const query = new URLSearchParams(request.query);
-      await this.#handlers[match.route](this.#context, { request, reply, ...offers, parameters: match.parameters, query });
+      await this.#handlers[match.route]({ ...this.#context, kubelet }, { request, reply, ...offers, parameters: match.parameters, query });
     } catch (error) {
       this.#refuse(request, reply, error);
     }
@@ -146,13 +151,13 @@ class Pages {
     });
   }
 
-  async #mustBeAllowed(request: HttpRequest): Promise<void> {
+  async #mustBeAllowed(request: HttpRequest, nodeName: string): Promise<void> {
     const user = await this.#authenticate(request).catch((error: unknown) => {
       this.#context.log.error("Cannot find out who asks", { error });
       return undefined;
     });
     if (user === undefined) throw new Refusal(401, "Unauthorized");
-    const authorized = await this.#authorize(user, attributesOf(request.method, decodedPath(request.path)));
+    const authorized = await this.#authorize(user, attributesOf(request.method, decodedPath(request.path)), nodeName);
     if (authorized.is === "refused") throw new Refusal(403, authorized.message);
     if (authorized.is === "allowed") return;
     this.#context.log.error("Cannot find out whether it is allowed", { user: user.name, error: authorized.cause });

@@ -53,6 +53,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./kubelet.ts")).kubelet,
   },
   {
+    name: "simulated-nodes",
+    summary: "Join nodes whose Pods are played to a cluster",
+    load: async () => (await import("./simulated-nodes.ts")).simulatedNodes,
+  },
+  {
     name: "elect",
     summary: "Let one of several processes lead, and run a command only there",
     load: async () => (await import("./elect.ts")).elect,

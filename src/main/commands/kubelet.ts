@@ -7,6 +7,7 @@ import { createClient } from "../../client/rest-client.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { isPipe } from "../../host/files.ts";
 import { StopOrder } from "../../host/supervision.ts";
+import { isServerThere } from "../await-server.ts";
 import { defineCommand, type Io } from "../command.ts";
 import { connectionLook, loadConnection } from "../connection-flags.ts";
 import { parseArguments, type FlagValues } from "../flags.ts";
@@ -20,10 +21,6 @@ import { problemsOfFiles } from "../look-at-files.ts";
 import { STOP_PODS_ORDER, STOP_GRACE_MS } from "../node/stop-pods-order.ts";
 import { UnusableFiles } from "../unusable-files.ts";
 import { untilStopped } from "../until-stopped.ts";
-
-/** A server that is being started is there within seconds; one that is away for long is asked as often as this. */
-const RETRY_MIN_MS = 500;
-const RETRY_MAX_MS = 10_000;
 
 const FILE_DEFAULTS = parseArguments({ flags: kubeletFileFlags, arguments: {} }, []).values;
 
@@ -58,7 +55,7 @@ export const kubelet = defineCommand({
     const connection = await loadConnection(values, io);
     const runtime = await clock.external(findKubeletRuntime(values, clock));
     await using _health = await healthPage(values, io);
-    if (!(await isServerThere(connection, kubeletNodeName(values), io))) return;
+    if (!(await isNodesServerThere(connection, kubeletNodeName(values), io))) return;
     const place = { address: values.address, port: values.port, addressFlag: "--address", portFlag: "--port" };
     const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
     await using node = await listenOrExplain(place, io, start);
@@ -122,25 +119,16 @@ async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages 
   });
 }
 
-/** Waits until it answers, and says for what it waits. False: it was told to stop before. */
-async function isServerThere(connection: ConnectionConfig, nodeName: string, io: Io): Promise<boolean> {
+/** Waits until it answers who this node is. False: it was told to stop before. */
+async function isNodesServerThere(connection: ConnectionConfig, name: string, io: Io): Promise<boolean> {
   const { clock, signal } = io;
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
   const client = createClient(transport).with({ signal });
-  let said = "";
-  for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
-    try {
-      await client.get(nodes, { name: nodeName });
-      return true;
-    } catch (error) {
+  const ask = () =>
+    client.get(nodes, { name }).catch((error: unknown) => {
       // It may be that there is no such Node yet.
-      if (isReason(error, "NotFound")) return true;
-      if (signal.aborted) return false;
-      const why = (error as Error).message;
-      if (why !== said) io.out(`waiting for the API server at ${connection.server}: ${why}`);
-      said = why;
-    }
-    await clock.sleep(waitMs, signal).catch(() => undefined);
-    if (signal.aborted) return false;
-  }
+      if (!isReason(error, "NotFound")) throw error;
+    });
+  // Awaited here: the transport goes when this returns.
+  return await isServerThere({ server: connection.server, ask }, io);
 }

@@ -26,7 +26,7 @@ test("logs prints all, the last lines, or those of one part", async (context) =>
 });
 
 test("a part that there is none of is refused with those that there are", () => {
-  const known = "the parts are apiserver, controllers, scheduler, kubelet, store, compaction, expiry";
+  const known = "the parts are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
   for (const { part, problem } of [
     { part: "nopart", problem: `Unknown part "nopart", ${known}` },
     { part: "kublet", problem: `Unknown part "kublet", ${known}; did you mean kubelet?` },

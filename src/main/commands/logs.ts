@@ -28,7 +28,9 @@ const longLogs = defineCommand({
     follow: { type: "boolean", doc: "Goes on with what comes, until Ctrl-C; also -f." },
     tail: { type: "number", min: 0, placeholder: "LINES", doc: "Only the last so many lines of what there is. Default: all." },
   },
-  arguments: { part: { doc: "Only lines of one part, such as apiserver, controllers, scheduler, kubelet or store.", optional: true } },
+  arguments: {
+    part: { doc: "Only lines of one part, such as apiserver, controllers, scheduler, kubelet, nodes or store.", optional: true },
+  },
   examples: ["k8ts logs", "k8ts logs -f --tail 20", "k8ts logs kubelet", "k8ts logs --name second"],
 
   options(values, environment) {

@@ -4,8 +4,8 @@ import { simulatedFleet } from "./simulated-fleet.ts";
 
 test("nodes of a store of one's own are numbered, and those on etcd are called after their machine and their cluster", () => {
   const base = { count: 2, nodeName: "m", clusterName: "one" };
-  deepEqual(simulatedFleet({ ...base, driver: "memory" }), { count: 2 });
-  deepEqual(simulatedFleet({ ...base, driver: "embedded" }), { count: 2 });
+  deepEqual(simulatedFleet({ ...base, driver: "memory" }), { count: 2, namePrefix: "node-" });
+  deepEqual(simulatedFleet({ ...base, driver: "embedded" }), { count: 2, namePrefix: "node-" });
 
   const { members = [] } = simulatedFleet({ ...base, driver: "etcd" });
   deepEqual(

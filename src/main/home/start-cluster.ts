@@ -12,6 +12,7 @@ import type { ApiServerOptions } from "../apiserver-config.ts";
 import { startClusterParts, type ClusterPartsOptions } from "../cluster-parts.ts";
 import type { Environment } from "../command.ts";
 import { ownAddressTypes } from "../kubelet-access.ts";
+import type { FoundRuntime } from "../node/prepare-machine.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import { hasRunContainers } from "./clean-machine.ts";
 import type { HeldHome } from "./cluster-home.ts";
@@ -72,31 +73,56 @@ interface Machine {
 
 /** Whoever asks for simulated nodes has only these; otherwise this machine is the node, and where it can run nothing, one is simulated. */
 async function nodeOf(options: UpOptions, context: StartClusterContext): Promise<Machine> {
-  const { held, environment, steps, clock, log } = context;
-  const { home } = held;
-  const { nodeName, runtimeEndpoint, simulatedNodes, runsContainers } = options;
-  if (simulatedNodes > 0 || !runsContainers) {
-    await stopOldPods(context);
-    return { simulated: simulatedNodes, record: {} };
-  }
-  const machine = { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+  const { nodeName } = options;
+  const choice = await chooseRuntime(options, context);
+  const { simulated, because, runtime } = choice;
+  if (runtime === undefined) return { simulated, record: because === undefined ? {} : { simulatedBecause: because } };
   // Loaded only where containers are run.
-  const { findRuntime } = await clock.external(import("../node/prepare-machine.ts"));
-  const { startMachineNode } = await clock.external(import("../node/machine-node.ts"));
-  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machine)));
-  await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
-  if (choice.is === "none") return { simulated: 1, record: { simulatedBecause: choice.why } };
-  const { name, version, endpoint } = choice;
+  const { startMachineNode } = await context.clock.external(import("../node/machine-node.ts"));
+  const machine = machineOptions(options, context);
   return {
-    simulated: 0,
-    record: { node: { name: nodeName, runtimeEndpoint: endpoint, runtime: `${name} ${version}` } },
-    startNode: (context) => startMachineNode(choice, machine, context),
-    ...(choice.stop === undefined || choice.wasAdopted ? {} : { stopRuntime: choice.stop }),
+    simulated,
+    record: { node: recordedNode(nodeName, runtime) },
+    startNode: (context) => startMachineNode(runtime, machine, context),
+    ...(runtime.stop === undefined || runtime.wasAdopted ? {} : { stopRuntime: runtime.stop }),
   };
 }
 
+export interface RuntimeChoice {
+  /** How many nodes are to be simulated. */
+  readonly simulated: number;
+  /** Why one is, though nobody asked for it. */
+  readonly because?: string;
+  /** In which this machine runs containers. Absent: it runs none. */
+  readonly runtime?: FoundRuntime;
+}
+
+/** What runs the Pods. Whatever an earlier start left running in another runtime is stopped. */
+export async function chooseRuntime(options: UpOptions, context: StartClusterContext): Promise<RuntimeChoice> {
+  const { steps, clock } = context;
+  const { simulatedNodes, runsContainers } = options;
+  if (simulatedNodes > 0 || !runsContainers) {
+    await stopOldPods(context);
+    return { simulated: simulatedNodes };
+  }
+  // Loaded only where containers are run.
+  const { findRuntime } = await clock.external(import("../node/prepare-machine.ts"));
+  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machineOptions(options, context))));
+  await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
+  return choice.is === "none" ? { simulated: 1, because: choice.why } : { simulated: 0, runtime: choice };
+}
+
+function machineOptions({ nodeName, runtimeEndpoint }: UpOptions, { held, environment, steps, clock, log }: StartClusterContext) {
+  const { home } = held;
+  return { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+}
+
+export function recordedNode(name: string, { endpoint, name: runtime, version }: FoundRuntime): RecordedNode {
+  return { name, runtimeEndpoint: endpoint, runtime: `${runtime} ${version}` };
+}
+
 /** Pods that a start before left running: those in the runtime of this one are taken up, and of all others nobody would be in charge. */
-export async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
+async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
   if (!(await clock.external(hasRunContainers(home)))) return;
   const { stopPodsOfOthers } = await clock.external(import("../node/abandoned-pods.ts"));
   await clock.external(stopPodsOfOthers({ home, environment, steps, clock, log, ...(keep === undefined ? {} : { keep }) }));

@@ -9,9 +9,7 @@ import type { FlagSet, FlagValues } from "../flags.ts";
 import { schedulerConfigFlag } from "../scheduler-config.ts";
 import type { ConfigValue } from "./config-file.ts";
 import { homeFlags } from "./home-flags.ts";
-
-/** More would take longer to start than anybody waits for. */
-const SIMULATED_NODES_MAX = 20_000;
+import { SIMULATED_NODES_MAX } from "./simulated-fleet.ts";
 
 const PORT_MAX = 65_535;
 
@@ -27,7 +25,7 @@ export const upFlags = {
   detach: { type: "boolean", doc: "Goes on in the background, and returns when the cluster is ready. k8ts status, logs and down find it." },
   processes: {
     type: "boolean",
-    doc: "Runs API server, controllers, scheduler and kubelet in a process each; one that ends is started again. k8ts logs PART shows the log of one. Not with --in-memory or --simulated-nodes; where no containers can be run it needs --containers=false, for Pods are not simulated then.",
+    doc: "Runs API server, controllers, scheduler and kubelet, or all simulated nodes, in a process each; one that ends is started again. k8ts logs PART shows the log of one. Not with --in-memory.",
   },
   "in-memory": { type: "boolean", doc: "Keeps nothing of the cluster's state for the next start. The same as --store memory." },
   "simulated-nodes": {

@@ -122,12 +122,8 @@ function chosenKubeconfigs({ kubeconfig, "write-kubeconfig": isWritten }: UpFlag
   return kubeconfig === undefined ? kubectlFiles(environment) : [absolutePath(kubeconfig)];
 }
 
-function processProblems({ processes, store, "simulated-nodes": simulatedNodes }: UpFlagValues): readonly string[] {
-  if (!processes) return [];
-  return [
-    ...(store === "memory" ? ["--processes needs a store that outlives its API server: leave --in-memory out"] : []),
-    ...(simulatedNodes > 0 ? ["--simulated-nodes are in the API server's process: leave --processes out"] : []),
-  ];
+function processProblems({ processes, store }: UpFlagValues): readonly string[] {
+  return processes && store === "memory" ? ["--processes needs a store that outlives its API server: leave --in-memory out"] : [];
 }
 
 /** Whoever names a runtime wants containers. */

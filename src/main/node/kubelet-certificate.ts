@@ -43,7 +43,8 @@ function isGood(pair: CertificateWithKey, names: readonly string[], nowMs: numbe
   return certificate.fromMs <= nowMs && certificate.toMs - nowMs >= RENEW_BEFORE_MS && names.every((name) => has.includes(name));
 }
 
-function selfSigned(names: readonly string[], nowMs: number): CertificateWithKey {
+/** The first of the names is the subject's. */
+export function selfSigned(names: readonly string[], nowMs: number): CertificateWithKey {
   const [name = ""] = names;
   const authorityKey = machineMaker.newKey();
   const authority = makeAuthority(`${name}-ca`, authorityKey, machineMaker, nowMs);

@@ -22,10 +22,10 @@ import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import { bridgeName, prepareNetwork } from "../../kubelet/machine/network/bridge-network.ts";
 import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { pairsOf, parseTaint, reservedOf, type KubeletFlagValues } from "../kubelet-flags.ts";
-import { readAuthorities, readServingFiles } from "../pki/given-files.ts";
 import type { CertificateWithKey } from "../pki/certificates.ts";
 import { keptKubeletCertificate } from "./kubelet-certificate.ts";
 import { startRealNode, type RealNode } from "./real-node.ts";
+import { givenCertificate, readServerAccess } from "./server-access.ts";
 
 export interface KubeletNodeOptions {
   readonly values: KubeletFlagValues;
@@ -61,7 +61,6 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   const metrics = new KubeletMetrics();
   const runtime = starting.use(await openCriRuntime({ endpoint, owner: runtimeOwner(cgroupRoot), clock, log, observer: metrics }));
   const transport = starting.use(httpsTransport(connection, { clock, log, userAgent: "kubelet" }));
-  const clientAuthorityFile = values["client-ca-file"];
   const podCidr = values["pod-cidr"];
   const node = starting.use(
     await startRealNode({
@@ -93,12 +92,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
         port: values.port,
         mayMove: false,
         tls: await servingCertificate(values, [nodeName, ...nodeIps], clock.now()),
-        ...(clientAuthorityFile === undefined
-          ? {}
-          : { clientAuthorityFile, clientAuthority: await readAuthorities(clientAuthorityFile, "--client-ca-file") }),
-        anonymous: values["anonymous-auth"],
-        hasTokenReviews: values["authentication-token-webhook"],
-        authorizationMode: values["authorization-mode"] === "AlwaysAllow" ? "AlwaysAllow" : "Webhook",
+        ...(await readServerAccess(values)),
       },
     }),
   );
@@ -160,9 +154,9 @@ async function ensureNetwork(endpoint: string, values: KubeletFlagValues, clock:
   await prepareNetwork({ bridge, podCidr, configDirectory, addressDirectory: joinPath(directory, "addresses") });
 }
 
-function servingCertificate(values: KubeletFlagValues, names: readonly string[], nowMs: number): Promise<CertificateWithKey> {
-  const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
-  if (certificate !== undefined && key !== undefined) return readServingFiles({ certificate, key });
+async function servingCertificate(values: KubeletFlagValues, names: readonly string[], nowMs: number): Promise<CertificateWithKey> {
+  const given = await givenCertificate(values);
+  if (given !== undefined) return given;
   const directory = absolutePath(values["cert-dir"] ?? joinPath(values["root-dir"], "pki"));
   return keptKubeletCertificate({ directory, names, nowMs });
 }

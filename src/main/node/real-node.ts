@@ -38,6 +38,7 @@ import { startKubeletServer, type KubeletServer, type KubeletServerTls } from ".
 import { startServiceAccountTokens } from "../../kubelet/service-account-tokens.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
 import { machineNumbers } from "./machine-numbers.ts";
+import { accessRules, type ServerAccess } from "./server-access.ts";
 
 export interface RealNodeOptions {
   readonly nodeName: string;
@@ -73,18 +74,12 @@ export interface RealNodeOptions {
   onPull?(image: string, done: PullProgress): void;
 }
 
-export interface RealNodeServer {
+export interface RealNodeServer extends ServerAccess {
   readonly host: string;
   readonly port: number;
   /** Of the port that is taken: whether any other will do. */
   readonly mayMove: boolean;
   readonly tls: KubeletServerTls;
-  readonly clientAuthority?: string;
-  /** Where that was read. */
-  readonly clientAuthorityFile?: string;
-  readonly anonymous?: boolean;
-  readonly hasTokenReviews: boolean;
-  readonly authorizationMode: "Webhook" | "AlwaysAllow";
 }
 
 export interface RealNode extends AsyncDisposable {
@@ -165,19 +160,14 @@ interface ServerParts {
 }
 
 async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
-  const { host, port, mayMove, tls, clientAuthority, anonymous, hasTokenReviews, authorizationMode } = options.server;
+  const { host, port, mayMove, tls } = options.server;
   const { client, cgroups, podStorage } = parts;
   const { clock, metrics } = options;
   const started: { server?: KubeletServer } = {};
   const start = (at: number): Promise<KubeletServer> =>
     startKubeletServer({
       ...{ kubelet, host, port: at, tls, clock, log: options.log },
-      authentication: {
-        ...(clientAuthority === undefined ? {} : { clientAuthority }),
-        ...(hasTokenReviews ? { tokenReviewer: client } : {}),
-        ...(anonymous === undefined ? {} : { anonymous }),
-      },
-      authorization: authorizationMode === "AlwaysAllow" ? { mode: "AlwaysAllow" } : { mode: "Webhook", accessReviewer: client },
+      ...accessRules(options.server, client),
       nodeNumbers: machineNumbers(options),
       machine: machineFacts(),
       cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),

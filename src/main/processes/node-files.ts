@@ -1,7 +1,7 @@
 /**
  * The files of the kubelet of `k8ts up --processes`: who it is to the API server, and with what it is called, both signed by the cluster's
- * authority and kept beside the cluster's other certificates; and its configuration. Certificates are made anew when they are about to end,
- * or when the authority, the name or the address is another.
+ * authority and kept beside the cluster's other certificates; and its configuration. Of simulated nodes only that with which they are
+ * called. Certificates are made anew when they are about to end, or when the authority, the name or the address is another.
  */
 import { joinPath, readWhole } from "../../host/files.ts";
 import { keyProblem } from "../../host/keys.ts";
@@ -36,11 +36,10 @@ export interface NodeFiles {
 export async function writeNodeFiles(options: NodeFilesOptions, nowMs: number): Promise<NodeFiles> {
   const { home, certificateDirectory, nodeName, machine, pki } = options;
   const directory = joinPath(certificateDirectory, "kubelet");
-  const names = [nodeName, machine.nodeIp, "127.0.0.1"];
   const client = filesOf(joinPath(directory, "kubelet-client"));
   await keep(client, { pki, nowMs, names: [], make: () => pki.makeNodeCertificate(nodeName, nowMs) });
-  const serving = filesOf(joinPath(directory, "kubelet"));
-  await keep(serving, { pki, nowMs, names, make: () => pki.makeNodeServingCertificate(nodeName, names.slice(1), nowMs) });
+  const servingOptions = { path: joinPath(directory, "kubelet"), name: nodeName, addresses: [machine.nodeIp, "127.0.0.1"], pki };
+  const serving = await writeServingFiles(servingOptions, nowMs);
   const kubeconfig = joinPath(certificateDirectory, "kubeconfigs", "kubelet.conf");
   await writePrivateText(kubeconfig, kubeconfigText(options, client));
   const configuration = joinPath(home.runDirectory, "kubelet.json");
@@ -48,9 +47,26 @@ export async function writeNodeFiles(options: NodeFilesOptions, nowMs: number): 
   return { kubeconfig, configuration };
 }
 
-interface PairFiles {
+export interface PairFiles {
   readonly certificate: string;
   readonly key: string;
+}
+
+export interface ServingFilesOptions {
+  /** Of the files, but for what they end with. */
+  readonly path: string;
+  /** Of the node. */
+  readonly name: string;
+  readonly addresses: readonly string[];
+  readonly pki: Pki;
+}
+
+/** With what it is called. Writes what is missing or out of date. */
+export async function writeServingFiles({ path, name, addresses, pki }: ServingFilesOptions, nowMs: number): Promise<PairFiles> {
+  const files = filesOf(path);
+  const make = () => pki.makeNodeServingCertificate(name, addresses, nowMs);
+  await keep(files, { pki, nowMs, names: [name, ...addresses], make });
+  return files;
 }
 
 function filesOf(path: string): PairFiles {

@@ -1,28 +1,31 @@
 /**
- * Starts what `k8ts up --processes` was asked for: the API server, the controllers, the scheduler and the kubelet, each in a process of its
- * own, which this one supervises. They are the commands that a person could start as well, with the kubeconfigs of the cluster's home.
- * Runtime, network and the kubelet's files are seen to here, so that they stay when the kubelet is started again.
+ * Starts what `k8ts up --processes` was asked for: the API server, the controllers, the scheduler and the kubelet, or all simulated nodes,
+ * each in a process of its own, which this one supervises. They are the commands that a person could start as well, with the kubeconfigs of
+ * the cluster's home. Runtime, network and the kubelet's files are seen to here, so that they stay when the kubelet is started again.
  *
  * On a store of this cluster alone nobody else can lead, so controllers and scheduler do without an election and act at once after each
  * start; the lock of the home sees to it that there is one of each. On etcd there may be others, and they stand for election.
  */
+import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { startRenewal } from "../pki/renewal.ts";
 import { machineMaker } from "../pki/machine-maker.ts";
 import { pkiDirectory } from "../pki/pki-directory.ts";
-import { openPki } from "../pki/pki.ts";
+import { openPki, type Pki } from "../pki/pki.ts";
 import { fileExists, joinPath, readWhole } from "../../host/files.ts";
 import { tryPort } from "../../host/free-port.ts";
+import { reachableAddress } from "../../host/network-address.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import { describeStore } from "../cluster-parts.ts";
 import { partLog } from "../home/home-paths.ts";
-import { stopOldPods, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
+import { simulatedFleet } from "../home/simulated-fleet.ts";
+import { chooseRuntime, recordedNode, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
 import type { UpOptions } from "../home/up-options.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
-import { findRuntime, prepareMachine, type FoundRuntime } from "../node/prepare-machine.ts";
+import { prepareMachine, type FoundRuntime } from "../node/prepare-machine.ts";
 import { stopMachinePods } from "../node/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../node/stop-pods-order.ts";
-import { writeNodeFiles, type NodeFilesOptions } from "./node-files.ts";
+import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
 import { SupervisedPart, type SupervisedPartOptions } from "./supervised-part.ts";
 
 /** A part that has nothing to wait for ends within moments. */
@@ -47,12 +50,14 @@ export async function startProcesses(
   const supervise = async (step: string, part: Omit<SupervisedPartOptions, keyof typeof common> & Partial<typeof common>) =>
     starting.use(await steps.step(step, () => clock.external(SupervisedPart.start({ ...common, ...part }))));
   const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
-  const runtime = await runtimeOf(options, context);
+  const { runtime, simulated, because } = await chooseRuntime(options, context);
   // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
   if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
   const server = await supervise("API server ready", await apiServerPart(options, context));
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
-  const node = runtime === undefined ? undefined : await startNode(runtime, { options, context, door, supervise, owner: starting });
+  const nodeStart = { options, context, door, supervise, owner: starting };
+  const node = runtime === undefined ? undefined : await startNode(runtime, nodeStart);
+  const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   const controllers = await supervise("controllers ready", controllersPart(options, context));
   const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
   const owned = starting.move();
@@ -66,12 +71,12 @@ export async function startProcesses(
         ...(node === undefined || runtime === undefined
           ? []
           : [{ name: "node", description: `${options.nodeName}, on ${runtime.name} ${runtime.version}`, ...processOf(node) }]),
+        ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
       ];
     },
     door,
-    ...(runtime === undefined
-      ? {}
-      : { node: { name: options.nodeName, runtimeEndpoint: runtime.endpoint, runtime: `${runtime.name} ${runtime.version}` } }),
+    ...(runtime === undefined ? {} : { node: recordedNode(options.nodeName, runtime) }),
+    ...(because === undefined ? {} : { simulatedBecause: because }),
     onChange: (listener) => void listeners.push(listener),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -79,26 +84,6 @@ export async function startProcesses(
 
 function processOf({ process }: SupervisedPart) {
   return process === undefined ? {} : { process };
-}
-
-/** Undefined: this machine is to be no node. Rejects if it cannot be one. */
-async function runtimeOf(options: UpOptions, context: StartClusterContext) {
-  const { held, environment, steps, clock, log } = context;
-  const { home } = held;
-  const { nodeName, runtimeEndpoint, runsContainers } = options;
-  if (!runsContainers) {
-    await stopOldPods(context);
-    return undefined;
-  }
-  const machine = { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
-  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machine)));
-  if (choice.is === "there") {
-    await stopOldPods(context, choice.endpoint);
-    return choice;
-  }
-  throw new Error(
-    `Cannot start a kubelet of its own: ${choice.why}; leave --processes out (Pods are then simulated), or give --containers=false`,
-  );
 }
 
 type OwnOptions = Pick<SupervisedPartOptions, "name" | "logFile" | "words" | "ready">;
@@ -191,9 +176,7 @@ async function startNode(runtime: FoundRuntime, { options, context, door, superv
   const { nodeName } = options;
   const machine = owner.use(await prepareMachine(runtime, { home, nodeName, environment, steps, clock, log }));
   const directory = certificateDirectory(options);
-  const place = pkiDirectory(directory, clock);
-  // The names of the server's certificate are the server's to know.
-  const pki = await openPki({ place, maker: machineMaker, servingNames: [], nowMs: clock.now() });
+  const pki = await pkiOf(directory, clock);
   const files: NodeFilesOptions = {
     home,
     certificateDirectory: directory,
@@ -224,6 +207,39 @@ async function startNode(runtime: FoundRuntime, { options, context, door, superv
       return [...words, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
     },
   });
+}
+
+/** The names of the server's certificate are the server's to know. */
+function pkiOf(directory: string, clock: Clock): Promise<Pki> {
+  return openPki({ place: pkiDirectory(directory, clock), maker: machineMaker, servingNames: [], nowMs: clock.now() });
+}
+
+/** Whoever starts them takes on the names of all, so it is the administrator. */
+async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedPart> {
+  const { held, clock } = context;
+  const { home } = held;
+  const { store, nodeName } = options;
+  const { namePrefix } = simulatedFleet({ count, driver: store.driver, nodeName, clusterName: home.name });
+  const directory = certificateDirectory(options);
+  return supervise(`${count === 1 ? "1 simulated node" : `${count} simulated nodes`} registered`, {
+    name: "nodes' process",
+    logFile: partLog(home, "nodes"),
+    ready: /^nodes? .* listening on port \d+$/,
+    async words() {
+      const nodeIp = reachableAddress() ?? "127.0.0.1";
+      const words = ["simulated-nodes", `--kubeconfig=${door.kubeconfig}`, `--count=${count}`, `--name-prefix=${namePrefix}`];
+      const access = [`--node-ip=${nodeIp}`, `--client-ca-file=${joinPath(directory, "ca.crt")}`];
+      return [...words, ...access, ...(await clock.external(servingWords(directory, nodeIp, clock)))];
+    },
+  });
+}
+
+/** Without the key of the authority the nodes make a certificate themselves, which is as good to an API server that was told of no authority. */
+async function servingWords(directory: string, nodeIp: string, clock: Clock): Promise<readonly string[]> {
+  if (!(await fileExists(joinPath(directory, "ca.key")))) return [];
+  const options = { path: joinPath(directory, "kubelet", "simulated-nodes"), name: "simulated-nodes", addresses: [nodeIp] };
+  const { certificate, key } = await writeServingFiles({ ...options, pki: await pkiOf(directory, clock) }, clock.now());
+  return [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`];
 }
 
 /** Another kubelet may have the usual one: then any other will do, since the Node says which. */

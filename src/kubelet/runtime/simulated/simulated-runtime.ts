@@ -27,6 +27,9 @@ import { recoverPod, scriptOfPast } from "./recovery.ts";
 import type { ImagePull } from "./settings.ts";
 import type { Simulation } from "./simulation.ts";
 
+/** By which a Node tells that nothing really runs on it. */
+export const SIMULATED_VERSION = "simulated://1.0.0";
+
 export interface SimulatedRuntimeOptions {
   readonly simulation: Simulation;
   /** The node's name. */
@@ -54,7 +57,7 @@ interface Sandbox {
 }
 
 class SimulatedRuntime implements Runtime, ContainerOwner {
-  readonly version = "simulated://1.0.0";
+  readonly version = SIMULATED_VERSION;
   readonly probes = "runtime";
   readonly clock: Clock;
   readonly alarms: Alarms;

@@ -1,0 +1,192 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test, type TestContext } from "node:test";
+import type { Node, NodeList, Pod } from "../../api/generated/core/v1.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { ClientProgram } from "../../testing/clients/client-program.ts";
+import { startKubectlCluster, type KubectlCluster } from "../../testing/clients/kubectl-cluster.ts";
+import { aDeployment, aPod } from "../../testing/clients/manifests.ts";
+import { needs } from "../../testing/needs.ts";
+import { refused } from "../../testing/refused-command.ts";
+import { RunningCommand } from "../../testing/running-command.ts";
+import { startSilentServer } from "../../testing/silent-server.ts";
+import { simulatedNodes } from "./simulated-nodes.ts";
+
+function run(...argv: readonly string[]): RunningCommand {
+  return new RunningCommand(simulatedNodes, ...argv);
+}
+
+/** Resolves when it says so; whatever becomes of the test, it is stopped. */
+async function runUntil(context: TestContext, says: string, ...argv: readonly string[]): Promise<RunningCommand> {
+  const command = run(...argv);
+  context.after(() => command.stop());
+  await command.says(says);
+  return command;
+}
+
+test("everything that is wrong with the flags is told at once", async () => {
+  const words = ["--count=0", "--name-prefix=No_", "--node-ip=here", "--tls-cert-file=/none/crt", "--client-ca-file=/none/ca", "--prot=1"];
+  const { exitCode, notes } = await refused(simulatedNodes, ...words);
+
+  equal(exitCode, 2);
+  const told = notes.join("\n");
+  for (const expected of [
+    /Unknown flag "--prot"; did you mean --port\?/,
+    /--count must be a whole number from 1 to 20000, is "0"/,
+    /--name-prefix must be lower case letters, digits, "-" and "\.", is "No_"/,
+    /--node-ip must be an IP address such as 192\.0\.2\.10, is "here"/,
+    /--tls-cert-file and --tls-private-key-file are only of use together/,
+    /Cannot read \/none\/ca: there is no such file; .* --client-ca-file/,
+  ])
+    match(told, expected);
+});
+
+test("a server that is not there is waited for, and whoever waits can be told to stop", async (context) => {
+  const silent = await startSilentServer();
+  await silent[Symbol.asyncDispose]();
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-simulated-nodes-"));
+  const kubeconfig = join(directory, "config");
+  await writeFile(kubeconfig, JSON.stringify(kubeconfigFor({ server: `https://127.0.0.1:${silent.port}` }, { token: "t" })));
+
+  const waiting = "waiting for the API server at ";
+  const command = await runUntil(context, waiting, `--kubeconfig=${kubeconfig}`);
+
+  match(await command.says(waiting), /^https:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+  await command.stop();
+  await rm(directory, { recursive: true });
+});
+
+function kubeconfigFor(cluster: object, user: object): object {
+  const entry = (of: object) => [{ name: "a", ...of }];
+  const contexts = entry({ context: { cluster: "a", user: "a" } });
+  return { apiVersion: "v1", kind: "Config", "current-context": "a", clusters: entry({ cluster }), contexts, users: entry({ user }) };
+}
+
+describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, () => {
+  let there: KubectlCluster;
+  let kubectl: ClientProgram;
+  let words: readonly string[];
+  let cluster: Readonly<Record<string, string>>;
+  let directory: string;
+  const ends = new Disposables();
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), "k8ts-simulated-nodes-"));
+    ends.defer(() => rm(directory, { recursive: true }));
+    there = ends.use(await startKubectlCluster({ nodes: 0 }));
+    kubectl = await there.inNamespace("played");
+    const written = JSON.parse(await readFile(there.cluster.kubeconfig, "utf8")) as {
+      readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
+    };
+    cluster = written.clusters[0].cluster;
+    const authority = join(directory, "ca.crt");
+    await writeFile(authority, Buffer.from(cluster["certificate-authority-data"] ?? "", "base64"));
+    words = [`--kubeconfig=${there.cluster.kubeconfig}`, "--node-ip=127.0.0.1", `--client-ca-file=${authority}`];
+  });
+
+  after(() => ends[Symbol.asyncDispose]());
+
+  /** Resolves when the command is ready. */
+  async function join3(context: TestContext): Promise<RunningCommand> {
+    const names = "nodes played-0 to played-2 of ";
+    const command = await runUntil(context, names, ...words, "--count=3", "--name-prefix=played-");
+    match(await command.says(names), /, simulated, listening on port \d+$/);
+    return command;
+  }
+
+  async function podNamed(name: string): Promise<Pod> {
+    return JSON.parse(await kubectl(`get pod ${name} -o json`)) as Pod;
+  }
+
+  test("nodes come up ready, Pods run on them, and are found as they were by the next start", async (context) => {
+    const command = await join3(context);
+    await kubectl("wait --for=condition=Ready node --all --timeout=110s");
+    const { items } = JSON.parse(await kubectl("get nodes -o json")) as NodeList;
+    deepEqual(
+      items.map(({ metadata, status }) => [metadata.name, status?.addresses]),
+      [0, 1, 2].map((number) => [`played-${number}`, [{ type: "InternalIP", address: "127.0.0.1" }]]),
+    );
+
+    await kubectl("apply -f -", { input: aDeployment("web", { replicas: 6 }) });
+    await kubectl("rollout status deployment/web --timeout=110s");
+    await kubectl("apply -f -", { input: CRASHED });
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/crashed --timeout=110s");
+    await kubectl("wait --for=condition=Ready pod/crashed --timeout=110s");
+    const before = await podNamed("crashed");
+    equal(await kubectl("logs crashed"), "listening\n");
+    equal(await kubectl("logs crashed --previous"), "listening\n");
+    equal(await kubectl("exec crashed -- cat /etc/hostname"), "web-0\n");
+    equal(await kubectl("logs deployment/web"), "");
+
+    await command.stop();
+    const next = await join3(context);
+
+    equal(await kubectl("exec crashed -- cat /etc/hostname"), "web-0\n");
+    deepEqual((await podNamed("crashed")).status?.containerStatuses, before.status?.containerStatuses);
+    await next.stop();
+    deepEqual(next.lines.at(-1), "Stopping");
+  });
+
+  test("a log is followed, and what cannot be had of simulated Pods is refused in words", async (context) => {
+    await join3(context);
+    await kubectl("apply -f -", { input: CRASHED });
+    await kubectl("wait --for=condition=Ready pod/crashed --timeout=110s");
+
+    await using followed = kubectl.start("logs crashed -f");
+    equal(await followed.line(), "listening");
+    match(
+      await kubectl.fails("attach crashed"),
+      /cannot attach to container "main" in pod "crashed": it is simulated and has no process; use/,
+    );
+    match(
+      await kubectl.fails("port-forward crashed 0:80"),
+      /cannot forward ports of pod "crashed": it is simulated and nothing listens in it/,
+    );
+    match(await kubectl.fails("logs crashed -c other"), /container other is not valid for pod crashed/);
+  });
+
+  test("who may not take on the names of nodes is told so, and who may needs no more", async (context) => {
+    await kubectl("create serviceaccount looker");
+    const token = (await kubectl("create token looker")).trim();
+    const kubeconfig = join(directory, "looker");
+    await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(cluster, { token })));
+
+    await rejects(run(`--kubeconfig=${kubeconfig}`).ended, /Cannot join node node-0: nodes is forbidden: .*; give the kubeconfig of an/);
+    await kubectl("create clusterrole looker --verb=get,list,watch --resource=nodes,pods");
+    await kubectl("create clusterrolebinding looker --clusterrole=looker --serviceaccount=played:looker");
+    await rejects(
+      run(`--kubeconfig=${kubeconfig}`).ended,
+      /Cannot join node node-0: users "system:node:node-0" is forbidden: .* cannot impersonate .*; give the kubeconfig of an administrator/,
+    );
+
+    await kubectl("create clusterrole actor --verb=impersonate --resource=users,groups");
+    await kubectl("create clusterrolebinding actor --clusterrole=actor --serviceaccount=played:looker");
+    await runUntil(context, "node acted-0 of ", `--kubeconfig=${kubeconfig}`, "--node-ip=127.0.0.1", "--name-prefix=acted-");
+    await kubectl("wait --for=condition=Ready node/acted-0 --timeout=110s");
+  });
+
+  test("a node that is not simulated is never taken over", async () => {
+    const real: Partial<Node> = { apiVersion: "v1", kind: "Node", metadata: { name: "real-1" } };
+    await kubectl("apply -f -", { input: real });
+    const nodeInfo = { containerRuntimeVersion: "containerd://1.7.0" };
+    await kubectl(`patch node real-1 --subresource=status -p '${JSON.stringify({ status: { nodeInfo } })}'`);
+
+    await rejects(
+      run(...words, "--count=2", "--name-prefix=real-").ended,
+      /Cannot join node real-1: the cluster has a node of this name that is not simulated; give others with --name-prefix/,
+    );
+  });
+});
+
+/** Its first container fails at once, the second stays. */
+const CRASHED = (() => {
+  const { metadata, ...pod } = aPod("crashed") as { readonly metadata: object };
+  const annotations = {
+    "simulated.k8ts.dev/fail-times": "1",
+    "simulated.k8ts.dev/logs": "listening\n",
+    "simulated.k8ts.dev/exec": '{ "cat /etc/hostname": "web-0\\n" }',
+  };
+  return { ...pod, metadata: { ...metadata, annotations } };
+})();

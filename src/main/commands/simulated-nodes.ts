@@ -1,0 +1,100 @@
+/** `k8ts simulated-nodes`: nodes whose Pods are played, in a process of their own, from start to signal. */
+import { validateDnsSubdomain } from "../../api/machinery/names.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { reachableAddress } from "../../host/network-address.ts";
+import { isServerThere } from "../await-server.ts";
+import { defineCommand } from "../command.ts";
+import { connectionFlags, connectionLook, loadConnection } from "../connection-flags.ts";
+import type { FlagSet } from "../flags.ts";
+import { fleetNames, fleetOf, SIMULATED_NODES_MAX, USUAL_PREFIX, type FleetConfig } from "../home/simulated-fleet.ts";
+import { CannotJoin, joinSimulatedNodes, tryJoining, type JoinedNodesOptions } from "../join-simulated-nodes.ts";
+import { isAddress, kubeletLooks, kubeletServingFlags, kubeletServingProblems } from "../kubelet-flags.ts";
+import { listenOrExplain } from "../listen-or-explain.ts";
+import { problemsOfFiles } from "../look-at-files.ts";
+import { selfSigned } from "../node/kubelet-certificate.ts";
+import { givenCertificate, readServerAccess } from "../node/server-access.ts";
+import { untilStopped } from "../until-stopped.ts";
+
+const flags = {
+  ...connectionFlags,
+  count: { type: "number", min: 1, max: SIMULATED_NODES_MAX, default: 1, doc: "How many." },
+  "name-prefix": {
+    type: "string",
+    placeholder: "PREFIX",
+    default: USUAL_PREFIX,
+    doc: "What they are called, before their numbers from 0 on. Several such processes of one cluster need one each.",
+    expects: (prefix) => (validateDnsSubdomain(`${prefix}0`).length === 0 ? undefined : 'lower case letters, digits, "-" and "."'),
+  },
+  "node-ip": {
+    type: "string",
+    placeholder: "ADDRESS",
+    doc: "Where the API server reaches this process. Default: an address of this machine's network, or 127.0.0.1 if it has none.",
+    expects: isAddress,
+  },
+  ...kubeletServingFlags,
+  address: {
+    type: "string",
+    placeholder: "ADDRESS",
+    doc: "Address to listen on with HTTPS, for logs and commands. Default: that of --node-ip.",
+    expects: isAddress,
+  },
+  port: { ...kubeletServingFlags.port, default: 0 },
+  "tls-cert-file": {
+    ...kubeletServingFlags["tls-cert-file"],
+    doc: "Certificate of the HTTPS server, PEM. Needs --tls-private-key-file. Default: one is made that signs itself.",
+  },
+} as const satisfies FlagSet;
+
+export const simulatedNodes = defineCommand({
+  description:
+    "Joins simulated nodes to a cluster: real node agents whose Pods are played and not run. Goes on until Ctrl-C (SIGINT) or SIGTERM; then the Nodes stay in the API, and the next start finds every Pod as it was. Each acts under its own name (system:node:NAME), so whoever the kubeconfig names must be allowed to impersonate them, as an administrator is.",
+  flags,
+  arguments: {},
+  examples: [
+    "k8ts simulated-nodes --kubeconfig admin.conf --count 100 --client-ca-file pki/ca.crt",
+    "k8ts simulated-nodes --context test --name-prefix large-",
+    "k8ts simulated-nodes --kubeconfig admin.conf --node-ip 192.0.2.10 --port 10250",
+  ],
+  options(values) {
+    const problems = kubeletServingProblems(values);
+    return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
+  },
+
+  fileProblems: (values, environment) => problemsOfFiles([...connectionLook(values, environment), ...kubeletLooks(values)]),
+
+  async run(values, io) {
+    const { clock, signal } = io;
+    const log = io.log.with({ part: "nodes" });
+    const connection = await loadConnection(values, io);
+    const fleet = fleetOf({ count: values.count, namePrefix: values["name-prefix"] });
+    const nodeIp = values["node-ip"] ?? reachableAddress() ?? "127.0.0.1";
+    const [host, port] = [values.address ?? nodeIp, values.port];
+    const tls = (await clock.external(givenCertificate(values))) ?? selfSigned(["simulated-nodes", nodeIp], clock.now());
+    const server = { host, port, tls, access: await clock.external(readServerAccess(values)) };
+    await using transport = httpsTransport(connection, { clock, log, userAgent: "kubelet" });
+    const ask = () => tryJoining(transport, fleet, signal);
+    if (!(await isServerThere({ server: connection.server, ask, isFinal: (error) => error instanceof CannotJoin }, io))) return;
+    const place = { address: host, port, addressFlag: "--address", portFlag: "--port" };
+    const start = () => joinUnlessStopped({ fleet, nodeIp, server, transport, clock, log, signal });
+    await using joined = await listenOrExplain(place, io, start);
+    if (joined === undefined) return;
+    io.out(`${namesText(fleet)} of ${connection.server}, simulated, listening on port ${joined.port}`);
+    await untilStopped(io);
+    io.out("Stopping");
+  },
+});
+
+async function joinUnlessStopped(options: JoinedNodesOptions) {
+  try {
+    return await joinSimulatedNodes(options);
+  } catch (error) {
+    if (options.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function namesText(fleet: FleetConfig): string {
+  const names = fleetNames(fleet);
+  const [first = "", last = ""] = [names.at(0), names.at(-1)];
+  return names.length === 1 ? `node ${first}` : `nodes ${first} to ${last}`;
+}
