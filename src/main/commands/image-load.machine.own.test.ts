@@ -14,7 +14,10 @@ import { imageLoad } from "./image-load.ts";
 
 const ENVIRONMENT = { HOME: "/nowhere" };
 
-/** What it says when it is called so. */
+/** What it says now and then if it takes long. */
+const PROGRESS = /^[\d.]+( of [\d.]+)? MiB$/;
+
+/** What it says when it is called so, but for how far it is. */
 async function run(...argv: readonly string[]): Promise<readonly string[]> {
   const parsed = imageLoad.parse(argv, ENVIRONMENT);
   if (!parsed.ok) throw new Error(parsed.problems.join("; "));
@@ -22,7 +25,7 @@ async function run(...argv: readonly string[]): Promise<readonly string[]> {
   const say = (line: string) => void lines.push(line);
   const signal = new AbortController().signal;
   await imageLoad.run(parsed.options, { out: say, note: say, environment: ENVIRONMENT, clock: realClock, log: silentLogger, signal });
-  return lines;
+  return lines.filter((line) => !PROGRESS.test(line));
 }
 
 async function record(held: HeldHome, runtimeEndpoint: string | undefined): Promise<void> {

@@ -6,15 +6,16 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import type { Clock } from "../../../base/clock.ts";
 import { realClock } from "../../../host/real-clock.ts";
-import { TERMINATION_MESSAGE_POLICY } from "./labels.ts";
+import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from "./labels.ts";
 import { PodViews } from "./pod-views.ts";
 import { PLAYED_OWNER, PLAYED_UID, playRuntime } from "./testing/played-runtime.ts";
 
 const FINISHED_AT_MS = Date.UTC(2026, 0, 1);
+const MOUNT = { readOnly: false, seLinuxRelabel: false, propagation: 0, recursiveReadOnly: false };
 const line = (text: string) => `2026-01-01T00:00:00.000000000Z stdout F ${text}\n`;
 
 /** A container that failed `agoMs` ago. Time passes only while somebody sleeps. */
-async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogsOnError", exitCode = 1 } = {}) {
+async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogsOnError", exitCode = 1, words = "" } = {}) {
   const directory = await mkdtemp(join(tmpdir(), "k8ts-views-"));
   context.after(() => rm(directory, { recursive: true }));
   const logPath = join(directory, "0.log");
@@ -32,13 +33,20 @@ async function start(context: TestContext, { agoMs = 0, policy = "FallbackToLogs
       await onSleep();
     },
   };
-  const annotations = [{ key: TERMINATION_MESSAGE_POLICY, value: policy }];
-  const runtime = playRuntime({ exitCode, finishedAt: BigInt(FINISHED_AT_MS) * 1_000_000n, logPath, annotations });
+  const annotations = [
+    { key: TERMINATION_MESSAGE_POLICY, value: policy },
+    { key: TERMINATION_MESSAGE_PATH, value: "/dev/termination-log" },
+  ];
+  const hostPath = join(directory, "termination-log");
+  await writeFile(hostPath, words);
+  const mounts = [{ ...MOUNT, containerPath: "/dev/termination-log", hostPath }];
+  const runtime = playRuntime({ exitCode, finishedAt: BigInt(FINISHED_AT_MS) * 1_000_000n, logPath, annotations, mounts });
   const views = new PodViews({ client: runtime.client, owner: PLAYED_OWNER, clock });
   return {
     sleeps,
     looks: runtime.looks,
     passes: (durationMs: number): void => void (elapsedMs += durationMs),
+    fileGoes: (): Promise<void> => rm(hostPath),
     writes: (text: string): Promise<void> => appendFile(logPath, line(text)),
     whileItWaits: (work: () => Promise<void>): void => void (onSleep = work),
     async message(): Promise<string | undefined> {
@@ -70,6 +78,28 @@ test("last words from a log that grows even later are read again, and then kept"
   const before = looks();
   await message();
   equal(looks(), before);
+});
+
+for (const { title, given, expected } of [
+  { title: "to its file", given: { words: "bye" }, expected: "bye" },
+  { title: "to its file before it was killed", given: { words: "bye", exitCode: 137, policy: "File" }, expected: "bye" },
+  { title: "to its log", given: {}, expected: "why\n" },
+]) {
+  test(`what a container wrote ${title} stays its last words when the file has gone with its Pod`, async (context) => {
+    const { message, fileGoes } = await start(context, given);
+    equal(await message(), expected);
+
+    await fileGoes();
+
+    equal(await message(), expected);
+  });
+}
+
+test("a container whose file had gone before anybody looked has no last words", async (context) => {
+  const { message, fileGoes } = await start(context);
+  await fileGoes();
+
+  equal(await message(), undefined);
 });
 
 for (const { title, given } of [

@@ -11,7 +11,7 @@ import { runtimeContainer } from "./container-status.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { OWNER, POD_UID } from "./labels.ts";
 import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./sandbox-messages.ts";
-import { mayReadLog, terminationMessage } from "./termination-message.ts";
+import { fileWords, logWords, mayReadLog } from "./termination-message.ts";
 
 /** What was killed is known to have been killed for want of memory only some time later: on a busy machine, much later. */
 const KILLED_EXIT_CODE = 137;
@@ -40,14 +40,21 @@ interface Detail {
   readonly container: RuntimeContainer;
 }
 
+/** What was found when a container was first seen to have ended. */
+interface SeenEnd {
+  /** By the clock that never goes back. */
+  readonly atMs: number;
+  /** They are read once: the file goes with the Pod, and whoever looks again finds none. */
+  readonly fileWords: string | undefined;
+}
+
 export class PodViews {
   readonly #options: PodViewsOptions;
   readonly #ips = new Map<string, readonly string[]>();
   readonly #details = new Map<string, Detail>();
   /** How often something was to be looked at anew. */
   #forgets = 0;
-  /** When a container whose last words may be its log was first seen to have ended, by the clock that never goes back. */
-  readonly #endSeenAtMs = new Map<string, number>();
+  readonly #ends = new Map<string, SeenEnd>();
 
   constructor(options: PodViewsOptions) {
     this.#options = options;
@@ -160,16 +167,17 @@ export class PodViews {
   async #lastWords(status: ContainerStatusMessage): Promise<string> {
     const { state } = runtimeContainer(status, "");
     if (state.is !== "exited") return "";
+    const end = this.#ends.get(status.id) ?? { atMs: this.#options.clock.monotonic(), fileWords: await fileWords(status) };
+    this.#ends.set(status.id, end);
+    if (end.fileWords !== "" || !mayReadLog(status)) return end.fileWords ?? "";
     // Of one that ended long ago, as after a restart of ours, nothing comes any more.
-    const isComing = this.#isWithin(LOG_SETTLED_MS, state.finishedAtMs);
-    return terminationMessage(status, async () => (isComing ? this.#untilLogIsWritten(status.id) : undefined));
+    if (this.#isWithin(LOG_SETTLED_MS, state.finishedAtMs)) await this.#untilLogIsWritten(end);
+    return logWords(status);
   }
 
-  async #untilLogIsWritten(id: string): Promise<void> {
+  async #untilLogIsWritten({ atMs }: SeenEnd): Promise<void> {
     const { clock } = this.#options;
-    const seenAtMs = this.#endSeenAtMs.get(id) ?? clock.monotonic();
-    this.#endSeenAtMs.set(id, seenAtMs);
-    const leftMs = seenAtMs + LOG_WRITTEN_MS - clock.monotonic();
+    const leftMs = atMs + LOG_WRITTEN_MS - clock.monotonic();
     if (leftMs > 0) await clock.sleep(leftMs);
   }
 
@@ -187,7 +195,7 @@ export class PodViews {
 
   #forgetOthers({ sandboxes, containers }: Listing): void {
     const ids = new Set([...sandboxes, ...containers].map(({ id }) => id));
-    for (const kept of [this.#ips, this.#details, this.#endSeenAtMs]) for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
+    for (const kept of [this.#ips, this.#details, this.#ends]) for (const id of kept.keys()) if (!ids.has(id)) kept.delete(id);
   }
 
   #selector(podUid?: string) {

@@ -205,7 +205,8 @@ test("attaching joins a container's own process", { ...real }, async () => {
   const config = {
     metadata,
     image: { image: BUSYBOX_1 },
-    command: ["sh", "-c", "until read -t 1 word; do echo waiting; done; echo got $word"],
+    // What waits for a word does nothing else: a read that gave up would lose the half of it that had come.
+    command: ["sh", "-c", "(while :; do echo waiting; sleep 1; done) & read word; kill $!; wait $!; echo got $word"],
     logPath: "reader.log",
     stdin: true,
     // Otherwise the runtime lets go of the output with the end of the input.

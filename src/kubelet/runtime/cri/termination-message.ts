@@ -16,14 +16,11 @@ const LOG_LINES_MAX = 80;
 /** Runtimes say this of a container that never ran: it has no log. */
 const CANNOT_RUN = "ContainerCannotRun";
 
-/** Of a container that has ended; "" if it left none. `untilLogIsWritten` comes before the log is read, if it is. */
-export async function terminationMessage(status: ContainerStatusMessage, untilLogIsWritten: () => Promise<void>): Promise<string> {
+/** What a container that has ended wrote to its file; "" if nothing, undefined if that has gone, as it does with its Pod. */
+export async function fileWords(status: ContainerStatusMessage): Promise<string | undefined> {
   const path = mapOf(status.annotations).get(TERMINATION_MESSAGE_PATH) ?? "";
   const hostPath = status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
-  const words = path === "" || hostPath === undefined ? "" : await fileEnd(hostPath);
-  if (words !== "" || !mayReadLog(status)) return words;
-  await untilLogIsWritten();
-  return logEnd(status.logPath);
+  return path === "" || hostPath === undefined ? "" : fileEnd(hostPath);
 }
 
 /** Whether the last words of one that has ended may be those of its log. */
@@ -31,15 +28,16 @@ export function mayReadLog({ annotations, exitCode, reason }: ContainerStatusMes
   return mapOf(annotations).get(TERMINATION_MESSAGE_POLICY) === "FallbackToLogsOnError" && exitCode !== 0 && reason !== CANNOT_RUN;
 }
 
-async function fileEnd(path: string): Promise<string> {
+async function fileEnd(path: string): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await readTail(path, MESSAGE_BYTES_MAX));
   } catch (error) {
-    return isMissing(error) ? "" : `Error on reading termination log ${path}: ${messageOf(error)}`;
+    return isMissing(error) ? undefined : `Error on reading termination log ${path}: ${messageOf(error)}`;
   }
 }
 
-async function logEnd(path: string): Promise<string> {
+/** The end of its log. */
+export async function logWords({ logPath: path }: ContainerStatusMessage): Promise<string> {
   try {
     const file = await openGrowingFile(path);
     if (file === undefined)
