@@ -6,7 +6,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { findProgram } from "../../../host/find-program.ts";
 import { isRoot } from "../../../host/process-table.ts";
-import { findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
+import { ContainerdFailed, findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
 import { askVersion, RuntimeTooOldError, socketOf, type RuntimeVersion } from "./runtime-version.ts";
 import { forbiddenText, socketState, socketTrouble } from "./socket-trouble.ts";
 
@@ -91,6 +91,7 @@ async function startOrSayWhy(options: RuntimeChoiceOptions, log: Logger): Promis
   } catch (error) {
     if (error instanceof RuntimeTooOldError) return { is: "none", why: error.message };
     log.warn("Cannot start containerd", { error });
+    if (error instanceof ContainerdFailed) return { is: "none", why: error.inOneLine };
     const [sentence = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
     return { is: "none", why: sentence };
   }

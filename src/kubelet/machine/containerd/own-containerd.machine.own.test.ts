@@ -269,17 +269,22 @@ describe("the runtime that is chosen", { ...NEEDS }, () => {
       await rejects(chooseRuntime({ ...options, endpoint: "tcp://x" }), /must be a Unix socket/);
     }));
 
-  test("is none, with the reason, if it cannot be started", () =>
-    withFakeContainerd("exit 1", (PATH) =>
-      inDirectory(
-        async (options) => {
-          const choice = await chooseRuntime({ ...options, sockets: nowhere });
-          ok(choice.is === "none");
-          match(choice.why, /^Cannot start containerd: it ended at once; the end of its log \(.*\):$/);
-        },
-        { environment: { PATH } },
-      ),
-    ));
+  for (const { script, said } of [
+    { script: "exit 1", said: "nothing" },
+    { script: "echo old news; echo boom >&2; exit 1", said: "last: boom" },
+  ])
+    test(`is none, with the reason in one line, if it cannot be started and said ${said}`, () =>
+      withFakeContainerd(script, (PATH) =>
+        inDirectory(
+          async (options) => {
+            const choice = await chooseRuntime({ ...options, sockets: nowhere });
+            ok(choice.is === "none");
+            const { log } = containerdFiles(options);
+            equal(choice.why, `Cannot start containerd: it ended at once, and said ${said}; its log is ${log}`);
+          },
+          { environment: { PATH } },
+        ),
+      ));
 
   test("is not something else that listens on the socket", () =>
     inDirectory(async (options) => {

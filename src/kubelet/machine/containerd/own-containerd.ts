@@ -2,7 +2,7 @@
  * A containerd of the cluster's own: started detached, so that Pods and their runtime outlive k8ts, and found again by the next start,
  * also after a SIGKILL of either. There is at most one per directory: which process it is, is written down with its start time, and one
  * that was not written down in time is known by its configuration's path.
- * Not here: the Pods' shims, which live on when containerd ends (leftovers/), and which runtime to use (choose-runtime.ts).
+ * Not here: the Pods' shims, which live on when containerd ends (leftovers.ts, orphaned-tasks.ts), and which runtime to use (choose-runtime.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -25,6 +25,7 @@ import { isAlive, type ProcessMark } from "../../../host/process-life.ts";
 import { argumentsOf, findProcesses } from "../../../host/process-table.ts";
 import { containerdConfiguration } from "./config.ts";
 import { askVersion, RuntimeTooOldError, type RuntimeVersion } from "./runtime-version.ts";
+import { endShimStarters } from "./shims.ts";
 
 export interface OwnContainerdOptions {
   /** What lasts: images, containers, configuration, log. Of this cluster alone. */
@@ -110,6 +111,9 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
   await writePrivateText(files.configuration, configuration);
   await rotate(files.log);
   await removeFile(files.socket);
+  await endShimStarters(files, options.clock).catch((error: unknown) =>
+    options.log.warn("Cannot end what an earlier containerd had begun", { error }),
+  );
   const logStart = await sizeOf(files.log);
   const mark = await startDetached({
     command: program,
@@ -225,20 +229,30 @@ async function answering(mark: ProcessMark, options: Waiting): Promise<RuntimeVe
     } catch (error) {
       if (error instanceof RuntimeTooOldError) throw error;
     }
-    if (!lives) throw new Error(`Cannot start containerd: it ended at once${await lastWords(options)}`);
-    if (clock.monotonic() >= until) {
-      throw new Error(`Cannot use containerd (process ${mark.pid}): it does not answer within ${timeoutMs} ms${await lastWords(options)}`);
-    }
+    if (!lives) throw await failed("Cannot start containerd: it ended at once", options);
+    if (clock.monotonic() >= until)
+      throw await failed(`Cannot use containerd (process ${mark.pid}): it does not answer within ${timeoutMs} ms`, options);
     await clock.sleep(ASK_AGAIN_MS);
   }
 }
 
-async function lastWords(options: Waiting): Promise<string> {
+/** One that does not come to answer: the message has the end of its log. */
+export class ContainerdFailed extends Error {
+  override readonly name = "ContainerdFailed";
+  /** With the last line of its log only. */
+  readonly inOneLine: string;
+
+  constructor(what: string, log: string, lastLines: readonly string[]) {
+    super(`${what}; the end of its log (${log}):\n${lastLines.map((line) => `  ${line}`).join("\n")}`);
+    this.inOneLine = `${what}, and said ${lastLines.length === 0 ? "nothing" : `last: ${lastLines.at(-1)}`}; its log is ${log}`;
+  }
+}
+
+async function failed(what: string, options: Waiting): Promise<ContainerdFailed> {
   const { log } = containerdFiles(options);
   const lengthBytes = Math.min(LOG_QUOTED_BYTES, (await sizeOf(log)) - options.logStart);
   const lines = new TextDecoder().decode(await readTail(log, Math.max(0, lengthBytes))).split("\n");
-  const last = lines.filter((line) => line !== "").slice(-LOG_QUOTED_LINES);
-  return `; the end of its log (${log}):\n${last.map((line) => `  ${line}`).join("\n")}`;
+  return new ContainerdFailed(what, log, lines.filter((line) => line !== "").slice(-LOG_QUOTED_LINES));
 }
 
 async function notedProcess(file: string): Promise<ProcessMark | undefined> {
