@@ -61,6 +61,11 @@ export async function readWhole(path: string): Promise<Uint8Array> {
   return readFile(path);
 }
 
+/** "" if it is not there, or cannot be read. */
+export async function readTextIfAny(path: string): Promise<string> {
+  return readFile(path, "utf8").catch(() => "");
+}
+
 /** The first `length` bytes of a file, or as many as it has. */
 export async function readHead(path: string, length: number): Promise<Buffer> {
   const file = await open(path, "r");

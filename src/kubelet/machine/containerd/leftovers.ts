@@ -7,15 +7,14 @@
 import type { Clock } from "../../../base/clock.ts";
 import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/cgroup-tree.ts";
 import { killProcesses } from "../../../host/detached-program.ts";
-import { fewAtATime } from "../../../host/few-at-a-time.ts";
-import { joinPath, readWhole, removeFile } from "../../../host/files.ts";
+import { joinPath, readTextIfAny, removeFile } from "../../../host/files.ts";
 import { mountsUnder } from "../../../host/mount-table.ts";
 import { unmountUnder } from "../../../host/mounts.ts";
 import type { ProcessMark } from "../../../host/process-life.ts";
-import { findProcesses } from "../../../host/process-table.ts";
 import { namesIn, removeTree } from "../../../host/shared-directory.ts";
 import { networkLeftovers, removeNetwork } from "../network/bridge-network.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
+import { findBundles, findShims, type Bundle } from "./shims.ts";
 
 export interface ClusterPlaces {
   /** Those of own-containerd.ts. */
@@ -40,7 +39,7 @@ export interface Leftover {
 const CNI_RESULTS = "/var/lib/cni/results";
 
 export async function leftovers(places: ClusterPlaces): Promise<readonly Leftover[]> {
-  const bundles = await findBundles(places);
+  const bundles = await findBundles(containerdFiles(places));
   const [processes, mounts, cgroups, network, results] = await Promise.all([
     ownProcesses(places, bundles),
     ownMounts(places),
@@ -70,7 +69,7 @@ export async function removeLeftovers(places: ClusterPlaces): Promise<void> {
   const files = containerdFiles(places);
   const containerd = await findOwnContainerd(places);
   if (containerd !== undefined) await killProcesses([containerd], places.clock);
-  const bundles = await findBundles(places);
+  const bundles = await findBundles(containerdFiles(places));
   const problems: Error[] = [];
   const attempt = async (removal: Promise<void>) => removal.catch((error: unknown) => void problems.push(error as Error));
   await attempt(killAll(places, bundles));
@@ -89,60 +88,18 @@ function groupsOf(places: ClusterPlaces, bundles: readonly Bundle[]): readonly s
   return [...bundles.flatMap(({ cgroup }) => optional(cgroup)), ...(places.cgroups ?? [])];
 }
 
-/** What a shim keeps about its container. */
-interface Bundle {
-  readonly id: string;
-  readonly cgroup: string | undefined;
-  /** That of its shim. */
-  readonly socket: string | undefined;
-}
-
-async function findBundles(places: ClusterPlaces): Promise<readonly Bundle[]> {
-  const tasks = joinPath(containerdFiles(places).stateDirectory, "io.containerd.runtime.v2.task", "k8s.io");
-  return fewAtATime(await namesIn(tasks), (id) => readBundle(joinPath(tasks, id), id));
-}
-
-async function readBundle(directory: string, id: string): Promise<Bundle> {
-  const [config, address, bootstrap] = await Promise.all(
-    ["config.json", "address", "bootstrap.json"].map((name) => textOf(joinPath(directory, name))),
-  );
-  const listensAt = addressIn(bootstrap ?? "") ?? (address ?? "").trim();
-  return { id, cgroup: cgroupOf(config ?? ""), socket: /^unix:\/\/(\/.+)$/.exec(listensAt)?.[1] };
-}
-
-/** From 2.0 on, containerd notes where a shim listens in a document of its own; before, the shim wrote the bare address. */
-function addressIn(bootstrap: string): string | undefined {
-  try {
-    const { address } = JSON.parse(bootstrap) as { readonly address?: unknown };
-    return typeof address === "string" ? address : undefined;
-  } catch {
-    return undefined; // Of an older containerd, or not written whole.
-  }
-}
-
-/** Of the OCI specification that the container was started with; undefined if it was not written whole. */
-function cgroupOf(config: string): string | undefined {
-  try {
-    const path = (JSON.parse(config) as { readonly linux?: { readonly cgroupsPath?: unknown } }).linux?.cgroupsPath;
-    return typeof path === "string" && /^\/[^/]/.test(path) ? path : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 interface OwnProcess extends ProcessMark {
   readonly what: string;
 }
 
 /** Shims are known by the address of the containerd that they report to; containers by their control groups. */
 async function ownProcesses(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly OwnProcess[]> {
-  const { socket } = containerdFiles(places);
   const containerd = await findOwnContainerd(places);
-  const shims = await findProcesses((words) => words[words.indexOf("-address") + 1] === socket && words.includes("-id"));
+  const shims = await findShims(containerdFiles(places));
   const inGroups = (await Promise.all(groupsOf(places, bundles).map(cgroupProcesses))).flat();
   const all = [
     ...(containerd === undefined ? [] : [{ ...containerd, what: "containerd" }]),
-    ...shims.map(({ pid, started, arguments: words }) => ({ pid, started, what: `shim of ${words[words.indexOf("-id") + 1]}` })),
+    ...shims.map(({ pid, started, id }) => ({ pid, started, what: `shim of ${id}` })),
     ...inGroups.map((mark) => ({ ...mark, what: "in a container" })),
   ];
   return [...new Map(all.toReversed().map((one) => [one.pid, one])).values()].toReversed();
@@ -177,18 +134,11 @@ async function ownResults({ runDirectory, bridge }: ClusterPlaces): Promise<read
   const isOwn = await Promise.all(
     names.map(
       async (name) =>
-        sandboxes.some((id) => name.includes(`-${id}-`)) || (await textOf(joinPath(CNI_RESULTS, name))).includes(`"${runDirectory}/`),
+        sandboxes.some((id) => name.includes(`-${id}-`)) ||
+        (await readTextIfAny(joinPath(CNI_RESULTS, name))).includes(`"${runDirectory}/`),
     ),
   );
   return names.filter((_, index) => isOwn[index]).map((name) => joinPath(CNI_RESULTS, name));
-}
-
-/** "" if there is no such file. */
-async function textOf(path: string): Promise<string> {
-  return readWhole(path).then(
-    (bytes) => new TextDecoder().decode(bytes),
-    () => "",
-  );
 }
 
 function optional<T>(value: T | undefined): readonly T[] {
