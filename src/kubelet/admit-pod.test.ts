@@ -45,6 +45,16 @@ const rows: readonly Row[] = [
     refusal: ["OutOfcpu", `${SHORT}: cpu, requested: 500, used: 1600, capacity: 2000`],
   },
   {
+    it: "what it asks for counts, not what it had when it was last told of",
+    pod: {
+      ...asking({ cpu: "1" }),
+      status: {
+        containerStatuses: [{ name: "c", image: "", imageID: "", ready: true, restartCount: 0, resources: { requests: { cpu: "9" } } }],
+      },
+    },
+    refusal: undefined,
+  },
+  {
     it: "memory in bytes",
     pod: asking({ memory: "2Gi" }),
     refusal: ["OutOfmemory", `${SHORT}: memory, requested: 2147483648, used: 0, capacity: 1073741824`],

@@ -1,6 +1,6 @@
 /**
- * Whether the node takes a Pod that is bound to it: it looks once more, since whoever bound it may have known less. As upstream's general
- * predicates, of which the first reason counts. Amounts of what the node does not have by name (extended resources of others) do not count.
+ * Whether the node takes a Pod that is bound to it: it looks once more, since whoever bound it may have known less. And whether one that it
+ * took may have what it asks for now. As upstream's general predicates, of which the first reason counts. Amounts of what the node does not have by name (extended resources of others) do not count.
  * Not here: making room for critical Pods.
  */
 import type { Node, Pod, Taint } from "../api/generated/core/v1.ts";
@@ -9,7 +9,7 @@ import { doAnyCollide, hostPortsOf } from "../api/core/v1/pod/host-ports.ts";
 import { tolerates } from "../api/core/v1/pod/tolerations.ts";
 import { sysctlRefusal } from "./running/sysctls.ts";
 import { readQuantity } from "../api/core/v1/pod/resource-list.ts";
-import { podRequests } from "../api/core/v1/resource-quota/pod-demand.ts";
+import { asSpecified, podRequests } from "../api/core/v1/resource-quota/pod-demand.ts";
 import { quantityMilliValue, quantityToNumber } from "../api/machinery/quantity.ts";
 
 export interface AdmissionRefusal {
@@ -21,7 +21,7 @@ export interface AdmissionRefusal {
 export interface AdmissionView {
   readonly pod: Pod;
   readonly node: Node;
-  /** Those on this node that have not ended. */
+  /** The others on this node that have not ended, each with what it was allocated. */
   readonly others: readonly Pod[];
 }
 
@@ -84,7 +84,8 @@ function shortageOf({ pod, node, others }: AdmissionView): AdmissionRefusal | un
   }
   const podsMax = allocatable["pods"] === undefined ? Number.POSITIVE_INFINITY : quantityToNumber(readQuantity(allocatable["pods"]));
   if (pods + 1 > podsMax) return shortage("pods", { requested: 1, used: pods, capacity: podsMax });
-  const demand = demandOf(pod);
+  // What it asks for: what it has or had by now is not the question.
+  const demand = demandOf(asSpecified(pod));
   for (const name of new Set([...FIRST, ...demand.keys()])) {
     const requested = demand.get(name) ?? 0;
     const text = Object.hasOwn(allocatable, name) ? allocatable[name] : undefined;

@@ -8,6 +8,7 @@ import type { Logger } from "../base/logger.ts";
 import { ensureImage, type ImageOptions, type Wanting } from "./container-images.ts";
 import { runHook } from "./hooks.ts";
 import type { KubeletMetrics } from "./kubelet-metrics.ts";
+import { isMemoryDecreased, memoryDecreaseError } from "./memory-decrease.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "./plan-end.ts";
 import { ContainerConfigError } from "./pod-machine.ts";
 import type { StartAction } from "./pod-plan.ts";
@@ -173,6 +174,7 @@ export class ContainerStarts {
     const { attempt = 0, imageId = "" } = newestContainer(sandbox, container.name) ?? {};
     try {
       const { run } = await this.#runOf({ pod, container, attempt, imageId }, sandbox);
+      if (run !== undefined) await this.#checkMemory(pod, { id, container, limitBytes: run.resources.memoryLimitBytes });
       // What holds it must not be smaller than it is, at no moment: one that grows comes second, one that shrinks first.
       await this.#resizePod(pod);
       if (run !== undefined) await runtime.updateContainer?.(id, run.resources);
@@ -180,7 +182,31 @@ export class ContainerStarts {
       memory.granted.set(id, container.resources ?? {});
     } catch (error) {
       log.warn("Cannot resize a container", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, container: container.name, error });
-      memory.couldNotResize(clock.now());
+      memory.couldNotResize(messageOf(error), clock.now());
+    }
+  }
+
+  /** Rejects if it uses more than it is to have: some kernels would kill it, and none says so as well. */
+  async #checkMemory(pod: Pod, { id, container, limitBytes }: MemoryLimit): Promise<void> {
+    const { runtime, memory } = this.#options;
+    const before = memory.granted.get(id)?.limits?.["memory"] ?? memory.grantedPod?.limits?.["memory"];
+    if (!isMemoryDecreased(before, limitBytes)) return;
+    const stats = (await runtime.stats?.())?.find(({ podUid }) => podUid === pod.metadata.uid);
+    const usageBytes = stats?.containers.find((one) => one.id === id)?.memoryUsageBytes;
+    const error = memoryDecreaseError({ name: container.name, limitBytes, usageBytes });
+    if (error !== undefined) throw new Error(error);
+  }
+
+  /** The same for the Pod as a whole, once all of its containers are well. */
+  async resizePod(pod: Pod): Promise<void> {
+    const { machine, memory, clock, log } = this.#options;
+    if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > clock.now()) return;
+    try {
+      await machine?.resize(pod);
+      memory.grantedPod = pod.spec?.resources ?? {};
+    } catch (error) {
+      log.warn("Cannot resize a Pod", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, error });
+      memory.couldNotResize(messageOf(error), clock.now());
     }
   }
 
@@ -203,6 +229,12 @@ export class ContainerStarts {
     const podIp = pod.spec?.hostNetwork === true ? hostIps[0] : sandbox.ips[0];
     await runHook(handler, { pod, container, containerId, podIp }, { runtime, actions: machine?.probes, clock }, start.signal());
   }
+}
+
+interface MemoryLimit {
+  readonly id: string;
+  readonly container: Container;
+  readonly limitBytes: number | undefined;
 }
 
 /** Whom an ephemeral container looks into. */

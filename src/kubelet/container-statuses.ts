@@ -138,7 +138,8 @@ function seenStatus(
     imageID: known.imageId,
     containerID,
     ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),
-    resources: granted?.get(known.id) ?? resources ?? {},
+    // What does not run has nothing in force.
+    resources: (known.state.is === "running" ? granted?.get(known.id) : undefined) ?? resources ?? {},
     ...mountsOf(container),
   };
 }

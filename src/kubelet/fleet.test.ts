@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
+import { StatusError } from "../api/machinery/status-error.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { createLogger } from "../base/logger.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { readyCondition } from "../api/core/v1/node/health.ts";
 import { driven } from "../testing/driven.ts";
 import { leaseIntervalMs } from "./fleet.ts";
+import { kubeletIdentity } from "./kubelet.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
 async function readyOf(world: World, name: string): Promise<string> {
@@ -162,4 +166,45 @@ test("a start of all that waits for a server can be given up", async () => {
     world.fleet(40, { transportFor: () => away, signal: stop.signal }),
     /told to stop|was stopped before it had started/,
   );
+});
+
+/** A server that can go away, and the warnings of who asks it. */
+function lostServer(world: World) {
+  const state = { isAway: false };
+  const lines: string[] = [];
+  const log = createLogger({ sink: ({ level, sentence }) => void lines.push(`${level} ${sentence}`), clock: world.clock, level: "warn" });
+  const lossy = (transport: Transport): Transport => ({
+    ...transport,
+    watch: (request, listener) => transport.watch(request, listener),
+    document: (path, options) => transport.document(path, options),
+    request: (request) =>
+      state.isAway ? Promise.reject(new StatusError("ServiceUnavailable", "connect ECONNREFUSED")) : transport.request(request),
+  });
+  return { state, lines, log, lossy };
+}
+
+test("nodes whose server goes away say so once for all of them, and once when it is back", async () => {
+  await using world = await startWorld();
+  const { state, lines, log, lossy } = lostServer(world);
+  await world.fleet(20, { log, transportFor: (identity) => lossy(world.transportFor(identity)) });
+
+  state.isAway = true;
+  await world.clock.advance(60_000);
+  assert.deepEqual(lines, ["warn Cannot renew the lease of the node"]);
+  state.isAway = false;
+  await world.clock.advance(15_000);
+
+  assert.deepEqual(lines, ["warn Cannot renew the lease of the node", "warn No node has this trouble any more"]);
+});
+
+test("a kubelet that is alone tells each attempt", async () => {
+  await using world = await startWorld();
+  const { state, lines, log, lossy } = lostServer(world);
+  await world.kubelet("n1", { log, transport: lossy(world.transportFor(kubeletIdentity("n1"))) });
+
+  state.isAway = true;
+  await world.clock.advance(60_000);
+
+  const told = lines.filter((line) => line === "warn Cannot renew the lease of the node").length;
+  assert(told > 5, `${told} of ${lines.join(", ")}`);
 });

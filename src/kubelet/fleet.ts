@@ -1,6 +1,7 @@
 /**
- * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, and the more
- * they are the less often each renews its lease, so that thousands of idle nodes cost next to nothing. What they run Pods with is given.
+ * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, say only once
+ * what all find (a server that is away), and the more they are the less often each renews its lease, so that thousands of idle nodes cost
+ * next to nothing. What they run Pods with is given.
  * Not here: the Node of one that was removed, which whoever may deletes from the API.
  */
 import type { Taint } from "../api/generated/core/v1.ts";
@@ -20,6 +21,7 @@ import { kubeletIdentity, LEASE_RENEW_INTERVAL_MS, startKubelet, type Kubelet } 
 import type { NodeFacts } from "./node-facts.ts";
 import { SharedPods } from "./pod-source.ts";
 import type { Runtime } from "./runtime.ts";
+import { SharedTroubles } from "./shared-troubles.ts";
 
 /** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */
 const INTERVAL_PER_NODE_MS = 20;
@@ -121,11 +123,13 @@ class Fleet implements SimulatedNodes {
   readonly #options: SimulatedNodesOptions;
   readonly #members = new Map<string, Member>();
   readonly #pods: SharedPods;
+  readonly #troubles: SharedTroubles;
   #made = 0;
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options;
     this.#pods = new SharedPods(options.informers);
+    this.#troubles = new SharedTroubles(options.log);
     options.informers.of(nodes);
   }
 
@@ -193,6 +197,7 @@ class Fleet implements SimulatedNodes {
     };
     const failed = (): void => {
       if (member.starting === starting) member.isWanted = false;
+      this.#troubles.forget(member.node.name);
       settled();
     };
     kubelet.then(settled, failed);
@@ -218,6 +223,7 @@ class Fleet implements SimulatedNodes {
       clock,
       random,
       log,
+      troubles: this.#troubles,
       signal,
     });
     starting.move();
@@ -244,6 +250,7 @@ class Fleet implements SimulatedNodes {
     member.running = undefined;
     await running?.kubelet.stop();
     await running?.runtime[Symbol.asyncDispose]();
+    this.#troubles.forget(member.node.name);
   }
 
   async remove(name: string): Promise<void> {

@@ -1,8 +1,10 @@
-/** Resources of a running Pod that are changed. */
+/** Resources of a running Pod that are changed: whether there is room, and what comes of it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
-import type { Container } from "../api/generated/core/v1.ts";
+import { priorityClasses } from "../api/scheduling.k8s.io/v1/priority-class.ts";
+import type { Container, Pod, PodSpec } from "../api/generated/core/v1.ts";
+import { isReason } from "../api/machinery/status-error.ts";
 import { fakeMachine, realRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
@@ -71,4 +73,182 @@ test("a runtime that cannot change what runs is not asked to", async () => {
   await resize(world, "2000");
 
   assert.deepEqual(await seen(world), ["2k", "2k", 0]);
+});
+
+// ── room ────────────────────────────────────────────────────────────────────────────────────────────
+
+const asking = (cpu: string): Container => ({ name: "c", image: "web:1", resources: { requests: { cpu } } });
+
+const aPodOf = (cpu: string, more: Partial<PodSpec> = {}): Partial<PodSpec> => ({ containers: [asking(cpu)], ...more });
+
+async function resizeCpu(world: World, name: string, cpu: string): Promise<void> {
+  const value = { spec: { containers: [{ name: "c", resources: { requests: { cpu } } }] } };
+  await world.client.patch(pods, { namespace: "default", name }, { type: "strategic", value }, { subresource: "resize" });
+  await world.clock.settle();
+}
+
+/** "2 PodResizePending Deferred …", the generation first; and what was allocated and is in force. */
+async function resizesOf(world: World, name: string) {
+  const pod = await world.get(name);
+  const { resources, allocatedResources } = pod?.status?.containerStatuses?.[0] ?? {};
+  return [...resizeConditions(pod), allocatedResources?.["cpu"], resources?.requests?.["cpu"], pod?.status?.allocatedResources?.["cpu"]];
+}
+
+function resizeConditions(pod: Pod | undefined): readonly string[] {
+  const own = (pod?.status?.conditions ?? []).filter(({ type }) => type.startsWith("PodResize"));
+  return own.map(({ observedGeneration, type, status, reason = "-", message = "-" }) => {
+    return `${observedGeneration} ${type} ${status} ${reason} ${message}`;
+  });
+}
+
+async function resizeEvents(world: World, name: string): Promise<readonly string[]> {
+  return (await world.eventsOf(name)).filter((event) => event.includes(" Resize"));
+}
+
+const deferred = (requested: number, used: number, generation = 2): string =>
+  `${generation} PodResizePending True Deferred Node didn't have enough resource: cpu, requested: ${requested}, used: ${used}, capacity: 4000`;
+
+test("more than the node has is refused, and nothing changes", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1", { runtime: realRuntime(world.runtime("n1")), machine: fakeMachine() });
+  await world.pod("p", aPodOf("500m"));
+  await world.clock.settle();
+
+  await assert.rejects(resizeCpu(world, "p", "100"), (error) => isReason(error, "Forbidden"));
+
+  assert.deepEqual(await resizesOf(world, "p"), ["500m", "500m", "500m"]);
+});
+
+for (const [what, end] of [
+  ["another Pod is deleted", (world: World) => world.client.delete(pods, { namespace: "default", name: "big" })],
+  ["another Pod takes less", (world: World) => resizeCpu(world, "big", "500m")],
+] as const) {
+  test(`a resize without room is deferred and leaves all as it was until ${what}`, async () => {
+    await using world = await startWorld();
+    const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
+    let kubelet = await world.kubelet("n1", { runtime, machine });
+    await world.pod("big", aPodOf("3", { terminationGracePeriodSeconds: 1 }));
+    await world.pod("p", aPodOf("500m"));
+    await world.clock.settle();
+
+    await resizeCpu(world, "p", "1500m");
+    assert.deepEqual(await resizesOf(world, "p"), [deferred(1500, 3000), "500m", "500m", "500m"]);
+    assert.deepEqual(await resizeEvents(world, "p"), [
+      `Warning ResizeDeferred Pod resize OutOfcpu: {"containers":[{"name":"c","resources":{"requests":{"cpu":"1500m"}}}],"generation":2,` +
+        `"error":"Node didn't have enough resource: cpu, requested: 1500, used: 3000, capacity: 4000"}`,
+    ]);
+
+    // Whoever comes later knows by the status what was allocated.
+    await kubelet.stop();
+    kubelet = await world.kubelet("n1", { runtime, machine });
+    await world.clock.advance(30_000);
+    assert.deepEqual([runtime.resizes, await resizesOf(world, "p")], [[], [deferred(1500, 3000), "500m", "500m", "500m"]]);
+
+    await end(world);
+    await world.clock.advance(5_000);
+    assert.deepEqual(await resizesOf(world, "p"), ["1500m", "1500m", "1500m"]);
+    assert.deepEqual((await resizeEvents(world, "p")).slice(1), [
+      `Normal ResizeStarted Pod resize started: {"containers":[{"name":"c","resources":{"requests":{"cpu":"1500m"}}}],"generation":2}`,
+      `Normal ResizeCompleted Pod resize completed: {"containers":[{"name":"c","resources":{"requests":{"cpu":"1500m"}}}],"generation":2}`,
+    ]);
+    await kubelet.stop();
+  });
+}
+
+test("of those that wait for room, the Pod of the highest priority is first", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.client.create(priorityClasses, {
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name: "high" },
+    value: 7,
+  });
+  await world.pod("big", aPodOf("2500m", { terminationGracePeriodSeconds: 1 }));
+  await world.pod("early", aPodOf("500m"));
+  await world.pod("high", aPodOf("500m", { priorityClassName: "high" }));
+  await world.clock.settle();
+  for (const name of ["early", "high"]) {
+    await resizeCpu(world, name, "3");
+    await world.clock.advance(5_000);
+  }
+
+  await world.client.delete(pods, { namespace: "default", name: "big" });
+  await world.clock.advance(5_000);
+
+  assert.deepEqual(await resizesOf(world, "high"), ["3", "3", "3"]);
+  assert.deepEqual(await resizesOf(world, "early"), [deferred(3000, 3000), "500m", "500m", "500m"]);
+});
+
+test("a resize that is taken back waits for nothing", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("big", aPodOf("3"));
+  await world.pod("p", aPodOf("500m"));
+  await world.clock.settle();
+  await resizeCpu(world, "p", "2");
+
+  await resizeCpu(world, "p", "500m");
+
+  assert.deepEqual([await resizesOf(world, "p"), (await resizeEvents(world, "p")).length], [["500m", "500m", "500m"], 1]);
+});
+
+// ── doing it ────────────────────────────────────────────────────────────────────────────────────────
+
+test("a resize under way is told, and what fails of it until it succeeds", async () => {
+  await using world = await startWorld();
+  const runtime = realRuntime(world.runtime("n1"));
+  await world.kubelet("n1", { runtime, machine: fakeMachine() });
+  await world.pod("p", { containers: limited("2000") });
+  await world.clock.settle();
+  let fail = (_error: Error): void => undefined;
+  const attempt = new Promise<void>((_resolve, reject) => (fail = reject));
+  runtime.onResize = () => attempt;
+
+  await resize(world, "1000");
+  assert.deepEqual(resizeConditions(await world.get("p")), ["2 PodResizeInProgress True - -"]);
+  fail(new Error("unable to set memory limit to 1000 (current usage: 1500)"));
+  await world.clock.settle();
+  const failed = "2 PodResizeInProgress True Error unable to set memory limit to 1000 (current usage: 1500)";
+  assert.deepEqual([resizeConditions(await world.get("p")), await seen(world)], [[failed], ["2k", "1k", 0]]);
+  await world.clock.advance(30_000);
+  assert.deepEqual(resizeConditions(await world.get("p")), [failed]);
+  runtime.onResize = () => Promise.resolve();
+  await world.clock.advance(10_000);
+
+  assert.deepEqual([resizeConditions(await world.get("p")), await seen(world)], [[], ["1k", "1k", 0]]);
+  const amounts = `{"containers":[{"name":"c","resources":{"limits":{"memory":"1k"},"requests":{"memory":"1k"}}}],"generation":2`;
+  assert.deepEqual(await resizeEvents(world, "p"), [
+    `Normal ResizeStarted Pod resize started: ${amounts}}`,
+    `Warning ResizeError Pod resize error: ${amounts},"error":"unable to set memory limit to 1000 (current usage: 1500)"}`,
+    `Normal ResizeCompleted Pod resize completed: ${amounts}}`,
+  ]);
+});
+
+test("sidecars and Pods as a whole are resized, too", async () => {
+  await using world = await startWorld();
+  const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
+  const wholes: unknown[] = [];
+  machine.resize = async ({ spec }) => void wholes.push(spec?.resources?.limits?.["cpu"]);
+  await world.kubelet("n1", { runtime, machine });
+  const [sidecar] = limited("1000", { name: "s", restartPolicy: "Always" });
+  await world.pod("p", {
+    initContainers: sidecar === undefined ? [] : [sidecar],
+    containers: [{ name: "c", image: "web:1" }],
+    resources: { requests: { cpu: "1", memory: "4k" }, limits: { cpu: "1", memory: "4k" } },
+  });
+  await world.clock.settle();
+
+  const value = {
+    spec: {
+      resources: { requests: { cpu: "2" }, limits: { cpu: "2" } },
+      initContainers: [{ name: "s", resources: { limits: { memory: "2000" }, requests: { memory: "2000" } } }],
+    },
+  };
+  await world.client.patch(pods, KEY, { type: "strategic", value }, { subresource: "resize" });
+  await world.clock.settle();
+
+  const { status } = (await world.get("p")) ?? {};
+  assert.deepEqual([runtime.resizes, wholes.at(-1), resizeConditions(await world.get("p"))], [[2000, undefined], "2", []]);
+  assert.deepEqual([status?.initContainerStatuses?.[0]?.resources?.limits?.["memory"], status?.resources?.limits?.["cpu"]], ["2k", "2"]);
 });

@@ -24,6 +24,7 @@ import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod-source.
 import { PodWorkers } from "./pod-workers.ts";
 import type { PullProgress, Runtime, RuntimeContainer } from "./runtime.ts";
 import { newestContainer, previousContainer } from "./runtime-containers.ts";
+import { toldTroubles, type Troubles } from "./shared-troubles.ts";
 import { releaseLeftovers, stopPods } from "./stop-pods.ts";
 
 /** A quarter of the lease's duration, as upstream. */
@@ -45,6 +46,8 @@ export interface KubeletOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Default: each is told in the log. */
+  readonly troubles?: Troubles;
   /** Default: one that writes Events as this kubelet. Whoever gives one closes it. */
   readonly recorder?: EventRecorder;
   /** Default: an informer of its own of the Pods of this node. */
@@ -129,9 +132,10 @@ class RunningKubelet implements Kubelet {
     this.#pods = sources.pods;
     const recorder = options.recorder ?? this.#recorder(client);
     const common = { nodeName, facts, client, runtime, machine, recorder, clock, random: this.#random, log };
-    this.#keeper = new NodeKeeper({ ...common, client: ending, shownNode: sources.node });
+    const kept = { ...common, client: ending, troubles: options.troubles ?? toldTroubles(log) };
+    this.#keeper = new NodeKeeper({ ...kept, shownNode: sources.node });
     const node = () => this.#keeper.node;
-    this.#lease = new NodeLease({ ...common, client: ending, node });
+    this.#lease = new NodeLease({ ...kept, node });
     this.#workers = new PodWorkers({
       ...common,
       node,
@@ -254,6 +258,8 @@ class RunningKubelet implements Kubelet {
         await this.#sleepUntilBeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
         await this.#keeper.sync();
+        // The node may have grown.
+        this.#workers.decideResizes();
         part = 1 + BEAT_JITTER * this.#random.fraction();
       }
     } catch (error) {

@@ -17,6 +17,7 @@ import type { EventRecorder } from "../client/events/event-recorder.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
 import type { Image, Runtime } from "./runtime.ts";
+import type { Troubles } from "./shared-troubles.ts";
 
 /** Of upstream: --node-status-report-frequency. */
 const REPORT_EVERY_MS = 300_000;
@@ -24,6 +25,7 @@ const REPORT_EVERY_MS = 300_000;
 const TRIES_MAX = 5;
 /** Upstream's delays between attempts to register. */
 const REGISTER_AGAIN = { minMs: 200, maxMs: 7_000 };
+const REGISTER_TROUBLE = "Cannot register the node";
 
 /** Of a server that understood what it was asked and will not do it, however often. */
 const FINAL_REASONS = ["Invalid", "BadRequest", "Forbidden"] as const;
@@ -39,6 +41,7 @@ export interface NodeKeeperOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly troubles: Troubles;
 }
 
 export class NodeKeeper {
@@ -79,17 +82,18 @@ export class NodeKeeper {
 
   /** Tries until it is there. Rejects only with the signal, or if the server finds that no such Node can be. */
   async register(signal: AbortSignal): Promise<void> {
-    const { clock, log, nodeName } = this.#options;
+    const { clock, troubles, nodeName } = this.#options;
     for (let failures = 0; ; failures++) {
       try {
         await this.#lookAtRuntime();
         await this.#tryRegister();
+        troubles.succeeded(REGISTER_TROUBLE, nodeName);
         return;
       } catch (error) {
         signal.throwIfAborted();
         // What is wrong with it stays so: whoever said what the node is like is to be told.
         if (FINAL_REASONS.some((reason) => isReason(error, reason))) throw error;
-        log.warn("Cannot register the node", { node: nodeName, error });
+        troubles.failed(REGISTER_TROUBLE, nodeName, error);
       }
       await clock.sleep(exponentialDelayMs(REGISTER_AGAIN, failures), signal);
     }

@@ -9,14 +9,15 @@ import { formatMicroTime } from "../api/machinery/time.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Logger } from "../base/logger.ts";
 import type { Client } from "../client/client.ts";
+import type { Troubles } from "./shared-troubles.ts";
 
 export const NODE_LEASE_NAMESPACE = "kube-node-lease";
 /** Upstream's --node-lease-duration-seconds. */
 export const LEASE_DURATION_SECONDS = 40;
 /** Upstream's delays when the server cannot be reached. */
 const AGAIN = { minMs: 200, maxMs: 7_000 };
+const TROUBLE = "Cannot renew the lease of the node";
 
 export interface NodeLeaseOptions {
   readonly nodeName: string;
@@ -24,7 +25,7 @@ export interface NodeLeaseOptions {
   /** The Node, once it is known: it owns the Lease. */
   readonly node: () => Node | undefined;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly troubles: Troubles;
 }
 
 export class NodeLease {
@@ -38,15 +39,16 @@ export class NodeLease {
 
   /** Tries until it is renewed; of a Node that is no more there is no lease. Rejects only with the signal. */
   async renew(signal: AbortSignal): Promise<void> {
-    const { clock, log, nodeName, node } = this.#options;
+    const { clock, troubles, nodeName, node } = this.#options;
     if (node() === undefined) return;
     for (let failures = 0; ; failures++) {
       try {
         await this.#tryRenew();
+        troubles.succeeded(TROUBLE, nodeName);
         return;
       } catch (error) {
         signal.throwIfAborted();
-        log.warn("Cannot renew the lease of the node", { node: nodeName, error });
+        troubles.failed(TROUBLE, nodeName, error);
         // Whatever happened to it: look before the next attempt.
         this.#latest = undefined;
       }

@@ -4,6 +4,7 @@
  */
 import type { Container } from "../api/generated/core/v1.ts";
 import { isSidecar } from "../api/core/v1/pod/containers.ts";
+import { planResize } from "./plan-resize.ts";
 import type { Planning } from "./planning.ts";
 import type { PodView } from "./pod-plan.ts";
 import { isRunning, isStarted, newestContainer, presentContainer } from "./runtime-containers.ts";
@@ -37,13 +38,16 @@ function isDone(container: Container, { isPassed: passed }: { readonly isPassed:
     return passed || isStarted(known);
   }
   if (passed || (known?.state.is === "exited" && known.state.exitCode === 0)) return true;
-  if (!isRunning(known)) planning.start(container, "init");
+  if (known === undefined || !isRunning(known)) planning.start(container, "init");
+  else planResize(container, known, "init", view, planning);
   return false;
 }
 
-function keepRunning(container: Container, { sandbox, unhealthy }: PodView, planning: Planning): void {
+function keepRunning(container: Container, view: PodView, planning: Planning): void {
+  const { sandbox, unhealthy } = view;
   const known = newestContainer(sandbox, container.name);
   if (sandbox?.state !== "ready" || known === undefined || !isRunning(known)) return planning.start(container, "init");
   const failed = unhealthy?.get(known.id);
   if (failed !== undefined) planning.restartUnhealthy(container, known, { role: "init", failed });
+  else planResize(container, known, "init", view, planning);
 }

@@ -66,10 +66,10 @@ export class Planning {
   restart(
     container: Container,
     known: RuntimeContainer,
-    message = `Container ${container.name} definition changed, will be restarted`,
+    { role, message = `Container ${container.name} definition changed, will be restarted` }: Restarting,
   ): void {
     this.add({ do: "stop-containers", groups: [[known]], graceMs: stopGraceMs(this.#view.pod), message });
-    this.add({ do: "start-container", container, role: "regular", attempt: known.attempt + 1 });
+    this.add({ do: "start-container", container, role, attempt: known.attempt + 1 });
   }
 
   /** It failed a probe: it is stopped, and another takes its place if it may. As upstream's, it waits by when the one before it ended. */
@@ -147,6 +147,11 @@ export class Planning {
     const { namespace = "", name, uid = "" } = this.#view.pod.metadata;
     return `${name}_${namespace}(${uid})`;
   }
+}
+
+interface Restarting {
+  readonly role: "init" | "regular";
+  readonly message?: string;
 }
 
 interface Failing {

@@ -80,6 +80,9 @@ export class PodActs {
         case "resize-container":
           if (place !== undefined) await this.#starts.resize(pod, action, place);
           break;
+        case "resize-pod":
+          await this.#starts.resizePod(pod);
+          break;
         case "remove-container":
           await runtime.removeContainer(action.id);
           memory.granted.delete(action.id);

@@ -5,6 +5,9 @@ import { findCondition } from "../api/machinery/conditions.ts";
 import { formatTime } from "../api/machinery/time.ts";
 import type { Phase } from "./pod-phase.ts";
 
+export const RESIZE_PENDING = "PodResizePending";
+export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
+
 const OWN = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
 export interface ConditionsView {
@@ -12,6 +15,8 @@ export interface ConditionsView {
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
   readonly phase: Phase;
+  /** Of a resize of it, as they are to be told. */
+  readonly resizes: readonly PodCondition[];
   /** It has a place with a network. */
   readonly hasSandbox: boolean;
   readonly nowMs: number;
@@ -28,7 +33,8 @@ const TRUE: Saying = { status: "True" };
 const FALSE: Saying = { status: "False" };
 
 export function podConditions(view: ConditionsView): readonly PodCondition[] {
-  const { pod, hasSandbox } = view;
+  const { pod, phase, hasSandbox } = view;
+  const isOver = phase === "Succeeded" || phase === "Failed";
   const others = othersConditions(pod);
   const containersReady = areContainersReady(view);
   const sayings: readonly Saying[] = [
@@ -38,12 +44,12 @@ export function podConditions(view: ConditionsView): readonly PodCondition[] {
     containersReady,
     TRUE,
   ];
-  return [...others, ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view))];
+  return [...others, ...(isOver ? [] : view.resizes), ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view))];
 }
 
 /** Of everybody else: readiness gates, DisruptionTarget. */
 export function othersConditions({ status }: Pod): readonly PodCondition[] {
-  return status?.conditions?.filter(({ type }) => !OWN.includes(type)) ?? [];
+  return status?.conditions?.filter(({ type }) => !OWN.includes(type) && type !== RESIZE_PENDING && type !== RESIZE_IN_PROGRESS) ?? [];
 }
 
 /** The time moves only if the status does. */

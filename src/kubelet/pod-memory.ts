@@ -50,6 +50,8 @@ export interface PodMemory {
   readonly prepareRetryAtMs?: number | undefined;
   /** What containers were given to use, by id. Those that are not here are left as they are. */
   readonly granted: ReadonlyMap<string, ResourceRequirements>;
+  /** … and what the Pod as a whole was. Undefined: nobody has given it anything yet. */
+  readonly grantedPod?: ResourceRequirements | undefined;
   /** Until when no other change of that is tried. */
   readonly resizeRetryAtMs?: number | undefined;
 }
@@ -66,7 +68,10 @@ export class OwnMemory implements PodMemory {
   isPreparing = false;
   prepareRetryAtMs: number | undefined;
   readonly granted = new Map<string, ResourceRequirements>();
+  grantedPod: ResourceRequirements | undefined;
   resizeRetryAtMs: number | undefined;
+  /** What went wrong when it was tried last. */
+  resizeError: string | undefined;
   readonly #needsMachine: boolean;
   /** Names of those that are there; undefined: nothing is. */
   #preparedVolumes: ReadonlySet<string> | undefined;
@@ -106,6 +111,7 @@ export class OwnMemory implements PodMemory {
 
   prepared(pod: Pod): void {
     this.#preparedVolumes = new Set(usedVolumes(pod).map(({ name }) => name));
+    this.grantedPod = pod.spec?.resources ?? {};
     this.#prepareFailures = 0;
   }
 
@@ -119,8 +125,15 @@ export class OwnMemory implements PodMemory {
     for (const [name, { reason }] of this.failures) if (reason === "CreateContainerConfigError") this.failures.delete(name);
   }
 
-  couldNotResize(nowMs: number): void {
+  couldNotResize(message: string, nowMs: number): void {
+    this.resizeError = message;
     this.resizeRetryAtMs = nowMs + BACK_OFF_MIN_MS;
+  }
+
+  /** It was allocated something else: that is tried at once, and what went wrong before says nothing of it. */
+  resizeBegins(): void {
+    this.resizeError = undefined;
+    this.resizeRetryAtMs = undefined;
   }
 
   couldNotRunSandbox(nowMs: number, error?: unknown): void {

@@ -8,7 +8,7 @@ import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v
 import { isSidecar } from "../api/core/v1/pod/containers.ts";
 import { isExpiredAt, planEnd, stopGraceMs, stopGroups } from "./plan-end.ts";
 import { planInit } from "./plan-init.ts";
-import { planResize } from "./plan-resize.ts";
+import { planResize, planWholeResize } from "./plan-resize.ts";
 import type { Unhealthy } from "./probes/pod-prober.ts";
 import { Planning } from "./planning.ts";
 import type { PodMemory } from "./pod-memory.ts";
@@ -36,6 +36,8 @@ export type PodAction =
     }
   /** Has it use more or less than it was given, while it runs. */
   | { readonly do: "resize-container"; readonly id: string; readonly container: Container }
+  /** The same of all of them together. */
+  | { readonly do: "resize-pod" }
   | { readonly do: "remove-container"; readonly id: string }
   | { readonly do: "stop-sandbox"; readonly id: string }
   | { readonly do: "remove-sandbox"; readonly id: string };
@@ -57,6 +59,7 @@ export interface Waiting {
 }
 
 export interface PodView {
+  /** With what it was allocated, which is not always what it asks for. */
   readonly pod: Pod;
   /** It is no more in the API: all of it has to go. */
   readonly isGone: boolean;
@@ -99,6 +102,7 @@ function planRun(view: PodView, planning: Planning): void {
   if (sandbox?.state !== "ready" && !planPlace(view, planning)) return;
   planEphemeral(view, planning);
   if (planInit(view, planning)) planRegular(view, planning);
+  planWholeResize(view, planning);
 }
 
 /** Nothing is begun before everything is there. What runs goes on meanwhile. */
@@ -167,9 +171,9 @@ function planRegular(view: PodView, planning: Planning): void {
     const known = newestContainer(sandbox, container.name);
     if (known?.state.is === "running" && sandbox?.state === "ready") {
       const failed = unhealthy?.get(known.id);
-      if (!isOfImage(known, container)) planning.restart(container, known);
+      if (!isOfImage(known, container)) planning.restart(container, known, { role: "regular" });
       else if (failed !== undefined) planning.restartUnhealthy(container, known, { role: "regular", failed });
-      else planResize(container, known, view, planning);
+      else planResize(container, known, "regular", view, planning);
     } else if (known?.state.is !== "exited" || shouldRestart(container, spec, known.state.exitCode)) {
       planning.start(container, "regular");
     }

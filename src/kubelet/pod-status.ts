@@ -3,16 +3,16 @@
  * writes it. A Pod that is over stays what it was; one of which something still runs is not called over yet.
  * Not here: when it is written (pod-worker.ts).
  */
-import type { ContainerStatus, Pod, PodStatus } from "../api/generated/core/v1.ts";
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../api/generated/core/v1.ts";
 import { qosClassOf } from "../api/core/v1/pod/qos.ts";
 import { isTerminal } from "../api/core/v1/pod/readiness.ts";
-import { podLimits, podRequests } from "../api/core/v1/resource-quota/pod-demand.ts";
+import { asSpecified, podLimits, podRequests } from "../api/core/v1/resource-quota/pod-demand.ts";
 import { formatQuantity, type Quantity } from "../api/machinery/quantity.ts";
 import { formatTime } from "../api/machinery/time.ts";
 import type { AdmissionRefusal } from "./admit-pod.ts";
 import { containerStatuses, lostWhenTerminated, type ContainersView } from "./container-statuses.ts";
 import { hasBegun } from "./plan-init.ts";
-import { othersConditions, podConditions } from "./pod-conditions.ts";
+import { othersConditions, podConditions, RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-conditions.ts";
 import { phaseOf, type Phase } from "./pod-phase.ts";
 import { hasRunning } from "./runtime-containers.ts";
 
@@ -22,13 +22,15 @@ export interface PodStatusView extends ContainersView {
   /** Nothing of it runs any more, or will. */
   readonly isOver: boolean;
   readonly isPastDeadline: boolean;
+  /** Conditions of a resize of it, if there is one. */
+  readonly resizes?: readonly PodCondition[];
   readonly nowMs: number;
 }
 
 const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
 
 export function podStatusOf(view: PodStatusView): PodStatus {
-  const { pod, sandbox, nowMs } = view;
+  const { pod, sandbox, resizes = [], nowMs } = view;
   const { status: before = {}, metadata } = pod;
   const initStatuses = containerStatuses(view, "init");
   // Of a Pod that never came so far as to run them, nothing is assumed.
@@ -37,7 +39,8 @@ export function podStatusOf(view: PodStatusView): PodStatus {
   const statuses = endedStatuses(containerStatuses(view, "regular"), { isLast });
   const ephemeralStatuses = containerStatuses(view, "ephemeral");
   const phase = phaseIn(view, initStatuses ?? [], statuses ?? []);
-  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase, hasSandbox: sandbox?.state === "ready", nowMs };
+  const hasSandbox = sandbox?.state === "ready";
+  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase, resizes, hasSandbox, nowMs };
   return {
     ...kept(before),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
@@ -126,14 +129,16 @@ function addresses({ pod, sandbox, hostIps }: PodStatusView) {
   };
 }
 
-/** What the Pod as a whole was granted. */
+/** What the Pod as a whole was allocated: of what was told of it before, nothing counts. */
 function resourcesOf(pod: Pod): Pick<PodStatus, "resources" | "allocatedResources"> {
-  const { observedGeneration, resources, allocatedResources } = pod.status ?? {};
+  const { observedGeneration, resources, allocatedResources, conditions } = pod.status ?? {};
+  const wasResized = conditions?.some(({ type }) => type === RESIZE_PENDING || type === RESIZE_IN_PROGRESS) === true;
   // Adding up is not cheap, and nothing has changed since it was done.
-  if (resources !== undefined && observedGeneration === pod.metadata.generation) {
+  if (resources !== undefined && observedGeneration === pod.metadata.generation && !wasResized) {
     return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources };
   }
-  const [requests, limits] = [textsOf(podRequests(pod)), textsOf(podLimits(pod))];
+  const specified = asSpecified(pod);
+  const [requests, limits] = [textsOf(podRequests(specified)), textsOf(podLimits(specified))];
   return {
     ...(requests === undefined ? {} : { allocatedResources: requests }),
     resources: { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) },

@@ -21,7 +21,9 @@ import { stopGraceMs } from "./plan-end.ts";
 import { PodActs } from "./pod-acts.ts";
 import type { PodMachine } from "./pod-machine.ts";
 import { OwnMemory } from "./pod-memory.ts";
+import { isResizing } from "./plan-resize.ts";
 import { planPod, type PodPlan } from "./pod-plan.ts";
+import { PodResize } from "./pod-resize.ts";
 import { podStatusOf, refusedStatus } from "./pod-status.ts";
 import { PodReports } from "./pod-reports.ts";
 import { PodWorkerFigures } from "./pod-worker-figures.ts";
@@ -57,6 +59,8 @@ export interface PodWorkerOptions {
   readonly metrics?: KubeletMetrics | undefined;
   /** Why the node does not take it; undefined if it does. */
   admit(pod: Pod): AdmissionRefusal | undefined;
+  /** It was taken. */
+  onAdmitted(): void;
   onImage(): void;
   onPull?(image: string, done: PullProgress): void;
   /** All traces are gone. */
@@ -68,6 +72,7 @@ export class PodWorker {
   readonly #acts: PodActs;
   readonly #memory: OwnMemory;
   readonly #reports: PodReports;
+  readonly #resize: PodResize;
   /** Undefined: the runtime sees to it by itself. */
   readonly #prober: PodProber | undefined;
   readonly #uid: string;
@@ -102,6 +107,7 @@ export class PodWorker {
     this.#figures = new PodWorkerFigures(pod, options);
     this.#reports = new PodReports(options.client);
     this.#memory = new OwnMemory({ needsMachine: options.machine !== undefined });
+    this.#resize = new PodResize(pod, { ...options, memory: this.#memory });
     const wake = (): void => this.wake();
     const isWanted = (): boolean => !this.#isGone && this.#pod.metadata.deletionTimestamp === undefined;
     this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: wake, isWanted });
@@ -119,9 +125,33 @@ export class PodWorker {
     return this.#pod;
   }
 
+  /** The same with what it was allocated: all that is done for it goes by that. */
+  get allocated(): Pod {
+    return this.#resize.allocated(this.#pod);
+  }
+
   /** It takes a part of the node. One that is gone from the API takes none, as upstream counts, though it may still be ending here. */
   get isActive(): boolean {
-    return this.#isAdmitted && !this.#isGone && !isTerminal(this.#pod);
+    return this.#isAdmitted && this.#isAlive;
+  }
+
+  /** It takes a part of the node, or a kubelet before this one let it have one. */
+  get isTaking(): boolean {
+    return this.#isAlive && (this.#isAdmitted || this.#pod.status?.startTime !== undefined);
+  }
+
+  /** Somebody has to say whether it may have what it asks for now. */
+  get isResizeUndecided(): boolean {
+    return this.isActive && this.#pod.metadata.deletionTimestamp === undefined && this.#resize.isUndecided(this.#pod);
+  }
+
+  /** Since when it waits for room to be resized; undefined: it does not. */
+  get resizePendingSinceMs(): number | undefined {
+    return this.#resize.pendingSinceMs;
+  }
+
+  get #isAlive(): boolean {
+    return !this.#isGone && !isTerminal(this.#pod);
   }
 
   // ── what has it look ──────────────────────────────────────────────────────────────────────────────
@@ -153,8 +183,17 @@ export class PodWorker {
   /** What the Pod says of itself or refers to has changed: what could not be made of it is tried at once. */
   retry(): void {
     this.#memory.changed();
-    if (!this.#memory.isReleased) this.#options.machine?.update(this.#pod);
+    if (!this.#memory.isReleased) this.#options.machine?.update(this.allocated);
     this.wake();
+  }
+
+  /** It may have what it asks for now, or why it may not. */
+  decideResize(refusal: AdmissionRefusal | undefined): void {
+    const before = this.allocated;
+    if (!this.#resize.decide(this.#pod, refusal)) return;
+    // What it was allocated it may show of itself in volumes.
+    if (this.allocated === before) this.wake();
+    else this.retry();
   }
 
   wake(): void {
@@ -245,7 +284,7 @@ export class PodWorker {
   /** With what probes have found out. */
   #probed(sandbox: SandboxStatus | undefined): SandboxStatus | undefined {
     if (this.#prober === undefined || this.#isStopped) return sandbox;
-    return this.#prober.observe({ pod: this.#pod, sandbox, starting: this.#memory.starting });
+    return this.#prober.observe({ pod: this.allocated, sandbox, starting: this.#memory.starting });
   }
 
   #endStarts(): void {
@@ -255,7 +294,7 @@ export class PodWorker {
 
   #plan(sandbox: SandboxStatus | undefined, wasStarting: ReadonlySet<string> = this.#memory.starting): PodPlan {
     const nowMs = this.#options.clock.now();
-    const [pod, memory] = [this.#pod, this.#memory];
+    const [pod, memory] = [this.allocated, this.#memory];
     if (!this.#isRecalled) {
       const { updateContainer, recover } = this.#options.runtime;
       recall(memory, { pod, sandbox, nowMs, isResizable: updateContainer !== undefined, isSimulated: recover !== undefined });
@@ -266,12 +305,16 @@ export class PodWorker {
   }
 
   async #isRefused(sandbox: SandboxStatus | undefined): Promise<boolean> {
-    const { recorder, clock, admit } = this.#options;
+    const { recorder, clock, admit, onAdmitted } = this.#options;
     const pod = this.#pod;
     if (this.#isAdmitted || this.#isGone || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod)) return false;
-    const refusal = sandbox === undefined ? admit(pod) : undefined;
+    this.#resize.begin(pod);
+    const refusal = sandbox === undefined ? admit(this.allocated) : undefined;
     this.#isAdmitted = refusal === undefined;
-    if (refusal === undefined) return false;
+    if (refusal === undefined) {
+      onAdmitted();
+      return false;
+    }
     await this.#write(refusedStatus(pod, refusal, clock.now()));
     recorder.record(pod, { type: "Warning", ...refusal });
     return true;
@@ -296,7 +339,9 @@ export class PodWorker {
     this.#isPerforming = true;
     // What outlived its place may take its time to end, and the place is not ready meanwhile.
     if (sandbox?.state === "not-ready" && hasRunning(sandbox)) this.#beginTelling();
-    const slow = await this.#acts.perform(this.#pod, actions, sandbox).finally(() => (this.#isPerforming = false));
+    // A resize that never comes to its end is to be seen.
+    if (this.#resize.isInProgress) this.#beginTelling();
+    const slow = await this.#acts.perform(this.allocated, actions, sandbox).finally(() => (this.#isPerforming = false));
     await this.#meanwhile;
     if (slow.length > 0 && !this.#isWanted && !this.#isStopped) await this.#pause(slow);
   }
@@ -336,12 +381,15 @@ export class PodWorker {
 
   async #tell({ waiting, isOver, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
     const { runtime, hostIps, clock, recorder } = this.#options;
-    const pod = this.#pod;
+    const pod = this.allocated;
     // Ended before this kubelet had anything to do with it: others said how.
     if (isTerminal(pod) && sandbox === undefined) return;
     const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
     const { granted } = this.#memory;
-    const status = podStatusOf({ pod, sandbox, waiting, runtimeName, hostIps, granted, isOver, isPastDeadline, nowMs: clock.now() });
+    this.#resize.observe(pod, { isUnderWay: isResizing(pod, sandbox, this.#memory) });
+    const { conditions: resizes } = this.#resize;
+    const seen = { pod, sandbox, waiting, granted, resizes, isOver, isPastDeadline };
+    const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
     if (status.reason === "DeadlineExceeded" && pod.status?.reason !== status.reason) {
       recorder.record(pod, { type: "Normal", reason: status.reason, message: status.message ?? "" });
     }

@@ -1,17 +1,19 @@
 /**
  * The Pods of one node, each with a worker of its own. Hears of them from the source and from the runtime; what the runtime has and the
- * API has not is brought to its end, too.
+ * API has not is brought to its end, too. Whether one may have more or less than it was allocated depends on all of them, so it is said
+ * here: those that wait for room are asked for in their order each time that a Pod changes.
  */
 import type { Node, Pod } from "../api/generated/core/v1.ts";
 import type { InformerHandler } from "../client/informer/informer.ts";
 import { refusalOf, type AdmissionRefusal } from "./admit-pod.ts";
 import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
+import { comparePendingResizes } from "./resize-order.ts";
 import type { SandboxStatus } from "./runtime.ts";
 
 /** Nobody knows any more how long it wanted to have. Upstream's. */
 const ORPHAN_GRACE_SECONDS = 1;
 
-export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onDone"> {
+export interface PodWorkersOptions extends Omit<PodWorkerOptions, "admit" | "onAdmitted" | "onDone"> {
   readonly node: () => Node | undefined;
 }
 
@@ -22,6 +24,9 @@ export class PodWorkers implements InformerHandler<Pod> {
 
   /** Those that were seen to until everything stopped. */
   readonly #stopped = new Map<string, PodWorker>();
+
+  /** Those of which it is not decided whether they may have what they ask for, or that are to wait. */
+  readonly #resizes = new Set<PodWorker>();
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
@@ -51,8 +56,9 @@ export class PodWorkers implements InformerHandler<Pod> {
   added(pod: Pod): void {
     const uid = pod.metadata.uid ?? "";
     const known = this.#workers.get(uid);
-    if (known === undefined) this.#begin(pod, { isGone: false }).wake();
-    else known.update(pod);
+    if (known === undefined) return this.#begin(pod, { isGone: false }).wake();
+    known.update(pod);
+    this.#noteResize(known);
   }
 
   updated(pod: Pod): void {
@@ -61,6 +67,19 @@ export class PodWorkers implements InformerHandler<Pod> {
 
   deleted(pod: Pod): void {
     this.#workers.get(pod.metadata.uid ?? "")?.gone(pod);
+    this.decideResizes();
+  }
+
+  /** Some may have room by now. */
+  decideResizes(): void {
+    if (this.#resizes.size === 0) return;
+    const undecided = Array.from(this.#resizes, (worker) => {
+      return { worker, pod: worker.pod, allocated: worker.allocated, sinceMs: worker.resizePendingSinceMs };
+    });
+    for (const { worker } of undecided.toSorted(comparePendingResizes)) {
+      if (worker.isResizeUndecided) worker.decideResize(this.#resizeRefusal(worker));
+      if (!worker.isResizeUndecided) this.#resizes.delete(worker);
+    }
   }
 
   /** Something of it changed by itself. */
@@ -86,6 +105,7 @@ export class PodWorkers implements InformerHandler<Pod> {
       this.#stopped.set(worker.pod.metadata.uid ?? "", worker);
     }
     this.#workers.clear();
+    this.#resizes.clear();
   }
 
   /** After they were stopped: resolves with all Pods there were when nothing more is begun for any, by uid. */
@@ -96,10 +116,15 @@ export class PodWorkers implements InformerHandler<Pod> {
 
   #begin(pod: Pod, { isGone }: { readonly isGone: boolean }): PodWorker {
     const uid = pod.metadata.uid ?? "";
-    const worker = new PodWorker(
+    const worker: PodWorker = new PodWorker(
       pod,
       { isGone },
-      { ...this.#options, admit: (own) => this.#admit(own), onDone: () => this.#workers.delete(uid) },
+      {
+        ...this.#options,
+        admit: (own) => this.#admit(own),
+        onAdmitted: () => this.#noteResize(worker),
+        onDone: () => this.#workers.delete(uid),
+      },
     );
     this.#workers.set(uid, worker);
     return worker;
@@ -112,6 +137,19 @@ export class PodWorkers implements InformerHandler<Pod> {
 
   /** They are gone through more than once. */
   #active(): readonly Pod[] {
-    return Array.from(this.#workers.values()).flatMap(({ isActive, pod }) => (isActive ? [pod] : []));
+    return Array.from(this.#workers.values()).flatMap((worker) => (worker.isActive ? [worker.allocated] : []));
+  }
+
+  #noteResize(worker: PodWorker): void {
+    if (worker.isResizeUndecided) this.#resizes.add(worker);
+    this.decideResizes();
+  }
+
+  /** Those that were here before count even if this kubelet has not got to them yet. */
+  #resizeRefusal(worker: PodWorker): AdmissionRefusal | undefined {
+    const node = this.#options.node();
+    if (node === undefined) return undefined;
+    const others = Array.from(this.#workers.values()).filter((other) => other !== worker && other.isTaking);
+    return refusalOf({ pod: worker.pod, node, others: others.map(({ allocated }) => allocated) });
   }
 }

@@ -6,7 +6,15 @@ import { after, describe, test } from "node:test";
 import { silentLogger } from "../base/logger.ts";
 import { realClock } from "../host/real-clock.ts";
 import type { Environment, Io } from "./command.ts";
-import { connectionFlags, durationMs, electionFlagProblems, electionFlags, electionTimes, loadConnection } from "./connection-flags.ts";
+import {
+  connectionFlags,
+  connectionSource,
+  durationMs,
+  electionFlagProblems,
+  electionFlags,
+  electionTimes,
+  loadConnection,
+} from "./connection-flags.ts";
 import { parseArguments } from "./flags.ts";
 
 function election(...words: readonly string[]) {
@@ -16,6 +24,23 @@ function election(...words: readonly string[]) {
 function io(environment: Environment): Io {
   return { out() {}, note() {}, environment, clock: realClock, log: silentLogger, signal: new AbortController().signal };
 }
+
+describe("whoever looks for a mistake is told where", () => {
+  const inPod = { tokenFile: "/var/run/secrets/kubernetes.io/serviceaccount/token" };
+  for (const [words, environment, credentials, source] of [
+    [["--kubeconfig=admin.conf"], { KUBECONFIG: "other" }, {}, "the current context of admin.conf"],
+    [["--kubeconfig=admin.conf", "--context=test"], {}, {}, 'context "test" of admin.conf'],
+    [[], { KUBECONFIG: "one:other" }, {}, "the current context of one:other"],
+    [[], { KUBECONFIG: "" }, {}, "the current context of ~/.kube/config"],
+    [[], {}, inPod, "the service account of this Pod"],
+    [["--kubeconfig=admin.conf"], {}, inPod, "the current context of admin.conf"],
+  ] as const) {
+    test(source, () => {
+      const { values } = parseArguments({ flags: connectionFlags, arguments: {} }, words);
+      equal(connectionSource(values, environment, { server: "https://192.0.2.1", namespace: "default", credentials }), source);
+    });
+  }
+});
 
 test("without flags the times are upstream's", () => {
   deepEqual(electionTimes(election().values), { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 });

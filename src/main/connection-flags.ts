@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import type { ConnectionConfig } from "../client/https/connection-config.ts";
-import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
+import { isOfServiceAccount, loadKubeconfig } from "../client/https/load-kubeconfig.ts";
 import {
   LEASE_DURATION_MS,
   RENEW_DEADLINE_MS,
@@ -37,6 +37,14 @@ export function loadConnection(
 ): Promise<ConnectionConfig> {
   const choice = context === undefined ? {} : { context };
   return clock.external(loadKubeconfig({ environment, readFile: readWhole, homeDirectory: homedir(), path: kubeconfig, ...choice }));
+}
+
+/** What the connection was made of, for whoever has to look for a mistake in it: "the current context of admin.conf". */
+export function connectionSource({ kubeconfig, context }: ConnectionFlagValues, environment: Environment, made: ConnectionConfig): string {
+  if (kubeconfig === undefined && isOfServiceAccount(made)) return "the service account of this Pod";
+  const { KUBECONFIG: list = "" } = environment;
+  const chosen = context === undefined ? "the current context" : `context ${JSON.stringify(context)}`;
+  return `${chosen} of ${kubeconfig ?? (list === "" ? "~/.kube/config" : list)}`;
 }
 
 /** Of one that is named: what was not asked for by a flag is no mistake in the flags. */

@@ -80,17 +80,24 @@ function actingAs(transport: HttpsTransport, { name: user, groups }: IdentityNam
   return transport.as({ user, groups, extra: new Map() });
 }
 
+export interface JoiningOptions {
+  readonly fleet: FleetConfig;
+  /** Also those that another runtime has reported: whoever asks knows that their agents are gone. */
+  readonly mayTakeOver: boolean;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Whether these nodes can be joined with what this connection may. Rejects with CannotJoin if that is not for time to tell, otherwise as the
  * API server or the way to it does.
  */
-export async function tryJoining(transport: HttpsTransport, fleet: FleetConfig, signal: AbortSignal): Promise<void> {
+export async function tryJoining(transport: HttpsTransport, { fleet, mayTakeOver, signal }: JoiningOptions): Promise<void> {
   const names = fleetNames(fleet);
   const [name = ""] = names;
   try {
     const client = createClient(transport).with({ signal });
     const { items } = await client.list(nodes);
-    const wanted = new Set(names);
+    const wanted = new Set(mayTakeOver ? [] : names);
     const real = items.find(({ metadata, status }) => wanted.has(metadata.name) && isReal(status?.nodeInfo?.containerRuntimeVersion));
     if (real !== undefined) throw new CannotJoin(`Cannot join node ${real.metadata.name}: ${ANOTHER_NAME}`);
     await client.list(pods, { limit: 1 });
@@ -104,7 +111,8 @@ export async function tryJoining(transport: HttpsTransport, fleet: FleetConfig, 
   }
 }
 
-const ANOTHER_NAME = "the cluster has a node of this name that is not simulated; give others with --name-prefix";
+const ANOTHER_NAME =
+  "the cluster has a node of this name that is not simulated; give others with --name-prefix, or, if it is gone, make it one with --take-over";
 const MORE_RIGHTS =
   "give the kubeconfig of an administrator, or of somebody who may list and watch nodes and pods and impersonate users and groups";
 

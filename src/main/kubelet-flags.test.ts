@@ -19,6 +19,10 @@ test("nothing is needed, and by default only who may is answered", () => {
 
 for (const [typed, problem] of [
   ["--node-ip=10.0.0.300", "--node-ip must be an IP address such as 192.0.2.10"],
+  ...["0.0.0.0", "::", "::ffff:0.0.0.0", "224.0.0.1", "ff02::1", "169.254.1.1", "fe80::1", "255.255.255.255"].map(
+    (address) =>
+      [`--node-ip=${address}`, "--node-ip must be an address of one machine such as 192.0.2.10 (leave it out, and one is chosen)"] as const,
+  ),
   [
     "--register-with-taints=a=b:Never",
     "--register-with-taints must be a taint such as dedicated=db:NoSchedule, with the effect NoSchedule, PreferNoSchedule or NoExecute",
@@ -40,6 +44,12 @@ for (const [typed, problem] of [
     equal(first.split(", is ")[0], problem);
   });
 }
+
+for (const address of ["192.0.2.10", "2001:db8::1", "::ffff:192.0.2.10", "127.0.0.1", "::1", "223.255.255.255"]) {
+  test(`a node may be at ${address}`, () => deepEqual(parse(`--node-ip=${address}`).problems, []));
+}
+
+test("what is listened on may be every address", () => deepEqual(parse("--address=0.0.0.0", "--healthz-bind-address=::").problems, []));
 
 for (const label of [
   "disk=ssd",

@@ -6,7 +6,7 @@
  */
 import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
 import { addQuantities, formatQuantity, parseQuantity } from "../api/machinery/quantity.ts";
-import { parseCidr, parseIp } from "../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp, unmapIp } from "../api/machinery/ip-address.ts";
 import { validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../api/machinery/names.ts";
 import { KUBELET_PORT } from "../kubelet/server/kubelet-server.ts";
 import type { NodeFacts } from "../kubelet/node-facts.ts";
@@ -27,6 +27,20 @@ const RESERVABLE = ["cpu", "memory", "ephemeral-storage", "pid"];
 
 export const isAddress = (text: string): string | undefined =>
   parseIp(text) === undefined ? "an IP address such as 192.0.2.10" : undefined;
+
+/** All that is no address of one machine: any, those of one link only, those of many. Loopback is one, for clusters on one machine. */
+const OF_NO_NODE = ["0.0.0.0/32", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32", "::/128", "fe80::/10", "ff00::/8"].flatMap(
+  (range) => parseCidr(range) ?? [],
+);
+
+/** Where others find a node. To listen on, 0.0.0.0 is fine; nobody can be sent there. */
+export function nodeAddressExpected(text: string): string | undefined {
+  const parsed = parseIp(text);
+  if (parsed === undefined) return isAddress(text);
+  const address = unmapIp(parsed);
+  if (!OF_NO_NODE.some((range) => cidrContains(range, address))) return undefined;
+  return "an address of one machine such as 192.0.2.10 (leave it out, and one is chosen)";
+}
 
 /** Of the HTTPS server: where it listens, with what it shows who it is, and who may ask it for what. */
 export const kubeletServingFlags = {
@@ -78,7 +92,7 @@ export const kubeletCommandFlags = {
     type: "list",
     placeholder: "ADDRESS,...",
     doc: "Where the node is reached: one address, or one of IPv4 and one of IPv6. Default: one of this machine's network.",
-    expects: isAddress,
+    expects: nodeAddressExpected,
   },
   "node-labels": {
     type: "list",

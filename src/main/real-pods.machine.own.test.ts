@@ -179,6 +179,66 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     equal((await mainOf(kubectl, "resized"))?.restartCount, 0);
   });
 
+  inside("gets no more than its node has, and waits for what others have", async (kubectl) => {
+    const resources = (cpu: string) => ({ requests: { cpu }, limits: { cpu } });
+    const resize = (cpu: string) => {
+      const patch = { spec: { containers: [{ name: "main", resources: resources(cpu) }] } };
+      return `patch pod growing --subresource=resize -p '${JSON.stringify(patch)}'`;
+    };
+    await ready(kubectl, aRealPod("beside", SLEEP, { container: { resources: resources("20m") } }));
+    await ready(kubectl, aRealPod("growing", SLEEP, { container: { resources: resources("50m") } }));
+    const all = await kubectl("get nodes -o jsonpath={.items[0].status.allocatable.cpu}");
+
+    match(
+      await kubectl.fails(resize("1000")),
+      /pods "growing" is forbidden: node didn't have enough allocatable resources: cpu, requested: 1000000, allocatable: \d+\n$/,
+    );
+    await kubectl(resize(all));
+    await kubectl("wait --for=condition=PodResizePending pod/growing --timeout=60s");
+    const { metadata, status } = await podOf(kubectl, "growing");
+    const { reason, message = "", observedGeneration } = status?.conditions?.find(({ type }) => type === "PodResizePending") ?? {};
+    deepEqual([reason, observedGeneration, status?.observedGeneration], ["Deferred", metadata.generation, metadata.generation]);
+    match(message, /^Node didn't have enough resource: cpu, requested: \d+, used: \d+, capacity: \d+$/);
+    deepEqual(
+      [status?.containerStatuses?.[0]?.resources, status?.containerStatuses?.[0]?.allocatedResources?.["cpu"]],
+      [resources("50m"), "50m"],
+    );
+
+    // What it asks for keeps others out while it waits.
+    await kubectl(resize("60m"));
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=60m pod/growing --timeout=60s");
+    await tells(kubectl, /^ResizeCompleted /);
+    equal(
+      (await podOf(kubectl, "growing")).status?.conditions?.some(({ type }) => type.startsWith("PodResize")),
+      false,
+    );
+  });
+
+  inside("from which memory is taken that it uses says so until it is not", async (kubectl) => {
+    const resources = (memory: string) => ({ requests: { memory }, limits: { memory } });
+    const script = `held=$(head -c 24000000 /dev/zero | tr '\\0' x); ${SLEEP}`;
+    const usage = "cat /sys/fs/cgroup/memory/memory.usage_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.current";
+    const readinessProbe = { exec: { command: ["sh", "-c", `test $(${usage}) -gt 24000000`] }, ...PATIENT };
+    await ready(kubectl, aRealPod("holding", script, { container: { resources: resources("96Mi"), readinessProbe } }));
+    const resize = (memory: string) => {
+      const patch = { spec: { containers: [{ name: "main", resources: resources(memory) }] } };
+      return kubectl(`patch pod holding --subresource=resize -p '${JSON.stringify(patch)}'`);
+    };
+
+    await resize("16Mi");
+    const path = `{.status.conditions[?(@.type=="PodResizeInProgress")].reason}`;
+    await kubectl(`wait '--for=jsonpath=${path}=Error' pod/holding --timeout=60s`);
+    const { status } = await podOf(kubectl, "holding");
+    match(
+      status?.conditions?.find(({ type }) => type === "PodResizeInProgress")?.message ?? "",
+      /^cannot decrease memory limits: attempting to set container "main" memory limit \(16777216\) below current usage \(\d+\)$/,
+    );
+    deepEqual(status?.containerStatuses?.[0]?.resources, resources("96Mi"));
+    await resize("80Mi");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.memory}=80Mi pod/holding --timeout=60s");
+    await tells(kubectl, /^ResizeCompleted /);
+  });
+
   inside("runs as whom and with what rights it says", async (kubectl) => {
     const securityContext = {
       runAsUser: 65_534,

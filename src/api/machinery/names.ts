@@ -29,7 +29,7 @@ const CONDITION_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 export const DNS_LABEL_LENGTH_MAX = 63;
 export const DNS_SUBDOMAIN_LENGTH_MAX = 253;
 const QUALIFIED_NAME_LENGTH_MAX = 63;
-const LABEL_VALUE_LENGTH_MAX = 63;
+export const LABEL_VALUE_LENGTH_MAX = 63;
 /** RFC 6335, of service names. */
 const PORT_NAME_LENGTH_MAX = 15;
 const PORT_MAX = 65_535;

@@ -13,6 +13,7 @@ import { limitRanger } from "./limit-ranger/limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle/namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction/node-restriction.ts";
 import { persistentVolumeClaimResize } from "./persistent-volume-claim-resize/persistent-volume-claim-resize.ts";
+import { podResizeValidator } from "./pod-resize-validator/pod-resize-validator.ts";
 import { podSecurity } from "./pod-security/pod-security.ts";
 import { podTopologyLabels } from "./pod-topology-labels/pod-topology-labels.ts";
 import { priority } from "./priority/priority.ts";
@@ -49,5 +50,6 @@ export const all: Readonly<Record<string, ListedPlugin>> = {
   CertificateSubjectRestriction: { make: certificateSubjectRestriction, byDefault: true, changesObjects: false },
   DefaultIngressClass: { make: defaultIngressClass, byDefault: true, changesObjects: true },
   PodTopologyLabels: { make: podTopologyLabels, byDefault: true, changesObjects: true },
+  PodResizeValidator: { make: podResizeValidator, byDefault: true, changesObjects: false },
   ResourceQuota: { make: resourceQuota, byDefault: true, changesObjects: true },
 };

@@ -85,6 +85,13 @@ function withProxy(connection: ConnectionConfig, environment: Environment): Conn
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
+/** Whether it is the one that a Pod finds itself in, and no file named it. */
+export function isOfServiceAccount({ credentials }: ConnectionConfig): boolean {
+  return credentials?.tokenFile === SERVICE_ACCOUNT_TOKEN;
+}
+
+const SERVICE_ACCOUNT_TOKEN = `${SERVICE_ACCOUNT}/token`;
+
 function isInCluster({ KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" }: Environment): boolean {
   return host !== "" && port !== "";
 }
@@ -96,7 +103,7 @@ export async function inClusterConfig({ environment, readFile }: Surroundings): 
       "unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined",
     ]);
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = environment;
-  const tokenFile = `${SERVICE_ACCOUNT}/token`;
+  const tokenFile = SERVICE_ACCOUNT_TOKEN;
   try {
     await readFile(tokenFile);
   } catch (error) {

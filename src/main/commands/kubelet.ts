@@ -7,9 +7,9 @@ import { createClient } from "../../client/rest-client.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { isPipe } from "../../host/files.ts";
 import { StopOrder } from "../../host/supervision.ts";
-import { isServerThere } from "../await-server.ts";
+import { isServerThere, type AwaitedServer } from "../await-server.ts";
 import { defineCommand, type Io } from "../command.ts";
-import { connectionLook, loadConnection } from "../connection-flags.ts";
+import { connectionLook, connectionSource, loadConnection } from "../connection-flags.ts";
 import { parseArguments, type FlagValues } from "../flags.ts";
 import { readGivenBytes } from "../given-file.ts";
 import { startHttpPages, type HttpPages } from "../http-pages.ts";
@@ -55,7 +55,8 @@ export const kubelet = defineCommand({
     const connection = await loadConnection(values, io);
     const runtime = await clock.external(findKubeletRuntime(values, clock));
     await using _health = await healthPage(values, io);
-    if (!(await isNodesServerThere(connection, kubeletNodeName(values), io))) return;
+    const source = connectionSource(values, io.environment, connection);
+    if (!(await isNodesServerThere({ connection, source }, kubeletNodeName(values), io))) return;
     const place = { address: values.address, port: values.port, addressFlag: "--address", portFlag: "--port" };
     const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
     await using node = await listenOrExplain(place, io, start);
@@ -119,8 +120,12 @@ async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages 
   });
 }
 
+interface NodesServer extends Pick<AwaitedServer, "source"> {
+  readonly connection: ConnectionConfig;
+}
+
 /** Waits until it answers who this node is. False: it was told to stop before. */
-async function isNodesServerThere(connection: ConnectionConfig, name: string, io: Io): Promise<boolean> {
+async function isNodesServerThere({ connection, source }: NodesServer, name: string, io: Io): Promise<boolean> {
   const { clock, signal } = io;
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
   const client = createClient(transport).with({ signal });
@@ -130,5 +135,5 @@ async function isNodesServerThere(connection: ConnectionConfig, name: string, io
       if (!isReason(error, "NotFound")) throw error;
     });
   // Awaited here: the transport goes when this returns.
-  return await isServerThere({ server: connection.server, ask }, io);
+  return await isServerThere({ server: connection.server, source, ask }, io);
 }

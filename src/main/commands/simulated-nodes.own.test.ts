@@ -8,6 +8,7 @@ import { Disposables } from "../../base/disposables.ts";
 import type { ClientProgram } from "../../testing/clients/client-program.ts";
 import { startKubectlCluster, type KubectlCluster } from "../../testing/clients/kubectl-cluster.ts";
 import { aDeployment, aPod } from "../../testing/clients/manifests.ts";
+import { SIMULATED_VERSION } from "../../kubelet/runtime/simulated/simulated-runtime.ts";
 import { needs } from "../../testing/needs.ts";
 import { refused } from "../../testing/refused-command.ts";
 import { RunningCommand } from "../../testing/running-command.ts";
@@ -42,6 +43,33 @@ test("everything that is wrong with the flags is told at once", async () => {
   ])
     match(told, expected);
 });
+
+for (const { length, count, max } of [
+  { length: 260, count: 1, max: 62 },
+  { length: 64, count: 1, max: 62 },
+  { length: 62, count: 11, max: 61 },
+]) {
+  test(`a prefix of ${length} letters is too long for ${count} nodes, which is told before anything is asked`, async () => {
+    const { exitCode, notes } = await refused(simulatedNodes, `--count=${count}`, `--name-prefix=${"a".repeat(length)}`);
+
+    equal(exitCode, 2);
+    const expected = `--name-prefix must have ${max} characters at most \\(63 with the number: .* kubernetes\\.io/hostname, too\\), has ${length}`;
+    match(notes.join("\n"), new RegExp(expected));
+  });
+}
+
+test("the longest prefix that leaves room for the numbers is taken", () => {
+  equal(simulatedNodes.parse([`--name-prefix=${"a".repeat(61)}`, "--count=100"], {}).ok, true);
+});
+
+for (const address of ["0.0.0.0", "::", "224.0.0.1"]) {
+  test(`nobody can be sent to a node at ${address}, but one can listen there`, () => {
+    const parsed = simulatedNodes.parse([`--node-ip=${address}`], {});
+
+    match(parsed.ok ? "" : parsed.problems.join(), /^--node-ip must be an address of one machine such as 192\.0\.2\.10 \(leave it out/);
+    equal(simulatedNodes.parse([`--address=${address}`], {}).ok, true);
+  });
+}
 
 test("a server that is not there is waited for, and whoever waits can be told to stop", async (context) => {
   const silent = await startSilentServer();
@@ -167,7 +195,22 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
     await kubectl("wait --for=condition=Ready node/acted-0 --timeout=110s");
   });
 
-  test("a node that is not simulated is never taken over", async () => {
+  test("who waits for a server that will not take the kubeconfig is told where to look", async (context) => {
+    const kubeconfig = join(directory, "strange");
+    const waiting = "waiting for the API server at ";
+    await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(cluster, { token: "unknown" })));
+    const unknown = await runUntil(context, waiting, `--kubeconfig=${kubeconfig}`);
+    match(await unknown.says(waiting), /: Unauthorized; check the current context of .*strange: the server does not take the credentials/);
+    await unknown.stop();
+
+    const { "certificate-authority-data": _authority, ...withoutAuthority } = cluster;
+    await writeFile(kubeconfig, JSON.stringify(kubeconfigFor(withoutAuthority, { token: "unknown" })));
+    const untrusted = await runUntil(context, waiting, `--kubeconfig=${kubeconfig}`, "--context=a");
+    match(await untrusted.says(waiting), /certificate.*; check context "a" of .*strange: the certificate authority there did not sign/);
+    await untrusted.stop();
+  });
+
+  test("a node that another runtime has reported is taken over only by who says so", async (context) => {
     const real: Partial<Node> = { apiVersion: "v1", kind: "Node", metadata: { name: "real-1" } };
     await kubectl("apply -f -", { input: real });
     const nodeInfo = { containerRuntimeVersion: "containerd://1.7.0" };
@@ -175,8 +218,18 @@ describe("in a cluster that has no nodes of its own", { ...needs("kubectl") }, (
 
     await rejects(
       run(...words, "--count=2", "--name-prefix=real-").ended,
-      /Cannot join node real-1: the cluster has a node of this name that is not simulated; give others with --name-prefix/,
+      /Cannot join node real-1: the cluster has a node of this name that is not simulated; give others with --name-prefix, or/,
     );
+    await runUntil(context, "nodes real-0 to real-1 of ", ...words, "--count=2", "--name-prefix=real-", "--take-over");
+    equal(await kubectl(`get node real-1 -o jsonpath={.status.nodeInfo.containerRuntimeVersion}`), SIMULATED_VERSION);
+  });
+
+  test("a node that has not reported yet is joined, as upstream's kubelets do", async (context) => {
+    await kubectl("apply -f -", { input: { apiVersion: "v1", kind: "Node", metadata: { name: "made-0", labels: { pool: "a" } } } });
+
+    await runUntil(context, "node made-0 of ", ...words, "--name-prefix=made-");
+
+    equal(await kubectl("get node made-0 -o jsonpath={.metadata.labels.pool}"), "a");
   });
 });
 

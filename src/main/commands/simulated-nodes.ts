@@ -4,11 +4,11 @@ import { httpsTransport } from "../../client/https/https-transport.ts";
 import { reachableAddress } from "../../host/network-address.ts";
 import { isServerThere } from "../await-server.ts";
 import { defineCommand } from "../command.ts";
-import { connectionFlags, connectionLook, loadConnection } from "../connection-flags.ts";
+import { connectionFlags, connectionLook, connectionSource, loadConnection } from "../connection-flags.ts";
 import type { FlagSet } from "../flags.ts";
-import { fleetNames, fleetOf, SIMULATED_NODES_MAX, USUAL_PREFIX, type FleetConfig } from "../home/simulated-fleet.ts";
+import { fleetNames, fleetOf, prefixLengthMax, SIMULATED_NODES_MAX, USUAL_PREFIX, type FleetConfig } from "../home/simulated-fleet.ts";
 import { CannotJoin, joinSimulatedNodes, tryJoining, type JoinedNodesOptions } from "../join-simulated-nodes.ts";
-import { isAddress, kubeletLooks, kubeletServingFlags, kubeletServingProblems } from "../kubelet-flags.ts";
+import { isAddress, kubeletLooks, kubeletServingFlags, kubeletServingProblems, nodeAddressExpected } from "../kubelet-flags.ts";
 import { listenOrExplain } from "../listen-or-explain.ts";
 import { problemsOfFiles } from "../look-at-files.ts";
 import { selfSigned } from "../node/kubelet-certificate.ts";
@@ -23,13 +23,17 @@ const flags = {
     placeholder: "PREFIX",
     default: USUAL_PREFIX,
     doc: "What they are called, before their numbers from 0 on. Several such processes of one cluster need one each.",
-    expects: (prefix) => (validateDnsSubdomain(`${prefix}0`).length === 0 ? undefined : 'lower case letters, digits, "-" and "."'),
+    expects: prefixExpected,
+  },
+  "take-over": {
+    type: "boolean",
+    doc: "Nodes of these names that another runtime has reported become simulated ones. Only for nodes that are gone: two agents of one name undo each other's work.",
   },
   "node-ip": {
     type: "string",
     placeholder: "ADDRESS",
     doc: "Where the API server reaches this process. Default: an address of this machine's network, or 127.0.0.1 if it has none.",
-    expects: isAddress,
+    expects: nodeAddressExpected,
   },
   ...kubeletServingFlags,
   address: {
@@ -45,6 +49,12 @@ const flags = {
   },
 } as const satisfies FlagSet;
 
+/** Of one that is too long its length is told, and not what is wrong with a name of that length. */
+function prefixExpected(prefix: string): string | undefined {
+  const isFine = prefix.length > prefixLengthMax(1) || validateDnsSubdomain(`${prefix}0`).length === 0;
+  return isFine ? undefined : 'lower case letters, digits, "-" and "."';
+}
+
 export const simulatedNodes = defineCommand({
   description:
     "Joins simulated nodes to a cluster: real node agents whose Pods are played and not run. Goes on until Ctrl-C (SIGINT) or SIGTERM; then the Nodes stay in the API, and the next start finds every Pod as it was. Each acts under its own name (system:node:NAME), so whoever the kubeconfig names must be allowed to impersonate them, as an administrator is.",
@@ -56,7 +66,7 @@ export const simulatedNodes = defineCommand({
     "k8ts simulated-nodes --kubeconfig admin.conf --node-ip 192.0.2.10 --port 10250",
   ],
   options(values) {
-    const problems = kubeletServingProblems(values);
+    const problems = [...prefixProblems(values), ...kubeletServingProblems(values)];
     return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
   },
 
@@ -72,8 +82,10 @@ export const simulatedNodes = defineCommand({
     const tls = (await clock.external(givenCertificate(values))) ?? selfSigned(["simulated-nodes", nodeIp], clock.now());
     const server = { host, port, tls, access: await clock.external(readServerAccess(values)) };
     await using transport = httpsTransport(connection, { clock, log, userAgent: "kubelet" });
-    const ask = () => tryJoining(transport, fleet, signal);
-    if (!(await isServerThere({ server: connection.server, ask, isFinal: (error) => error instanceof CannotJoin }, io))) return;
+    const ask = () => tryJoining(transport, { fleet, mayTakeOver: values["take-over"], signal });
+    const source = connectionSource(values, io.environment, connection);
+    const isFinal = (error: unknown) => error instanceof CannotJoin;
+    if (!(await isServerThere({ server: connection.server, source, ask, isFinal }, io))) return;
     const place = { address: host, port, addressFlag: "--address", portFlag: "--port" };
     const start = () => joinUnlessStopped({ fleet, nodeIp, server, transport, clock, log, signal });
     await using joined = await listenOrExplain(place, io, start);
@@ -83,6 +95,13 @@ export const simulatedNodes = defineCommand({
     io.out("Stopping");
   },
 });
+
+function prefixProblems({ count, "name-prefix": prefix }: { readonly count: number; readonly "name-prefix": string }): readonly string[] {
+  const max = prefixLengthMax(count);
+  if (prefix.length <= max) return [];
+  const why = "names of nodes are values of their label kubernetes.io/hostname, too";
+  return [`--name-prefix must have ${max} characters at most (63 with the number: ${why}), has ${prefix.length}`];
+}
 
 async function joinUnlessStopped(options: JoinedNodesOptions) {
   try {

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
-import { simulatedFleet } from "./simulated-fleet.ts";
+import { prefixLengthMax, simulatedFleet } from "./simulated-fleet.ts";
 
 test("nodes of a store of one's own are numbered, and those on etcd are called after their machine and their cluster", () => {
   const base = { count: 2, nodeName: "m", clusterName: "one" };
@@ -25,4 +25,15 @@ test("neither names nor numbers of two clusters on one machine, or of two machin
   const all = others.flatMap((each) => simulatedFleet({ ...each, count: 10, driver: "etcd" }).members ?? []);
   equal(new Set(all.map(({ name }) => name)).size, 40);
   equal(new Set(all.map(({ index }) => index)).size, 40);
+});
+
+test("a prefix leaves room for the highest number in a label", () => {
+  for (const [count, max] of [
+    [1, 62],
+    [10, 62],
+    [11, 61],
+    [100, 61],
+    [20_000, 58],
+  ] as const)
+    equal(prefixLengthMax(count), max, `${count} nodes`);
 });

@@ -4,6 +4,7 @@
  * addresses are made, begin where that name says. So two processes have the same only if they were given the same names, as with real
  * machines.
  */
+import { LABEL_VALUE_LENGTH_MAX } from "../../api/machinery/names.ts";
 import type { NodesConfig } from "../nodes-part.ts";
 import type { StoreConfig } from "../store-config.ts";
 
@@ -41,6 +42,11 @@ export function fleetOf({ count, namePrefix }: Pick<FleetConfig, "count" | "name
 
 export function fleetNames({ count, namePrefix }: Pick<FleetConfig, "count" | "namePrefix">): readonly string[] {
   return Array.from({ length: count }, (_, place) => `${namePrefix}${place}`);
+}
+
+/** How long a prefix may be that so many nodes have: the whole name is a node's label kubernetes.io/hostname, too. */
+export function prefixLengthMax(count: number): number {
+  return LABEL_VALUE_LENGTH_MAX - String(count - 1).length;
 }
 
 /** The same for the same name, and spread evenly: FNV-1a. */

@@ -214,7 +214,10 @@ function pkiOf(directory: string, clock: Clock): Promise<Pki> {
   return openPki({ place: pkiDirectory(directory, clock), maker: machineMaker, servingNames: [], nowMs: clock.now() });
 }
 
-/** Whoever starts them takes on the names of all, so it is the administrator. */
+/**
+ * Whoever starts them takes on the names of all, so it is the administrator. They are nodes of this home, and one that was started otherwise
+ * before may have left a real node of the same name; the lock of the home says that its kubelet is gone.
+ */
 async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedPart> {
   const { held, clock } = context;
   const { home } = held;
@@ -227,7 +230,13 @@ async function startNodes(count: number, { options, context, door, supervise }: 
     ready: /^nodes? .* listening on port \d+$/,
     async words() {
       const nodeIp = reachableAddress() ?? "127.0.0.1";
-      const words = ["simulated-nodes", `--kubeconfig=${door.kubeconfig}`, `--count=${count}`, `--name-prefix=${namePrefix}`];
+      const words = [
+        "simulated-nodes",
+        `--kubeconfig=${door.kubeconfig}`,
+        `--count=${count}`,
+        `--name-prefix=${namePrefix}`,
+        "--take-over",
+      ];
       const access = [`--node-ip=${nodeIp}`, `--client-ca-file=${joinPath(directory, "ca.crt")}`];
       return [...words, ...access, ...(await clock.external(servingWords(directory, nodeIp, clock)))];
     },

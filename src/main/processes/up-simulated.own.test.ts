@@ -9,8 +9,10 @@ import { test } from "node:test";
 import type { PodList } from "../../api/generated/core/v1.ts";
 import { signalProcess } from "../../host/detached-program.ts";
 import { findProcesses } from "../../host/process-table.ts";
+import { SIMULATED_VERSION } from "../../kubelet/runtime/simulated/simulated-runtime.ts";
 import { clientProgram, type ClientProgram } from "../../testing/clients/client-program.ts";
 import { aDeployment } from "../../testing/clients/manifests.ts";
+import { startEtcd } from "../../testing/etcd-server.ts";
 import { K8tsMachine } from "../../testing/k8ts-program.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
 import { up } from "../commands/up.ts";
@@ -89,6 +91,38 @@ test("simulated nodes are a process, and no Pod notices that it is killed", { ..
   child.kill("SIGINT");
   deepEqual(await once(child, "close"), [0, null]);
   deepEqual(await findProcesses((words) => words.some((word) => word.includes(machine.root))), []);
+});
+
+test("a real node of an earlier start becomes a simulated one, as without --processes", { ...needs("kubectl") }, async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const words = ["up", "--listen", "127.0.0.1:0"];
+  const { child: before } = await machine.start([...words, "--containers=false"]);
+  const kubectl = kubectlOf(machine);
+  await kubectl("apply -f -", { input: { apiVersion: "v1", kind: "Node", metadata: { name: "node-0" } } });
+  const status = { nodeInfo: { containerRuntimeVersion: "containerd://1.7.0" } };
+  await kubectl(`patch node node-0 --subresource=status -p '${JSON.stringify({ status })}'`);
+  before.kill("SIGINT");
+  deepEqual(await once(before, "close"), [0, null]);
+
+  const { child, lines } = await machine.start([...words, "--processes", "--simulated-nodes", "2"]);
+
+  ok(lines.includes("  nodes: 2 simulated"), lines.join("\n"));
+  await kubectl("wait --for=condition=Ready node --all --timeout=110s");
+  equal(await kubectl("get node node-0 -o jsonpath={.status.nodeInfo.containerRuntimeVersion}"), SIMULATED_VERSION);
+  child.kill("SIGINT");
+  deepEqual(await once(child, "close"), [0, null]);
+});
+
+test("on etcd they are called after the machine and the cluster", { ...needs("etcd", "kubectl") }, async (context) => {
+  await using etcd = await startEtcd();
+  const machine = await K8tsMachine.make(context);
+  const store = ["--etcd-servers", etcd.endpoints.join(","), "--node-name", "first"];
+  const { child } = await machine.start(["up", "--processes", "--simulated-nodes", "2", "--listen", "127.0.0.1:0", ...store]);
+
+  const kubectl = kubectlOf(machine);
+  await kubectl("wait --for=condition=Ready node/first-default-0 node/first-default-1 --timeout=110s");
+  child.kill("SIGINT");
+  deepEqual(await once(child, "close"), [0, null]);
 });
 
 /** Looks now and whenever it says something. */

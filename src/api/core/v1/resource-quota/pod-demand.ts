@@ -29,6 +29,12 @@ export function podLimits(pod: Pod): ReadonlyMap<string, Quantity> {
   return limits;
 }
 
+/** The Pod for those who want to know what it asks for, whatever it was granted or uses. */
+export function asSpecified(pod: Pod): Pod {
+  const { status: _, ...specified } = pod;
+  return specified;
+}
+
 /** Whether the Pod as a whole says what it takes; then its containers need not. */
 export function saysPodLevel({ spec }: Pod): boolean {
   const { requests = {}, limits = {} } = spec?.resources ?? {};

@@ -1,0 +1,57 @@
+/**
+ * A pod that is bound is not resized to more than its node could ever give it. As upstream's plugin of this name: on updates of `/resize`
+ * that change the pod. Whether there is room beside the other pods is for the node to say.
+ */
+import type { Node, Pod } from "../../../api/generated/core/v1.ts";
+import { isSameSpec } from "../../../api/core/v1/pod/same-spec.ts";
+import { readQuantity } from "../../../api/core/v1/pod/resource-list.ts";
+import { asSpecified, podRequests } from "../../../api/core/v1/resource-quota/pod-demand.ts";
+import { compareQuantities, quantityMilliValue, quantityOf, quantityToNumber, type Quantity } from "../../../api/machinery/quantity.ts";
+import { StatusError } from "../../../api/machinery/status-error.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
+import { isOf, refused } from "../../admission-request.ts";
+
+const PODS = { group: "", plural: "pods" };
+const NODES = { group: "", plural: "nodes" };
+
+const OS_LABEL = "kubernetes.io/os";
+
+export function podResizeValidator({ objects }: Pick<AdmissionDependencies, "objects">): AdmissionPlugin {
+  return {
+    name: "PodResizeValidator",
+
+    start: () => objects.load(NODES),
+
+    validate(request) {
+      if (request.operation !== "UPDATE" || request.subresource !== "resize" || !isOf(request, PODS)) return;
+      const [pod, before] = [request.object, request.oldObject] as unknown as readonly [Pod, Pod];
+      const name = pod.spec?.nodeName ?? "";
+      if (name === "" || (pod.spec !== undefined && before.spec !== undefined && isSameSpec(pod.spec, before.spec))) return;
+      const node = objects.cached<Node>(NODES, { namespace: "", name });
+      if (node === undefined) throw refused(request, `node ${JSON.stringify(name)} not found`);
+      const os = node.metadata.labels?.[OS_LABEL] ?? "linux";
+      if (os !== "linux") {
+        const why = `pod resize is only supported on linux nodes, node ${JSON.stringify(name)} is ${JSON.stringify(os)}`;
+        throw withCause(refused(request, why), "UnsupportedPlatform");
+      }
+      const shortages = shortagesOf(pod, node);
+      if (shortages.length === 0) return;
+      throw withCause(refused(request, `node didn't have enough allocatable resources: ${shortages.join("; ")}`), "NodeCapacity");
+    },
+  };
+}
+
+/** By what the pod asks for: what it has now is not the question. */
+function shortagesOf(pod: Pod, { status }: Node): readonly string[] {
+  const requests = podRequests(asSpecified(pod));
+  const shortageOf = (name: "cpu" | "memory", value: (quantity: Quantity) => number): readonly string[] => {
+    const [requested, allocatable] = [requests.get(name) ?? quantityOf(0), readQuantity(status?.allocatable?.[name] ?? "0")];
+    if (compareQuantities(requested, allocatable) <= 0) return [];
+    return [`${name}, requested: ${value(requested)}, allocatable: ${value(allocatable)}`];
+  };
+  return [...shortageOf("cpu", quantityMilliValue), ...shortageOf("memory", quantityToNumber)];
+}
+
+function withCause({ reason, message, details }: StatusError, cause: string): StatusError {
+  return new StatusError(reason, message, { details: { ...details, causes: [{ reason: cause }] } });
+}

@@ -1,0 +1,34 @@
+/**
+ * What somebody can do whose part waits for an API server and would wait for ever: some answers do not change by themselves, and the few
+ * words of the server or of TLS do not say where the mistake is. Not here: the waiting (await-server.ts).
+ */
+import { isReason } from "../api/machinery/status-error.ts";
+
+type Advice = (source: string) => string;
+
+const CHECK_CREDENTIALS: Advice = (source) => `check ${source}: the server does not take the credentials there, or not any more`;
+
+/** TLS has only words for what is wrong: OpenSSL's and Node's, which come through whatever wraps the error. */
+const OF_CERTIFICATES: readonly (readonly [words: RegExp, advice: Advice])[] = [
+  [
+    /certificate is not yet valid|certificate has expired/,
+    (source) =>
+      `compare the clocks of this machine and of the server that ${source} names; if they are right, it needs another certificate`,
+  ],
+  [
+    /self-signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/,
+    (source) => `check ${source}: the certificate authority there did not sign the server's certificate`,
+  ],
+  [
+    /does not match certificate's altnames/,
+    (source) => `check ${source}: the server's certificate is neither for the address there nor for a tls-server-name there`,
+  ],
+  [/alert (bad certificate|unsupported certificate|unknown ca|certificate \w+)/, CHECK_CREDENTIALS],
+];
+
+/** `source`: what the connection was made of, such as "the current context of admin.conf". Undefined: it may get well by itself. */
+export function connectionAdvice(error: unknown, source: string): string | undefined {
+  if (isReason(error, "Unauthorized")) return CHECK_CREDENTIALS(source);
+  const { message } = error as Error;
+  return OF_CERTIFICATES.find(([words]) => words.test(message))?.[1](source);
+}
