@@ -191,7 +191,7 @@ export class ContainerStarts {
     const { runtime, memory } = this.#options;
     const before = memory.granted.get(id)?.limits?.["memory"] ?? memory.grantedPod?.limits?.["memory"];
     if (!isMemoryDecreased(before, limitBytes)) return;
-    const stats = (await runtime.stats?.())?.find(({ podUid }) => podUid === pod.metadata.uid);
+    const [stats] = (await runtime.stats?.(pod.metadata.uid)) ?? [];
     const usageBytes = stats?.containers.find((one) => one.id === id)?.memoryUsageBytes;
     const error = memoryDecreaseError({ name: container.name, limitBytes, usageBytes });
     if (error !== undefined) throw new Error(error);

@@ -69,8 +69,8 @@ export interface Runtime extends AsyncDisposable {
 
   /** Changes what a running container may use. */
   updateContainer?(containerId: string, resources: LinuxResources): Promise<void>;
-  /** What the Pods of this node use now. */
-  stats?(): Promise<readonly PodStats[]>;
+  /** What the Pods of this node use now, or only one of them, whatever becomes of the others meanwhile. */
+  stats?(podUid?: string): Promise<readonly PodStats[]>;
   /** What images and what containers write take, and where that is. Undefined if it does not say. */
   imageFilesystem?(): Promise<ImageFilesystem | undefined>;
   /** Why nothing can be run now (the network is not ready); undefined if all is well. */

@@ -2,12 +2,13 @@
  * Keeps the cluster's own containerd running: one that has ended, whoever ended it, is started again at once, and one line says so. Its
  * containers do not notice. One that cannot be started is tried again, later each time, and its reason is told once.
  * After each start, and when it takes one over, what a killed one had begun and nobody knows of any more is removed, beside the keeping.
- * Not here: the start (own-containerd.ts), what that is (orphaned-tasks.ts), and what the node says meanwhile (kubelet/node-keeper.ts).
+ * Not here: the start (own-containerd.ts), what that is (orphaned-tasks.ts, orphaned-network.ts), and what the node says meanwhile (kubelet/node-keeper.ts).
  */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import { untilHungUp } from "../../../host/hang-up.ts";
 import type { ProcessMark } from "../../../host/process-life.ts";
 import { namesIn } from "../../../host/shared-directory.ts";
+import { removeOrphanedNetwork } from "./orphaned-network.ts";
 import { removeOrphanedTasks } from "./orphaned-tasks.ts";
 import { containerdFiles, findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
 import { tasksDirectory } from "./shims.ts";
@@ -92,5 +93,6 @@ export class ContainerdKeeper {
 
   async #clear(containerd: ProcessMark, earlierTasks: readonly string[]): Promise<void> {
     await removeOrphanedTasks({ ...this.#options, containerd, earlierTasks });
+    await removeOrphanedNetwork(this.#options);
   }
 }

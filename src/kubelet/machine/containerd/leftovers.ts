@@ -7,12 +7,13 @@
 import type { Clock } from "../../../base/clock.ts";
 import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/cgroup-tree.ts";
 import { killProcesses } from "../../../host/detached-program.ts";
-import { joinPath, readTextIfAny, removeFile } from "../../../host/files.ts";
+import { removeFile } from "../../../host/files.ts";
 import { mountsUnder } from "../../../host/mount-table.ts";
 import { unmountUnder } from "../../../host/mounts.ts";
 import type { ProcessMark } from "../../../host/process-life.ts";
-import { namesIn, removeTree } from "../../../host/shared-directory.ts";
+import { removeTree } from "../../../host/shared-directory.ts";
 import { networkLeftovers, removeNetwork } from "../network/bridge-network.ts";
+import { ownResults } from "./cni-records.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { findBundles, findShims, type Bundle } from "./shims.ts";
 
@@ -34,9 +35,6 @@ export interface Leftover {
   readonly is: "process" | "mount" | "network namespace" | "link" | "rule" | "cgroup" | "socket" | "file";
   readonly name: string;
 }
-
-/** Where shims of all containerds listen, and where the CNI library remembers what it did: neither can be told to do so elsewhere. */
-const CNI_RESULTS = "/var/lib/cni/results";
 
 export async function leftovers(places: ClusterPlaces): Promise<readonly Leftover[]> {
   const bundles = await findBundles(containerdFiles(places));
@@ -122,23 +120,6 @@ async function ownMounts(places: ClusterPlaces) {
 
 async function ownCgroups(places: ClusterPlaces, bundles: readonly Bundle[]): Promise<readonly string[]> {
   return (await Promise.all(groupsOf(places, bundles).map(cgroupDirectories))).flat();
-}
-
-/**
- * Each names the namespace that it was for, which is in our directory. Those of a runtime that is not our own are called by the network, by
- * the Pod's sandbox and by the link; the loopback's have another network's name.
- */
-async function ownResults({ runDirectory, bridge }: ClusterPlaces): Promise<readonly string[]> {
-  const names = await namesIn(CNI_RESULTS);
-  const sandboxes = names.flatMap((name) => (name.startsWith(`${bridge}-`) ? [name.slice(bridge.length + 1).split("-")[0] ?? ""] : []));
-  const isOwn = await Promise.all(
-    names.map(
-      async (name) =>
-        sandboxes.some((id) => name.includes(`-${id}-`)) ||
-        (await readTextIfAny(joinPath(CNI_RESULTS, name))).includes(`"${runDirectory}/`),
-    ),
-  );
-  return names.filter((_, index) => isOwn[index]).map((name) => joinPath(CNI_RESULTS, name));
 }
 
 function optional<T>(value: T | undefined): readonly T[] {

@@ -3,16 +3,14 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { silentLogger } from "../../../base/logger.ts";
 import { findProgram } from "../../../host/find-program.ts";
 import { isAlive, processMark } from "../../../host/process-life.ts";
 import { startTestContainerd, type TestContainerd } from "../../../testing/containerd-server.ts";
 import { runCriPod } from "../../../testing/cri-pod.ts";
 import { needs } from "../../../testing/needs.ts";
-import { PAUSE_IMAGE } from "../images/pause-image.ts";
-import { ContainerdKeeper } from "./containerd-keeper.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { findShims, tasksDirectory, type Shim } from "./shims.ts";
+import { keeperOf } from "./testing/keeper-of.ts";
 
 const NEEDS = needs("containerd", "cni", "busybox", "iptables");
 
@@ -39,14 +37,6 @@ async function beginTask({ places }: TestContainerd, id: string, { isLoaded }: {
 
 function shimsOf({ places }: Pick<TestContainerd, "places">): Promise<readonly Shim[]> {
   return findShims(containerdFiles(places));
-}
-
-function keeperOf(containerd: TestContainerd, tell: (line: string) => void): ContainerdKeeper {
-  const stop = () => containerd.stop();
-  return new ContainerdKeeper({
-    ...containerd.places,
-    ...{ sandboxImage: PAUSE_IMAGE, environment: process.env, log: silentLogger, stop, tell },
-  });
 }
 
 test("after containerd was killed, shims that it had just begun are ended, and those of Pods stay", { ...NEEDS }, async () => {

@@ -31,6 +31,8 @@ async function inDirectory(
     directory: `${base}/containerd`,
     runDirectory: `${base}/run`,
     cniConfigDirectory: `${base}/cni`,
+    bridge: `k8o${process.pid}`,
+    addressDirectory: `${base}/addresses`,
     sandboxImage: "k8ts.local/pause:1",
     environment: process.env,
     clock: realClock,
@@ -40,7 +42,7 @@ async function inDirectory(
   try {
     await work(options);
   } finally {
-    await removeLeftovers({ ...options, bridge: `k8o${process.pid}`, addressDirectory: `${base}/addresses` });
+    await removeLeftovers(options);
     await rm(base, { recursive: true });
   }
 }

@@ -23,6 +23,7 @@ import { isOnOverlay } from "../../../host/mount-table.ts";
 import { writePrivateText } from "../../../host/private-files.ts";
 import { isAlive, type ProcessMark } from "../../../host/process-life.ts";
 import { argumentsOf, findProcesses } from "../../../host/process-table.ts";
+import { endPlugins, noteEarlierNetwork } from "./cni-records.ts";
 import { containerdConfiguration } from "./config.ts";
 import { askVersion, RuntimeTooOldError, type RuntimeVersion } from "./runtime-version.ts";
 import { endShimStarters } from "./shims.ts";
@@ -33,6 +34,9 @@ export interface OwnContainerdOptions {
   /** What does not outlive the machine's run; short, since the socket is in it. Of this cluster alone. */
   readonly runDirectory: string;
   readonly cniConfigDirectory: string;
+  /** Of the Pods' network, as its configuration has them. */
+  readonly bridge: string;
+  readonly addressDirectory: string;
   /** The image that holds a Pod's namespaces; it must be in the runtime before the first Pod. */
   readonly sandboxImage: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -111,9 +115,7 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
   await writePrivateText(files.configuration, configuration);
   await rotate(files.log);
   await removeFile(files.socket);
-  await endShimStarters(files, options.clock).catch((error: unknown) =>
-    options.log.warn("Cannot end what an earlier containerd had begun", { error }),
-  );
+  await settleEarlier(options);
   const logStart = await sizeOf(files.log);
   const mark = await startDetached({
     command: program,
@@ -129,6 +131,19 @@ export async function startOwnContainerd(options: OwnContainerdOptions): Promise
   } catch (error) {
     await endProcess(mark, { graceMs: 0, clock: options.clock }); // What cannot be used is not left behind.
     throw error;
+  }
+}
+
+/** What one that is dead had asked for comes to its end, so that it can be noted what there is. */
+async function settleEarlier(options: OwnContainerdOptions): Promise<void> {
+  const { clock, log } = options;
+  const files = containerdFiles(options);
+  try {
+    await endShimStarters(files, clock);
+    await endPlugins({ ...files, cniBinaryDirectory: cniBinaryDirectory() }, clock);
+    await noteEarlierNetwork({ ...options, ...files });
+  } catch (error) {
+    log.warn("Cannot end what an earlier containerd had begun", { error });
   }
 }
 
@@ -153,6 +168,7 @@ export function containerdFiles({ directory, runDirectory }: Pick<OwnContainerdO
     configuration: joinPath(directory, "config.toml"),
     log: joinPath(directory, "containerd.log"),
     process: joinPath(directory, "process.json"),
+    earlierNetwork: joinPath(runDirectory, "earlier-network.json"),
     stateDirectory: joinPath(runDirectory, "state"),
     runcDirectory: joinPath(runDirectory, "runc"),
     socket: joinPath(runDirectory, "containerd.sock"),

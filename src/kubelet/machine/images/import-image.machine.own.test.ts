@@ -144,6 +144,7 @@ describe("images from a tar", { ...NEEDS }, () => {
       directory,
       runDirectory,
       cniConfigDirectory,
+      ...{ bridge: "k8-none", addressDirectory: `${base}/addresses` },
       sandboxImage,
       environment: process.env,
       clock: realClock,

@@ -113,8 +113,8 @@ export class CriRuntime implements Runtime {
     return troubleOf(this.#client);
   }
 
-  stats(): Promise<readonly PodStats[]> {
-    return podStats(this.#client, this.#owner);
+  stats(podUid?: string): Promise<readonly PodStats[]> {
+    return podStats(this.#client, this.#owner, podUid);
   }
 
   watch(listener: (podUid: string) => void): Disposable {

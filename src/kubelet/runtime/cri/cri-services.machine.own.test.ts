@@ -150,6 +150,11 @@ test("what Pods use is counted, and what they may use can be changed", options, 
   const [container] = stats!.containers;
   deepEqual([container?.id, container?.name], [id, "main"]);
   ok(container!.memoryWorkingSetBytes! > 0 && container!.cpuNanoseconds! > 0);
+  deepEqual(
+    (await runtime.stats(pod.metadata.uid)).map(({ podUid }) => podUid),
+    [pod.metadata.uid],
+  );
+  deepEqual(await runtime.stats("another"), []);
 
   await runtime.updateContainer(id, { memoryLimitBytes: 64 * 1024 * 1024 });
   const limit = await runtime.execSync(

@@ -12,8 +12,9 @@ import {
   type SandboxStatsMessage,
 } from "./stats-messages.ts";
 
-export async function podStats(client: CriClient, owner: string): Promise<readonly PodStats[]> {
-  const filter = { labels: entriesOf({ [OWNER]: owner }) };
+/** `podUid`: of one Pod alone. Of all, containerd says nothing while one of them is being removed. */
+export async function podStats(client: CriClient, owner: string, podUid?: string): Promise<readonly PodStats[]> {
+  const filter = { labels: entriesOf({ [OWNER]: owner, ...(podUid === undefined ? {} : { [POD_UID]: podUid }) }) };
   const [{ stats: containers }, sandboxes] = await Promise.all([
     client.call(listContainerStats, { filter }),
     client.call(listPodSandboxStats, { filter }).then(

@@ -1,0 +1,13 @@
+/** A keeper of a test's containerd, as `k8ts up` has one of its own. */
+import { silentLogger } from "../../../../base/logger.ts";
+import type { TestContainerd } from "../../../../testing/containerd-server.ts";
+import { PAUSE_IMAGE } from "../../images/pause-image.ts";
+import { ContainerdKeeper } from "../containerd-keeper.ts";
+
+export function keeperOf(containerd: TestContainerd, tell: (line: string) => void): ContainerdKeeper {
+  const stop = () => containerd.stop();
+  return new ContainerdKeeper({
+    ...containerd.places,
+    ...{ sandboxImage: PAUSE_IMAGE, environment: process.env, log: silentLogger, stop, tell },
+  });
+}
