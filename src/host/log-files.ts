@@ -107,13 +107,8 @@ export class GrowingFile implements ReadableFile {
 }
 
 /** Undefined if there is none. */
-export async function openGrowingFile(path: string): Promise<GrowingFile | undefined> {
-  try {
-    return new GrowingFile(await open(path, "r"));
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
+export function openGrowingFile(path: string): Promise<GrowingFile | undefined> {
+  return openIfAny(path, (file) => new GrowingFile(file));
 }
 
 /** A file that `gzipFile` made, as it was before. It is read from its start on: a read goes on where the one before ended. */
@@ -147,9 +142,13 @@ class PackedFile implements ReadableFile {
 }
 
 /** Undefined if there is none. */
-export async function openPackedFile(path: string): Promise<ReadableFile | undefined> {
+export function openPackedFile(path: string): Promise<ReadableFile | undefined> {
+  return openIfAny(path, (file) => new PackedFile(file));
+}
+
+async function openIfAny<F>(path: string, made: (file: FileHandle) => F): Promise<F | undefined> {
   try {
-    return new PackedFile(await open(path, "r"));
+    return made(await open(path, "r"));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

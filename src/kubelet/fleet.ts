@@ -160,7 +160,13 @@ class Fleet implements SimulatedNodes {
         await this.start(name);
       }
     };
-    const stopListening = signal === undefined ? undefined : onAbort(signal, () => void this.#stopAll());
+    const stopListening =
+      signal === undefined
+        ? undefined
+        : onAbort(signal, () => {
+            // Whoever disposes of them hears of what could not be stopped.
+            this.#stopAll().catch(() => undefined);
+          });
     try {
       await Promise.all(Array.from({ length: STARTING_MAX }, starter));
     } finally {

@@ -73,3 +73,15 @@ test("a node that is alone tells each failure", () => {
 
   deepEqual(lines, [`warn ${LEASE}: a`, `warn ${LEASE}: a`]);
 });
+
+test("of troubles in ever other words only the last hundred are remembered", () => {
+  const lines = shared((troubles) => {
+    for (let attempt = 0; attempt <= 100; attempt++) troubles.failed(LEASE, "a", new Error(`after ${attempt} ms`));
+    troubles.succeeded(LEASE, "a");
+  });
+
+  deepEqual(
+    lines.filter((line) => line.startsWith("warn No node")),
+    Array.from({ length: 100 }, (_, index) => `warn No node has this trouble any more: after ${index + 1} ms`),
+  );
+});

@@ -22,6 +22,9 @@ export function toldTroubles(log: Logger): Troubles {
   };
 }
 
+/** Of errors in words that never come twice, as with a number in them, the oldest is forgotten for the next. */
+const TROUBLES_MAX = 100;
+
 interface Trouble {
   readonly sentence: string;
   readonly reason: string;
@@ -45,6 +48,8 @@ export class SharedTroubles implements Troubles {
       known.nodes.add(node);
       return;
     }
+    const [oldest = ""] = this.#troubles.keys();
+    if (this.#troubles.size >= TROUBLES_MAX) this.#troubles.delete(oldest);
     this.#troubles.set(key, { sentence, reason, nodes: new Set([node]) });
     this.#log.warn(sentence, { node, error, toldFor: "all nodes" });
   }
