@@ -18,8 +18,11 @@ export interface ExchangeRequest {
   headerValues(name: string): readonly string[];
   /** Of all headers that were sent, lower case: for what is handed on. */
   headerNames(): readonly string[];
-  /** The whole body. Rejects with StatusError RequestEntityTooLarge over the limit, and with the signal's reason if the client went away. */
-  body(): Promise<Uint8Array>;
+  /**
+   * The whole body. Rejects with StatusError RequestEntityTooLarge over `bytesMax` or the server's own limit, whichever is less, and with the
+   * signal's reason if the client went away.
+   */
+  body(bytesMax?: number): Promise<Uint8Array>;
   /** Aborted when the client has gone away or `cancel` was called. Made when it is first asked for, so reading requests do not ask. */
   readonly signal: AbortSignal;
   /** Nobody waits for this any longer: aborts the signal with this reason. */

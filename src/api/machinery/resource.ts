@@ -28,6 +28,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly storage: GroupVersion;
   /** False: it is answered and never stored (SubjectAccessReview); apiserver/resources/<kind> answers its create. */
   readonly stored: boolean;
+  /** Maximum body size of a kind that is not stored. Absent: that of all such kinds (apiserver/body-limits.ts). */
+  readonly bodyBytesMax?: number;
   readonly verbs: readonly Verb[];
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
 
@@ -171,6 +173,8 @@ export interface TakenKind extends GroupVersionKind {
   readonly schema: string;
   /** Versions in which the same may be sent, though they are served nowhere. */
   readonly olderVersions?: readonly string[];
+  /** Maximum body size. Absent: that of all actions (apiserver/body-limits.ts). */
+  readonly bodyBytesMax?: number;
 }
 
 export type CellValue = string | number | boolean | null;

@@ -1,14 +1,16 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
-import type { Exchange, ExchangeRequest } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
 import { BODY_BYTES_MAX } from "./http-api.ts";
 import { aborted, chunk, deferred, disposable, PROTOCOLS, rawConnection, readUntil, serve, text, watchAnswer } from "./testing/served.ts";
 
 /** Says what it was asked. */
-const echo: Exchange = async (request) => {
+const echo: Exchange = (request) => echoUpTo(request);
+
+async function echoUpTo(request: ExchangeRequest, bytesMax?: number): Promise<ExchangeAnswer> {
   try {
-    const body = Buffer.from(await request.body()).toString();
+    const body = Buffer.from(await request.body(bytesMax)).toString();
     const { method, path, query, peer } = request;
     return text(
       JSON.stringify({ method, path, query, peer, accept: request.header("accept"), host: request.header("host") !== undefined, body }),
@@ -16,7 +18,7 @@ const echo: Exchange = async (request) => {
   } catch (error) {
     return text((error as Error).message, { code: isReason(error, "RequestEntityTooLarge") ? 413 : 500 });
   }
-};
+}
 
 for (const [protocol, client] of Object.entries(PROTOCOLS)) {
   describe(protocol, () => {
@@ -100,6 +102,18 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
         const { code, body: message } = await asking.ask({ method: "POST", headers, body });
         deepEqual([code, message], [413, "Request entity too large: limit is 3145728"]);
         equal((await asking.ask({ method: "POST", body: "small" })).code, 200);
+      });
+    }
+
+    for (const declared of [true, false]) {
+      test(`a body over a request's own limit gets 413, its length being ${declared ? "declared" : "unknown"}`, async () => {
+        await using served = await serve((request) => echoUpTo(request, 10));
+        using asking = client(served);
+        const headers: Record<string, string> = declared ? { "content-length": "11" } : {};
+        if (!declared && protocol === "HTTP/1.1") headers["transfer-encoding"] = "chunked";
+        const { code, body: message } = await asking.ask({ method: "POST", headers, body: "12345678901" });
+        deepEqual([code, message], [413, "Request entity too large: limit is 10"]);
+        equal((await asking.ask({ method: "POST", body: "1234567890" })).code, 200);
       });
     }
 

@@ -11,6 +11,7 @@ import { readIncludeObject, type IncludeObject } from "../../api/machinery/table
 import type { Verb } from "../../api/machinery/resource.ts";
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { impersonated } from "../authentication/impersonation.ts";
+import { bodyBytesMax } from "../body-limits.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
@@ -132,7 +133,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       options: query.options,
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
-    const outcome = await pipeline.run(api, hasBody(verb) ? () => bodyOf(request) : undefined);
+    const outcome = await pipeline.run(api, hasBody(verb) ? () => bodyOf(request, maximumFor(server, api)) : undefined);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
     return present(dependencies, outcome, { encoder, warnings, request });
   } catch (error) {
@@ -273,8 +274,12 @@ function hasBody(verb: string): boolean {
   return verb !== "get" && verb !== "list" && verb !== "watch";
 }
 
-async function bodyOf(request: ExchangeRequest): Promise<RequestBody> {
-  return { form: "bytes", bytes: await request.body(), contentType: request.header("content-type") ?? JSON_TYPE };
+function maximumFor({ endpoints }: ServerContext, request: ApiRequest): number | undefined {
+  return bodyBytesMax(endpoints.find(request.group, request.version, request.plural), request);
+}
+
+async function bodyOf(request: ExchangeRequest, bytesMax: number | undefined): Promise<RequestBody> {
+  return { form: "bytes", bytes: await request.body(bytesMax), contentType: request.header("content-type") ?? JSON_TYPE };
 }
 
 function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {

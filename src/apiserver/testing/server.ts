@@ -4,6 +4,7 @@
  */
 import { all } from "../../api/all.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { tooLarge } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { schemas } from "../../api/schemas.ts";
 import { silentLogger } from "../../base/logger.ts";
@@ -183,7 +184,11 @@ function requestOf(
     header: (name) => (all[name] === undefined ? undefined : [all[name]].flat().join(", ")),
     headerValues: (name) => [all[name] ?? []].flat(),
     headerNames: () => Object.keys(all),
-    body: () => (body instanceof Promise ? body : Promise.resolve(bytesOf(body))),
+    body: async (bytesMax = Infinity) => {
+      const bytes = body instanceof Promise ? await body : bytesOf(body);
+      if (bytes.length > bytesMax) throw tooLarge(`limit is ${bytesMax}`);
+      return bytes;
+    },
     signal: controller.signal,
     cancel: (reason) => controller.abort(reason),
     peer: LOOPBACK,

@@ -30,8 +30,11 @@ export interface HttpRequest {
   headerValues(name: string): readonly string[];
   /** Of all headers that were sent, lower case. */
   headerNames(): readonly string[];
-  /** The whole body; a second call gives the same. Rejects over the limit, and with the signal's reason if the client went away. */
-  body(): Promise<Uint8Array>;
+  /**
+   * The whole body; a second call gives the same. Rejects over `bytesMax` or the server's own limit, whichever is less, and with the signal's
+   * reason if the client went away.
+   */
+  body(bytesMax?: number): Promise<Uint8Array>;
   /** Aborted when the client has gone away before it had its answer, or the server gives up on it. Made on first use. */
   readonly signal: AbortSignal;
   /** Aborts the signal with this reason. */

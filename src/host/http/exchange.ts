@@ -93,22 +93,21 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     this.#controller?.abort(reason);
   }
 
-  body(): Promise<Uint8Array> {
-    this.#body ??= this.#readBody();
+  body(bytesMax = this.context.limits.bodyBytesMax): Promise<Uint8Array> {
+    this.#body ??= this.#readBody(Math.min(bytesMax, this.context.limits.bodyBytesMax));
     return this.#body;
   }
 
-  async #readBody(): Promise<Uint8Array> {
-    const { limits, bodyTooLarge } = this.context;
+  async #readBody(bytesMax: number): Promise<Uint8Array> {
     const tooLarge = () => {
       this.bodyRefused = true;
-      return bodyTooLarge(limits.bodyBytesMax);
+      return this.context.bodyTooLarge(bytesMax);
     };
-    if (Number(this.header("content-length")) > limits.bodyBytesMax) throw tooLarge();
+    if (Number(this.header("content-length")) > bytesMax) throw tooLarge();
     this.askForBody();
     this.#bodySinceMs = performance.now();
     try {
-      return await readBody(this.source, { bytesMax: limits.bodyBytesMax, tooLarge, gone: () => this.signal.reason ?? clientGone() });
+      return await readBody(this.source, { bytesMax, tooLarge, gone: () => this.signal.reason ?? clientGone() });
     } finally {
       this.#bodySinceMs = undefined;
     }

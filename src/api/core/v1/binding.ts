@@ -4,7 +4,11 @@
  */
 import type { Binding } from "../../generated/core/v1.ts";
 import { notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { ANNOTATIONS_SIZE_MAX_BYTES } from "../../machinery/metadata-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
+
+/** Its annotations (at most 256 KiB) and labels are copied to the Pod, and JSON may write a character with several bytes. */
+export const BINDING_BYTES_MAX = 2 * ANNOTATIONS_SIZE_MAX_BYTES;
 
 export const bindings = defineResource<Binding>({
   kind: "Binding",
@@ -13,6 +17,7 @@ export const bindings = defineResource<Binding>({
   scope: "Namespaced",
   served: [{ group: "", version: "v1", schema: "io.k8s.api.core.v1.Binding" }],
   stored: false,
+  bodyBytesMax: BINDING_BYTES_MAX,
   verbs: ["create"],
   columns: [],
 });

@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../generated/core/v1.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
+import { BINDING_BYTES_MAX } from "./binding.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
 import { podConnections } from "./pod/connections.ts";
 import { defaultPod } from "./pod/defaults.ts";
@@ -64,7 +65,7 @@ export const pods: Resource<Pod> = defineResource<Pod>({
     binding: {
       of: "action",
       verbs: ["create"],
-      takes: { group: "", version: "v1", kind: "Binding", schema: "io.k8s.api.core.v1.Binding" },
+      takes: { group: "", version: "v1", kind: "Binding", schema: "io.k8s.api.core.v1.Binding", bodyBytesMax: BINDING_BYTES_MAX },
     },
     eviction: {
       of: "action",
