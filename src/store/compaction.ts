@@ -67,7 +67,11 @@ export async function compactByAge(store: Store, seen: number | undefined): Prom
   const newest = await store.currentRevision();
   const note = await store.get(COMPACTION_KEY);
   if (note !== undefined && note.revision !== seen) return note.revision; // Somebody else had the last turn, or this is our first look.
-  if (note !== undefined && note.revision === newest) return seen; // Nothing happened since: an idle cluster writes nothing.
+  if (note !== undefined && note.revision === newest) {
+    // No write for an interval, so all history before the newest revision is old enough. An idle cluster stays free of writes.
+    await store.compact(newest);
+    return seen;
+  }
 
   const precondition = note === undefined ? ({ is: "absent" } as const) : ({ is: "at", revision: note.revision } as const);
   const value = bytesValue(new TextEncoder().encode(String(newest)));

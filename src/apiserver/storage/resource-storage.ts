@@ -9,8 +9,10 @@ import { SortedMap } from "../../base/sorted-map.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
 import { apiVersionOf } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
+import { COMPACTION_KEY } from "../../store/compaction.ts";
 import { resourcePrefix } from "../../store/key.ts";
 import type { CommitResult, Entry, Operation, Precondition, Store } from "../../store/store.ts";
+import { isStoreError } from "../../store/store-error.ts";
 import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
@@ -136,6 +138,23 @@ export class ResourceStorage {
     if (own === undefined) return { written: false, found: undefined, again: true };
     const { found } = own;
     return { written: false, found: found === undefined ? undefined : StoredObject.of(this.family, found) };
+  }
+
+  /**
+   * Rejects with the store's "Compacted" if its history no longer reaches back to `revision`, and then releases the pages held in memory
+   * for revisions up to it. Reads one small key: the answer is about the revision, not about the value.
+   */
+  async checkKept(revision: number): Promise<void> {
+    try {
+      await this.store.get(COMPACTION_KEY, { revision });
+    } catch (error) {
+      if (isStoreError(error, "Compacted")) this.#releaseMoments(revision);
+      throw error;
+    }
+  }
+
+  #releaseMoments(through: number): void {
+    for (const revision of Array.from(this.moments.entries(), ([each]) => each)) if (revision <= through) this.moments.delete(revision);
   }
 
   /** The orders of all objects of a namespace; "" for all of them. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pick, seededRandom } from "../../base/random.ts";
+import { silentLogger } from "../../base/logger.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
+import { startCompaction } from "../../store/compaction.ts";
+import { bytesValue } from "../../store/value.ts";
 import { testSeed } from "../../testing/rounds.ts";
 import { memoryStore } from "../../testing/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
@@ -187,6 +190,54 @@ test("when the history of a token is gone, 410 brings one with which the rest ca
   assert.deepEqual([expired.code, expired.body.reason], [410, "Expired"]);
   assert.match(expired.body.message, /use the continue token in this response/);
   assert.deepEqual(namesOf(rest), ["c", "d", ...Array.from({ length: 9 }, (_, page) => `e${page}`)]);
+});
+
+for (const { title, change } of [
+  { title: "of an unchanged resource", change: async () => undefined },
+  { title: "whose page is held in memory", change: (server: StartedServer) => create(server, DEFAULT, "e") },
+]) {
+  test(`a continue token ${title} expires when its revision is compacted, and its replacement reads the rest`, async () => {
+    await using server = await withNames("a", "b", "c", "d");
+    const first = await server.call("GET", `${DEFAULT}?limit=2`);
+    const { continue: stale, resourceVersion } = first.body.metadata;
+    await change(server);
+    const noted = bytesValue(new TextEncoder().encode("a write of another resource"));
+    await server.store.commit([{ type: "put", key: "/core/other/x", value: noted }]);
+    const before = await server.call("GET", `${DEFAULT}?limit=1&continue=${stale}`);
+    await server.store.compact(await server.store.currentRevision());
+
+    const expired = await server.call("GET", `${DEFAULT}?limit=1&continue=${stale}`);
+    const exact = await server.call("GET", `${DEFAULT}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`);
+    const rest = await server.call("GET", `${DEFAULT}?limit=1&continue=${expired.body.metadata.continue}`);
+
+    assert.deepEqual([before.code, namesOf(before)], [200, ["c"]]);
+    assert.deepEqual([expired.code, expired.body.reason], [410, "Expired"]);
+    assert.equal(
+      expired.body.message,
+      "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+    );
+    assert.deepEqual([exact.code, exact.body.message], [410, "The resourceVersion for the provided list is too old."]);
+    assert.deepEqual([rest.code, namesOf(rest)], [200, ["c"]]);
+    assert.notEqual(rest.body.metadata.resourceVersion, resourceVersion);
+  });
+}
+
+test("a continue token expires between five and ten minutes after its first page", async () => {
+  const clock = virtualClock();
+  await using server = await startWithWidgets(clock);
+  const compaction = startCompaction(server.store, { clock, log: silentLogger });
+  for (const name of ["a", "b", "c"]) await create(server, DEFAULT, name);
+  const { continue: token } = (await server.call("GET", `${DEFAULT}?limit=1`)).body.metadata;
+
+  const codes: number[] = [];
+  for (let minute = 1; minute <= 10; minute++) {
+    await clock.advance(60_000);
+    codes.push((await server.call("GET", `${DEFAULT}?limit=1&continue=${token}`)).code);
+  }
+
+  await compaction.stop();
+  assert.deepEqual(codes.slice(0, 5), [200, 200, 200, 200, 200]);
+  assert.equal(codes.at(-1), 410);
 });
 
 test("versions and matches mean what they mean upstream", async () => {

@@ -68,20 +68,31 @@ export function momentNow({ cache }: ResourceStorage, revision: number): Moment 
   return { revision: Math.max(revision, cache.lastChange), objects: cache.snapshot(), isNow: true };
 }
 
+/**
+ * The objects at an old revision. Even where this process still holds them, the store decides whether the revision is kept: a client must
+ * not depend on what this process remembers, since another API server, or this one after a restart, answers the next page.
+ */
 async function momentAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<Moment> {
   const { cache } = storage;
-  // Nothing has changed since: what there is now is what there was.
-  if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
-  const kept = storage.moments.get(revision);
-  if (kept !== undefined) return { revision, objects: kept, isNow: false };
   try {
-    return await momentInStore(storage, revision);
+    const held = momentInMemory(storage, revision);
+    if (held === undefined) return await momentInStore(storage, revision);
+    await storage.checkKept(revision);
+    return held;
   } catch (error) {
     if (isStoreError(error, "FutureRevision")) throw tooLargeRevision(revision, cache.knownRevision());
     if (!isStoreError(error, "Compacted")) throw statusOfFailure(error);
     if (token === undefined) throw expired("The resourceVersion for the provided list is too old.");
     throw expired(PAGE_EXPIRED, writeContinueToken({ revision: undefined, startAfter: token.startAfter }));
   }
+}
+
+/** The objects at `revision` without reading them from the store; undefined if this process does not hold them. */
+function momentInMemory({ cache, moments }: ResourceStorage, revision: number): Moment | undefined {
+  // No change since `revision`: the current objects are those of then.
+  if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
+  const kept = moments.get(revision);
+  return kept === undefined ? undefined : { revision, objects: kept, isNow: false };
 }
 
 /** What the store has at a revision, or now. */
