@@ -18,6 +18,13 @@ export interface FileResult {
   readonly output: string;
 }
 
+/** Stands for the process of all pure tests where that failed as a whole. */
+export const SHARED_PROCESS = "the process that the files share";
+
+export function hasFailed({ failed, problem }: FileResult): boolean {
+  return failed.length > 0 || problem !== undefined;
+}
+
 const NO_TEST = "It has no test, or it exited before the first one";
 
 /** A file that had a process of its own. */
@@ -36,7 +43,7 @@ export function sharedFiles(files: readonly string[], outcome: ProcessOutcome): 
   const failed = all.reduce((sum, file) => sum + file.failed.length, 0);
   const problem = problemOf(outcome, reading, failed);
   if (problem === undefined) return all;
-  return [...all, { file: "the process that the files share", durationMs: outcome.durationMs, ...countOf([]), problem, output }];
+  return [...all, { file: SHARED_PROCESS, durationMs: outcome.durationMs, ...countOf([]), problem, output }];
 }
 
 function oneOfShared(file: string, { results }: Reading, output: string): FileResult {

@@ -8,10 +8,16 @@ export interface RunOptions {
   readonly seed: number | undefined;
   /** Where the compiled files are; undefined: where the runner itself is. */
   readonly directory: string | undefined;
-  /** So many processes at once. */
+  /** Maximum number of test processes that run concurrently. */
   readonly lanes: number;
-  /** A file is ended after this. */
+  /** A test process is killed after this timeout. */
   readonly timeoutMs: number;
+  /** How often each file runs. More than 1 hunts flaky tests: no failure is forgiven. */
+  readonly repeat: number;
+  /** Stops random processes of the run for a while, to hunt flaky tests: no failure is forgiven. */
+  readonly disturb: boolean;
+  /** Only files that the changes since this git revision can affect. Undefined: all. */
+  readonly since: string | undefined;
 }
 
 /** Several times what the slowest process needs on a slow machine: the one that all pure tests share. */
@@ -20,33 +26,56 @@ const QUICK_TIMEOUT_MS = 600_000;
 /** Two hours: a thousand rounds of a crash test. */
 const TORTURE_TIMEOUT_MS = 7_200_000;
 
-/** Nearly all of them wait for others half of the time; more at once would make what they wait for slow. */
-const LANES = 2;
+/** Most test processes wait for other processes half of the time, so three keep two cores busy; two take a third longer. */
+const LANES = 3;
 
-export const USAGE =
-  "Usage: npm test -- [--torture] [--seed=NUMBER] [--timeout-ms=NUMBER] [--lanes=NUMBER] [--directory=DIRECTORY] [PART_OF_A_FILE_NAME ...]";
+export const USAGE = `Usage: npm test -- [FLAG ...] [PART_OF_A_FILE_NAME ...]
+  --since REF           run only the files that changes since this git revision can affect
+  --repeat N            run each file N times; every failure counts
+  --disturb             stop random processes of the run for up to 2.5 s (Linux); every failure counts
+  --torture             full counts of long suites
+  --seed NUMBER         seed of everything random
+  --lanes NUMBER        maximum number of concurrent test processes (default ${LANES})
+  --timeout-ms NUMBER   timeout of one test process
+  --directory DIRECTORY compiled files to run`;
 
-const NUMBERS = ["--seed", "--timeout-ms", "--lanes"];
+const NUMBERS = ["--seed", "--timeout-ms", "--lanes", "--repeat"];
+const TEXTS = ["--directory", "--since"];
+const SWITCHES = ["--torture", "--disturb"];
 
-/** The options, or everything that is wrong with them. */
+/** The options, or everything that is wrong with them. A value follows its flag after "=" or as the next argument. */
 export function parseRunOptions(argv: readonly string[]): RunOptions | { readonly problems: readonly string[] } {
-  const torture = argv.includes("--torture");
   const problems: string[] = [];
   const numbers = new Map<string, number>();
+  const texts = new Map<string, string>();
+  const switches = new Set<string>();
   const patterns: string[] = [];
-  let directory: string | undefined;
-  for (const argument of argv) {
-    const [name = "", value = ""] = argument.split(/=(.*)/s);
-    if (argument === "--torture") continue;
-    if (NUMBERS.includes(name)) {
+  const rest = [...argv];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    const [name = "", inline] = argument.split(/=(.*)/s);
+    if (SWITCHES.includes(argument)) switches.add(argument);
+    else if (NUMBERS.includes(name)) {
+      const value = inline ?? rest.shift() ?? "";
       if (/^\d{1,15}$/.test(value)) numbers.set(name, Number(value));
       else problems.push(`${name} must be a whole number, is ${JSON.stringify(value)}`);
-    } else if (name === "--directory" && value !== "") directory = value;
-    else if (argument.startsWith("-")) problems.push(`Unknown flag ${JSON.stringify(argument)}`);
+    } else if (TEXTS.includes(name)) {
+      const value = inline ?? rest.shift() ?? "";
+      if (value === "" || value.startsWith("-")) problems.push(`${name} must have a value, is ${JSON.stringify(value)}`);
+      else texts.set(name, value);
+    } else if (argument.startsWith("-")) problems.push(`Unknown flag ${JSON.stringify(argument)}`);
     else patterns.push(argument);
   }
   if (problems.length > 0) return { problems };
-  const timeoutMs = numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_TIMEOUT_MS);
-  const lanes = Math.max(1, numbers.get("--lanes") ?? LANES);
-  return { patterns, torture, seed: numbers.get("--seed"), directory, lanes, timeoutMs };
+  const torture = switches.has("--torture");
+  return {
+    patterns,
+    torture,
+    disturb: switches.has("--disturb"),
+    seed: numbers.get("--seed"),
+    directory: texts.get("--directory"),
+    since: texts.get("--since"),
+    lanes: Math.max(1, numbers.get("--lanes") ?? LANES),
+    repeat: Math.max(1, numbers.get("--repeat") ?? 1),
+    timeoutMs: numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_TIMEOUT_MS),
+  };
 }

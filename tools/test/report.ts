@@ -1,5 +1,5 @@
 /** The words of the test run: a line per file, then what failed in full, what was skipped and why, and the count. Pure. */
-import type { FileResult } from "./file-result.ts";
+import { hasFailed, type FileResult } from "./file-result.ts";
 
 export interface Count {
   readonly passed: number;
@@ -52,6 +52,40 @@ export function failureLines(files: readonly FileResult[]): string[] {
 export function skippedLines(files: readonly FileResult[]): string[] {
   const lines = files.flatMap((file) => file.skipped.map(({ title, reason }) => `  ${file.file}: ${title} (${reason})`));
   return lines.length === 0 ? [] : ["", "Skipped:", ...lines];
+}
+
+/** How many of the slowest files are named. */
+const SLOWEST_FILES = 20;
+
+/** The slowest files, slowest first; nothing if so few ran that the lines above show it. */
+export function slowestLines(files: readonly FileResult[]): string[] {
+  if (files.length <= SLOWEST_FILES) return [];
+  const slowest = files.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_FILES);
+  return [
+    "",
+    `The ${SLOWEST_FILES} slowest files:`,
+    ...slowest.map(({ file, durationMs }) => `  ${duration(durationMs).padStart(7)}  ${file}`),
+  ];
+}
+
+/** Files that failed and passed when they ran again, each with the output of its first run. */
+export function flakyLines(flaky: readonly FileResult[], max: number): string[] {
+  if (flaky.length === 0) return [];
+  const tooMany = flaky.length > max ? `; more than ${max} fail the run` : "";
+  return [
+    "",
+    `flaky: ${flaky.length} of the files failed, and passed when they ran again alone${tooMany}. Each is a defect of a test or of the product:`,
+    ...flaky.map(({ file }) => `  ${file}`),
+    ...failureLines(flaky).map((line) => line.replace(/^FAIL {2}/, "flaky ")),
+  ];
+}
+
+/** With --repeat: how often each file failed that failed at all. */
+export function repeatLines(results: readonly FileResult[], repeat: number): string[] {
+  if (repeat === 1) return [];
+  const failures = new Map<string, number>();
+  for (const { file } of results.filter(hasFailed)) failures.set(file, (failures.get(file) ?? 0) + 1);
+  return ["", ...Array.from(failures, ([file, times]) => `${file} failed in ${times} of ${repeat} runs`)];
 }
 
 function indented(text: string): string {

@@ -1,16 +1,20 @@
 /**
- * `npm test`: runs the compiled test files and prints a line for each with the first of what failed in it, then everything about what failed, what was skipped and
- * why, how large files and functions are, and as its last line the count. The exit code is 1 if anything failed or nothing ran.
+ * `npm test`: runs the compiled test files and prints a line for each with the first of what failed in it. A file that failed runs once more,
+ * alone, at the end (second-run.ts). Then everything about what failed, what is flaky, what was skipped and why, the slowest files, how large
+ * files and functions are, and as its last line the count. The exit code is 1 if anything failed, too much is flaky or nothing ran.
  * Checks (types, lint, format, layers, tidiness) are ordinary test files in tools/.
  */
 import { dirname, join, resolve } from "node:path";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { testSeed } from "../../src/testing/rounds.ts";
+import { changedFiles } from "./changed-files.ts";
+import { RUN_VARIABLE, startDisturbance } from "./disturb.ts";
 import { ownFile, sharedFiles, type FileResult } from "./file-result.ts";
 import { parseRunOptions, USAGE, type RunOptions } from "./options.ts";
-import { closingLine, countOf, earlyFailureLines, failureLines, fileLine, skippedLines } from "./report.ts";
+import * as report from "./report.ts";
 import { runProcess } from "./run-process.ts";
 import { inLanes } from "./lanes.ts";
+import { FLAKY_FILES_MAX, judge, planSecondRuns, type Verdict } from "./second-run.ts";
 import { findTestFiles, writeEntry, type TestFile, type TestKind } from "./test-files.ts";
 
 /** out/ of the clone, and the clone. */
@@ -25,44 +29,93 @@ interface Run extends RunOptions {
 
 async function main(): Promise<number> {
   const options = parseRunOptions(process.argv.slice(2));
-  if ("problems" in options) {
-    console.error([...options.problems, USAGE].join("\n"));
-    return 2;
-  }
+  if ("problems" in options) return refuse([...options.problems, USAGE]);
+  if (options.disturb && process.platform !== "linux") return refuse(["--disturb works on Linux only"]);
   const seed = options.seed ?? testSeed();
+  // Only a disturbed run is marked: a run inside of a test of such a run stays part of the outer one.
+  const runId = `${process.pid}-${seed}`;
   const run: Run = {
     ...options,
     directory: resolve(options.directory ?? compiledRoot),
-    environment: { ...process.env, K8TS_SEED: String(seed), ...(options.torture ? { K8TS_TORTURE: "1" } : {}) },
+    environment: {
+      ...process.env,
+      K8TS_SEED: String(seed),
+      ...(options.torture ? { K8TS_TORTURE: "1" } : {}),
+      ...(options.disturb ? { [RUN_VARIABLE]: runId } : {}),
+    },
     signal: abortedBySignals(),
   };
-  const files = findTestFiles(run.directory, options.patterns);
-  console.log(
-    `Node ${process.versions.node}, ${files.length} test files, seed ${seed} (K8TS_SEED)${options.torture ? ", full counts" : ""}`,
-  );
+  const files = await filesToRun(run);
+  if ("problem" in files) return refuse([files.problem]);
+  const counts = options.torture ? ", full counts" : "";
+  console.log(`Node ${process.versions.node}, ${files.length} test files, seed ${seed} (K8TS_SEED)${counts}`);
+  const disturbance = options.disturb ? startDisturbance(runId, seed) : undefined;
+  const verdict = await runFiles(files, run).finally(() => disturbance?.end());
+  if (disturbance !== undefined) console.log(`\nProcesses were stopped ${disturbance.stops} times`);
+  return conclude(verdict, run);
+}
 
-  const results = await runAll(files, run);
+function refuse(lines: readonly string[]): number {
+  console.error(lines.join("\n"));
+  return USAGE_ERROR;
+}
 
-  for (const line of [...failureLines(results), ...skippedLines(results)]) console.log(line);
-  if (options.directory === undefined && options.patterns.length === 0) await printSizes();
-  return conclude(results, run);
+/** Exit code of wrong flags. */
+const USAGE_ERROR = 2;
+
+async function filesToRun(run: Run): Promise<readonly TestFile[] | { readonly problem: string }> {
+  const files = findTestFiles(run.directory, run.patterns);
+  if (run.since === undefined) return files;
+  const changed = changedFiles(root, run.since);
+  if ("problem" in changed) return changed;
+  // Loaded only when wanted: the parser takes longer to load than a small test to run.
+  const [{ affectedTests }, { readSources }] = await Promise.all([import("./affected.ts"), import("../source/read-sources.ts")]);
+  const affected = affectedTests(readSources(root, "src", "tools", "bench"), changed);
+  console.log(`${changed.length} files changed since ${run.since}${affected === "all" ? ": they can affect every test" : ""}`);
+  return affected === "all" ? files : files.filter(({ name }) => affected.has(name));
+}
+
+/** Hunting flaky tests, no failure is forgiven. */
+async function runFiles(files: readonly TestFile[], run: Run): Promise<Verdict> {
+  const first = await runAll(files, run);
+  if (run.repeat > 1 || run.disturb || run.signal.aborted) return { results: first, flaky: [] };
+  const second: FileResult[] = [];
+  for (const { files: again } of planSecondRuns(files, first)) {
+    if (run.signal.aborted) break;
+    console.log(`Running again, alone: ${again.length === 1 ? again[0]?.name : `the ${again.length} files of the shared process`}`);
+    const results = again.every(({ kind }) => kind === "shared") ? await sharedResults(again, run) : await ownResults(again, run);
+    results.forEach(printFile);
+    second.push(...results);
+  }
+  return judge(first, second);
 }
 
 async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[]> {
   const results: FileResult[] = [];
   const add = (file: FileResult) => {
     results.push(file);
-    for (const line of [fileLine(file), ...earlyFailureLines(file)]) console.log(line);
+    printFile(file);
   };
   const of = (wanted: TestKind) => files.filter(({ kind }) => kind === wanted);
-  const runOwn = async ({ name, compiled }: TestFile) => add(ownFile(name, await runProcess({ ...run, file: compiled })));
+  const repeated = <T>(jobs: readonly T[]): T[] => Array.from({ length: run.repeat }, () => jobs).flat();
+  const runOwn = async (file: TestFile) => (await ownResults([file], run)).forEach(add);
   const runShared = async () => (await sharedResults(of("shared"), run)).forEach(add);
   // The longest first, so that no lane is left alone with it.
   await inLanes(run.lanes, run.signal, [
-    { atOnce: 1, jobs: of("shared").length === 0 ? [] : [runShared] },
-    { atOnce: 1, jobs: of("machine").map((file) => () => runOwn(file)) },
-    { atOnce: run.lanes, jobs: of("own").map((file) => () => runOwn(file)) },
+    { atOnce: 1, jobs: of("shared").length === 0 ? [] : repeated([runShared]) },
+    { atOnce: 1, jobs: repeated(of("machine")).map((file) => () => runOwn(file)) },
+    { atOnce: run.lanes, jobs: repeated(of("own")).map((file) => () => runOwn(file)) },
   ]);
+  return results;
+}
+
+function printFile(file: FileResult): void {
+  for (const line of [report.fileLine(file), ...report.earlyFailureLines(file)]) console.log(line);
+}
+
+async function ownResults(files: readonly TestFile[], run: Run): Promise<FileResult[]> {
+  const results: FileResult[] = [];
+  for (const { name, compiled } of files) results.push(ownFile(name, await runProcess({ ...run, file: compiled })));
   return results;
 }
 
@@ -75,19 +128,27 @@ async function sharedResults(files: readonly TestFile[], run: Run): Promise<read
   );
 }
 
-/** Loaded only when wanted: the parser takes longer to load than a small test to run. */
 async function printSizes(): Promise<void> {
   const [{ sizeReport }, { readSources }] = await Promise.all([import("../sizes.ts"), import("../source/read-sources.ts")]);
   console.log(`\n${sizeReport(readSources(root, "src")).join("\n")}`);
 }
 
-function conclude(results: readonly FileResult[], run: Run): number {
-  const count = countOf(results);
+async function conclude({ results, flaky }: Verdict, run: Run): Promise<number> {
+  const lines = [
+    ...report.failureLines(results),
+    ...report.skippedLines(results),
+    ...report.slowestLines(results),
+    ...report.repeatLines(results, run.repeat),
+    ...report.flakyLines(flaky, FLAKY_FILES_MAX),
+  ];
+  for (const line of lines) console.log(line);
+  if (run.directory === compiledRoot && run.patterns.length === 0) await printSizes();
+  const count = report.countOf(results);
   if (run.signal.aborted) console.log("\nStopped by a signal before the end");
   else if (count.passed + count.failed === 0) console.log("\nNot one test was executed");
-  console.log(`\n${closingLine(count)}`);
+  console.log(`\n${report.closingLine(count)}`);
   if (run.signal.aborted) return INTERRUPTED;
-  return count.failed === 0 && count.passed > 0 ? 0 : 1;
+  return count.failed === 0 && count.passed > 0 && flaky.length <= FLAKY_FILES_MAX ? 0 : 1;
 }
 
 /** What a shell reports of a program that was ended by SIGINT. */
