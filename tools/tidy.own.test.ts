@@ -39,6 +39,12 @@ describe("each untidy thing is named with its file and line", () => {
       text: "// About a.\nexport const a = 1;",
       says: ["src/base/a.ts:1: does not open with a doc comment that says what it keeps true"],
     },
+    {
+      it: "an HTTP server of its own",
+      text: `${OPENING}import { createServer } from "node:https";\n`,
+      says: ["src/base/a.ts:2: creates an HTTP server; call src/host/http/node-servers.ts, which decides the limits of headers"],
+    },
+    { it: "a TCP server of its own", text: `${OPENING}import { createServer } from "node:net";\n`, says: [] },
     { it: "a #! line before the opening comment", text: `#!/usr/bin/env node\n${OPENING}`, says: [] },
     { it: "a test without an opening comment", path: "src/a.test.ts", text: "const a = 1;", says: [] },
     { it: "a default export", text: `${OPENING}export default 1;`, says: ["src/base/a.ts:2: has a default export; give it a name"] },

@@ -18,6 +18,7 @@ export function tidinessViolations(sources: Iterable<Source>): string[] {
     ...missingOpening(source),
     ...defaultExports(source),
     ...otherEnding(source),
+    ...otherHttpServers(source),
   ]);
 }
 
@@ -58,4 +59,18 @@ function defaultExports({ path, module, lineAt }: Source): string[] {
 function otherEnding({ path }: Source): string[] {
   if (!path.startsWith("src/") || path.endsWith(".ts")) return [];
   return [`${path}:1: ends in ${extname(path)}; what is in src/ ends in .ts, so that it is compiled and its tests run`];
+}
+
+const HTTP_SERVERS = "src/host/http/node-servers.ts";
+
+/** One file decides the limits of headers for every HTTP server; the servers of tests are scripted, and may do as they like. */
+function otherHttpServers({ path, module, lineAt }: Source): string[] {
+  if (path === HTTP_SERVERS || !path.startsWith("src/") || /(?:^|\/)testing\/|\.test\.ts$/.test(path)) return [];
+  return module.staticImports
+    .filter(({ moduleRequest, entries }) => /^node:https?2?$/.test(moduleRequest.value) && entries.some(createsServer))
+    .map(({ start }) => `${path}:${lineAt(start)}: creates an HTTP server; call ${HTTP_SERVERS}, which decides the limits of headers`);
+}
+
+function createsServer({ importName }: { readonly importName: { readonly name?: string | null } }): boolean {
+  return importName.name === "createServer" || importName.name === "createSecureServer";
 }

@@ -4,6 +4,7 @@
  */
 import { request } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { keepAllHeaders } from "./http/node-servers.ts";
 
 /** Real ones have a few thousand bytes. */
 const DOCUMENT_BYTES_MAX = 1024 * 1024;
@@ -69,11 +70,11 @@ function get(url: string, { certificateAuthority, signal }: DocumentOptions): Pr
       headers: { accept: "application/json" },
       ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     };
-    request(url, options, (answer) => {
+    const sent = request(url, options, (answer) => {
       readText(answer).then((text) => resolve({ answer, text }), failed);
-    })
-      .on("error", failed)
-      .end();
+    });
+    keepAllHeaders(sent);
+    sent.on("error", failed).end();
   });
 }
 

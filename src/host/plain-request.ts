@@ -5,6 +5,7 @@
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as requestHttps } from "node:https";
 import { connect, isIP } from "node:net";
+import { keepAllHeaders } from "./http/node-servers.ts";
 
 export interface PlainRequest {
   readonly scheme: "http" | "https";
@@ -32,6 +33,7 @@ export function requestOnce(request: PlainRequest, signal: AbortSignal): Promise
         resolve({ code: answer.statusCode ?? 0, location: answer.headers.location, body });
       }, reject);
     });
+    keepAllHeaders(sent);
     sent.on("error", reject);
     sent.end();
   });

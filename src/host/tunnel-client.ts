@@ -12,6 +12,7 @@ import { streamOfSocket } from "./byte-streams.ts";
 import { formatAddress } from "./http/client-address.ts";
 import { describeFailure, type ClientTls, type HttpClientHeaders } from "./http/client-contract.ts";
 import { dial } from "./http/client-dial.ts";
+import { keepAllHeaders } from "./http/node-servers.ts";
 import { realClock } from "./real-clock.ts";
 
 export type TunnelRequest = (NetworkPlace | SocketPlace) & TunnelQuestion;
@@ -109,6 +110,7 @@ function ask(socket: Socket, request: TunnelRequest): Promise<TunnelAnswer> {
       headers: { host: "socketPath" in request ? "localhost" : formatAddress(request), ...outgoing(request.headers) },
       timeout: ANSWER_TIMEOUT_MS,
     });
+    keepAllHeaders(asked);
     asked.once("timeout", () => asked.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
     asked.once("error", reject);
     asked.once("upgrade", (answer: IncomingMessage, switched: Duplex, head: Buffer) => {

@@ -2,8 +2,9 @@
  * A few pages over plain HTTP for programs on this machine: who leads, figures. GET and HEAD only, nothing is kept between questions, and
  * /healthz answers "ok" while the process runs. Not here: what the pages say (election-page.ts, metrics-pages.ts).
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHttpServer, handleHttp1 } from "../host/http/node-servers.ts";
 import { ListenError } from "../host/http/server.ts";
 
 export interface HttpAddress {
@@ -42,7 +43,8 @@ const HEALTH: Page = { type: PLAIN, text: () => "ok" };
 export async function startHttpPages({ host, port }: HttpAddress, pages: Pages): Promise<HttpPages> {
   const all = new Map(Object.entries({ ...pages, "/healthz": HEALTH }));
   const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
-  const server = createServer(limits, (request, response) => answer(request, response, all));
+  const server = createHttpServer(limits);
+  handleHttp1(server, { request: (request, response) => answer(request, response, all) });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(new ListenError(`Cannot listen on ${host}:${port}: ${error.message}`, error.code ?? "", error)),

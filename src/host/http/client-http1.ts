@@ -10,6 +10,7 @@ import {
   type HttpClientLimits,
   type HttpClientRequest,
 } from "./client-contract.ts";
+import { keepAllHeaders } from "./node-servers.ts";
 
 export interface Http1Options {
   /** For the Host header. */
@@ -48,6 +49,7 @@ export class Http1Connections {
         path,
         headers: { host: this.#authority, ...headers, ...length } as OutgoingHttpHeaders,
       });
+      keepAllHeaders(asked);
       const released = signal === undefined ? () => undefined : onAbort(signal, () => asked.destroy(signal.reason as Error));
       this.#underWay++;
       asked.once("close", () => {

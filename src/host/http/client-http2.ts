@@ -8,6 +8,7 @@ import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { answerOf } from "./client-answer.ts";
 import { HttpClientError, type HttpClientAnswer, type HttpClientLimits, type HttpClientRequest } from "./client-contract.ts";
+import { HEADER_PAIRS_MAX } from "./limits.ts";
 
 /** Until the server says how many it allows; RFC 9113 asks servers to allow no fewer. */
 const STREAMS_MAX_UNTIL_TOLD = 100;
@@ -45,6 +46,7 @@ export class Http2Connection {
     this.#session = connect(options.origin, {
       createConnection: () => socket,
       maxSessionMemory: SESSION_MEMORY_MEGABYTES_MAX,
+      maxHeaderListPairs: HEADER_PAIRS_MAX,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     });
     this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);

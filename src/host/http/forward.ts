@@ -6,6 +6,8 @@ import { request as requestHttp, type ClientRequest, type IncomingMessage } from
 import { request as requestHttps } from "node:https";
 import type { ClientTls } from "./client-contract.ts";
 import { ConnectTimeout, HttpClientError, describeFailure } from "./client-contract.ts";
+import { HEADER_BYTES_MAX } from "./limits.ts";
+import { keepAllHeaders } from "./node-servers.ts";
 
 /** From the first packet to the end of the handshake. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -44,9 +46,11 @@ export async function forwardRequest(request: ForwardRequest): Promise<ForwardRe
 
 function sent(asked: ForwardRequest): Promise<IncomingMessage> {
   const { host, port, method, path, headers, body, signal, tls = {} } = asked;
-  const common = { host, port, method, path, headers: { host: hostHeader(asked), ...headers }, agent: false } as const;
+  const sentHeaders = { host: hostHeader(asked), ...headers };
+  const common = { host, port, method, path, headers: sentHeaders, agent: false, maxHeaderSize: HEADER_BYTES_MAX } as const;
   return new Promise((resolve, reject) => {
     const outgoing = asked.scheme === "http" ? requestHttp(common) : requestHttps({ ...common, ...tlsOptions(tls) });
+    keepAllHeaders(outgoing);
     const fail = (error: unknown): void => {
       outgoing.destroy();
       reject(new HttpClientError("lost", describeFailure(error), error));

@@ -22,6 +22,12 @@ export interface HttpLimits {
 /** A request line with its headers. Upstream takes 1 MiB; tokens and selectors need a few KiB, and each connection may hold this much. */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
+/**
+ * HTTP/2: headers of one request. Its specification counts 32 bytes for each header beside its name and value, so HEADER_BYTES_MAX holds
+ * before this does: the count itself decides nothing (node-servers.ts says why).
+ */
+export const HEADER_PAIRS_MAX = HEADER_BYTES_MAX / 32;
+
 /** From connecting to the end of the TLS handshake. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -49,6 +55,16 @@ export const LINGER_MS = 2_000;
 
 /** One message from a WebSocket client. */
 export const WEBSOCKET_MESSAGE_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Pings of one WebSocket client in each WEBSOCKET_PING_WINDOW_MS; with more it is closed. Each costs an answer, and kubectl needs two:
+ * it pings every 5 seconds.
+ */
+export const WEBSOCKET_PINGS_MAX = 100;
+export const WEBSOCKET_PING_WINDOW_MS = 10_000;
+
+/** Answers to pings, and whatever else was sent, that wait for a WebSocket client which pings and does not read; with more it is closed. */
+export const WEBSOCKET_PINGED_BYTES_MAX = 4 * 1024 * 1024;
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyBytesMax: 3 * 1024 * 1024,

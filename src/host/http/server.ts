@@ -6,15 +6,9 @@
  * to an http2.Server that does not listen itself. Node's combined server would put its slow imitation of HTTP/1.1 over HTTP/2.
  */
 import { constants } from "node:crypto";
-import {
-  createServer as createHttp2Server,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createServer as createHttpsServer, type Server } from "node:https";
+import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "../../base/logger.ts";
@@ -23,6 +17,7 @@ import type { ExchangeContext } from "./exchange.ts";
 import { Http1Exchange } from "./http1.ts";
 import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
+import { createHttp2Server, createHttpsServer, handleHttp1 } from "./node-servers.ts";
 import { Peers } from "./peers.ts";
 import { Turn } from "./turn.ts";
 import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
@@ -154,8 +149,9 @@ class NodeHttpsServer implements HttpsServer {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
     });
-    const [serveHttp1] = server.listeners("secureConnection") as ((this: Server, socket: TLSSocket) => void)[];
-    server.removeAllListeners("secureConnection");
+    // Node's own listener is the one that was added last.
+    const serveHttp1 = server.listeners("secureConnection").at(-1) as (this: Server, socket: TLSSocket) => void;
+    server.off("secureConnection", serveHttp1);
     server.on("secureConnection", (socket: TLSSocket) => {
       if (socket.alpnProtocol === "h2") {
         this.#http2.emit("connection", socket);
@@ -163,11 +159,12 @@ class NodeHttpsServer implements HttpsServer {
       }
       this.#http1Sockets.add(socket);
       socket.once("close", () => this.#http1Sockets.delete(socket));
-      serveHttp1?.call(server, socket);
+      serveHttp1.call(server, socket);
     });
-    server.on("request", (request: IncomingMessage, response: ServerResponse) => this.#serve1(request, response, false));
-    server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => this.#serve1(request, response, true));
-    server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => this.#serveUpgrade({ request, socket, head }));
+    handleHttp1(server, {
+      request: (request, response, clientWaits) => this.#serve1(request, response, clientWaits),
+      upgrade: (upgrade) => this.#serveUpgrade(upgrade),
+    });
     this.#http2.on("session", (session: ServerHttp2Session) => this.#addSession(session));
   }
 
@@ -249,7 +246,6 @@ function httpsOptions(tls: HttpsServerTls, limits: limit.HttpLimits) {
     rejectUnauthorized: false,
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: limit.HANDSHAKE_TIMEOUT_MS,
-    maxHeaderSize: limit.HEADER_BYTES_MAX,
     headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
@@ -266,7 +262,6 @@ function http2Options({ streamsPerConnectionMax }: limit.HttpLimits) {
     settings: {
       maxConcurrentStreams: streamsPerConnectionMax,
       initialWindowSize: limit.STREAM_WINDOW_BYTES,
-      maxHeaderListSize: limit.HEADER_BYTES_MAX,
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { WebSocketConnection } from "./contract.ts";
 import { clientGone } from "./exchange.ts";
-import { WEBSOCKET_MESSAGE_BYTES_MAX } from "./limits.ts";
+import { WEBSOCKET_MESSAGE_BYTES_MAX, WEBSOCKET_PING_WINDOW_MS, WEBSOCKET_PINGED_BYTES_MAX, WEBSOCKET_PINGS_MAX } from "./limits.ts";
 
 /** The subprotocols the client knows, best first. */
 export function offeredProtocols({ headers }: IncomingMessage): readonly string[] {
@@ -61,6 +61,7 @@ function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnecti
   // Messages wait until somebody listens. What is wrong with them closes the connection, which is told by "close".
   webSocket.pause();
   webSocket.on("error", () => {});
+  limitPings(webSocket);
   return {
     protocol,
     send(message, { binary }) {
@@ -83,4 +84,19 @@ function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnecti
     },
     onDrained: (listener) => void drained.push(listener),
   };
+}
+
+/** `ws` answers each ping by itself; this closes the connection of a client that sends too many of them, or never reads the answers. */
+function limitPings(webSocket: WebSocket): void {
+  let windowEndMs = 0;
+  let pings = 0;
+  webSocket.on("ping", () => {
+    const nowMs = performance.now();
+    if (nowMs > windowEndMs) {
+      windowEndMs = nowMs + WEBSOCKET_PING_WINDOW_MS;
+      pings = 0;
+    }
+    pings++;
+    if (pings > WEBSOCKET_PINGS_MAX || webSocket.bufferedAmount > WEBSOCKET_PINGED_BYTES_MAX) webSocket.terminate();
+  });
 }
