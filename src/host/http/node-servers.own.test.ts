@@ -159,7 +159,13 @@ for (const protocol of ["http/1.1", "h2"]) {
     // Through a relay, which sees the end of the TCP connection: a client of Node's does not see it during a handshake.
     const toServer = connectTcp(https.port, "127.0.0.1");
     const ended = once(toServer, "end");
-    const relay = createRelay((client) => void client.on("error", () => {}).pipe(toServer).pipe(client));
+    const relay = createRelay(
+      (client) =>
+        void client
+          .on("error", () => {})
+          .pipe(toServer)
+          .pipe(client),
+    );
     await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
     const { port } = relay.address() as AddressInfo;
     const client = connectTls({ host: "127.0.0.1", port, ca: tls.authority, maxVersion: "TLSv1.2", ALPNProtocols: [protocol] });
@@ -210,4 +216,3 @@ test("a WebSocket client may ping, but not without end", async () => {
   for (let count = 0; count < WEBSOCKET_PINGS_MAX; count++) client.ping();
   await closed;
 });
-
