@@ -119,6 +119,11 @@ export function writableBytesNow(path: string): number {
   }
 }
 
+/** Renames a file over another. Durable only after `syncDirectory`. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+}
+
 /** Moves a file into the place of another, durably: after a crash one of the two is there, whole. */
 export async function replaceFile(from: string, to: string): Promise<void> {
   await rename(from, to);

@@ -75,6 +75,12 @@ function findPiece(disk: Disk, cleaned: number, compacted: number, records: numb
 
 /** Called in the turn in which the piece was found, so that what is pending now is all that may come after. */
 function removePiece({ disk, isPending }: CleanerOptions, { replaced, deleted, through }: Piece): void {
+  // The log's last record may be a deletion that is removed here, and with it the newest revision.
+  const newest = disk.newest();
+  if (newest !== undefined && deleted.length > 0) {
+    disk.putMeta("revision", newest.revision);
+    disk.putMeta("keys", newest.keys);
+  }
   disk.putMeta("cleaned", through);
   for (const position of replaced) disk.removeRecord(position);
   for (const { key, position } of deleted) {

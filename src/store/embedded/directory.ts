@@ -2,19 +2,18 @@
  * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
  * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
  */
-import { joinPath, makePrivateDirectory, syncDirectory } from "../../host/files.ts";
+import { joinPath, makePrivateDirectory, removeFile, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
 import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { explainWriteFailure, prepareDataFile, type FileState } from "./data-file.ts";
-import { Disk } from "./disk.ts";
-import { damaged, revisionOf } from "./records.ts";
+import { Disk, FORMAT } from "./disk.ts";
+import { isLegacyFile } from "./legacy-layout.ts";
+import { MIGRATING_SUFFIX, migrate } from "./migrate.ts";
+import { damaged } from "./records.ts";
 import { forgetHalfRestored } from "./restore.ts";
-import { isMostlyFree, shrink } from "./shrink.ts";
+import { hasMuchToReturn, isMostlyFree, shrink, SMALLER_SUFFIX } from "./shrink.ts";
 import { verify } from "./verify.ts";
-
-/** The version of what is in the file. */
-const FORMAT = 1;
 
 const DATA_FILE = "store.mdb";
 
@@ -26,14 +25,20 @@ export interface EmbeddedDirectory {
   readonly keys: number;
   readonly compacted: number;
   readonly cleaned: number;
+  /** Moves the data to a smaller file if most of this one is free. Returns whether it did. Nothing but commits may be under way. */
+  shrink(signal: AbortSignal): Promise<boolean>;
   /** `inDoubt`: whether something may be wrong with what was written, so that the next holder has to look closely. */
   close(options: { readonly inDoubt: boolean }): Promise<void>;
 }
 
-export async function openDirectory(path: string): Promise<EmbeddedDirectory> {
+export interface DirectoryOptions {
+  readonly shrinkAboveBytes?: number;
+}
+
+export async function openDirectory(path: string, options: DirectoryOptions = {}): Promise<EmbeddedDirectory> {
   const lock = await takeDirectory(path);
   try {
-    return await openLocked(path, lock);
+    return await openLocked(path, lock, options);
   } catch (error) {
     await lock.abandon(); // Not released: the next attempt has to look as closely as this one.
     throw error;
@@ -54,23 +59,34 @@ async function takeDirectory(path: string): Promise<DirectoryLock> {
   }
 }
 
-async function openLocked(path: string, lock: DirectoryLock): Promise<EmbeddedDirectory> {
+async function openLocked(path: string, lock: DirectoryLock, options: DirectoryOptions): Promise<EmbeddedDirectory> {
   const file = joinPath(path, DATA_FILE);
+  await removeLeftovers(file);
   const { wasShort } = await prepareFiles(path, file, lock.wasAbandoned);
-  let disk = openDisk(file);
+  if (await isLegacyFile(file)) await migrate({ file, open: openDisk, currentKey: (key) => key });
+  const disk = openDisk(file);
   try {
     await prepareContent(disk, path, { wasShort });
-    if (isMostlyFree(disk.sizes())) disk = await shrink(disk, file, openDisk);
+    if (isMostlyFree(disk.sizes())) await shrink({ disk, file, open: openDisk });
     await own(disk, path, lock.owner);
     const numbers = readNumbers(disk, path);
     const close = async ({ inDoubt }: { readonly inDoubt: boolean }) => {
       await disk.close();
       await (inDoubt || disk.isInDoubt ? lock.abandon() : lock.release());
     };
-    return { path, disk, firstRevision: FIRST_REVISION, ...numbers, close };
+    const shrinkOpen = async (signal: AbortSignal) =>
+      hasMuchToReturn(disk.sizes(), options.shrinkAboveBytes) && !disk.isInDoubt && (await shrink({ disk, file, open: openDisk, signal }));
+    return { path, disk, firstRevision: FIRST_REVISION, ...numbers, shrink: shrinkOpen, close };
   } catch (error) {
     await disk.close();
     throw error;
+  }
+}
+
+/** Removes what a process left that died while it moved the data to a new file. */
+async function removeLeftovers(file: string): Promise<void> {
+  for (const copy of [`${file}${SMALLER_SUFFIX}`, `${file}${MIGRATING_SUFFIX}`]) {
+    for (const name of [copy, `${copy}-lock`]) await removeFile(name);
   }
 }
 
@@ -126,12 +142,11 @@ function readNumbers(
   disk: Disk,
   path: string,
 ): { readonly revision: number; readonly keys: number; readonly compacted: number; readonly cleaned: number } {
-  const [revision, keys, compacted, cleaned] = (["revision", "keys", "compacted", "cleaned"] as const).map((name) => disk.meta(name));
-  const contradiction = revision === undefined || revisionOf(disk.lastPosition() ?? 0) > revision || (compacted ?? 0) > revision;
-  if (contradiction || keys === undefined || compacted === undefined || cleaned === undefined) {
+  const [compacted, cleaned, newest] = [disk.meta("compacted"), disk.meta("cleaned"), disk.newest()];
+  if (newest === undefined || compacted === undefined || cleaned === undefined || compacted > newest.revision || cleaned > compacted) {
     throw damaged(`the numbers in ${path} are missing or contradict each other`);
   }
-  return { revision, keys, compacted, cleaned };
+  return { ...newest, compacted, cleaned };
 }
 
 function unusable(path: string, error: unknown): StoreError {

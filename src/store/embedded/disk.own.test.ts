@@ -11,7 +11,6 @@ import { PODS, committed, put } from "../testing/harness.ts";
 import { Disk } from "./disk.ts";
 import { openEmbeddedStore } from "./embedded-store.ts";
 import { readFileHeaders } from "./file-header.ts";
-import { PAGE_HEAD_BYTES, nodeOffset } from "./page-layout.ts";
 import { NO_POSITION, positionOf } from "./records.ts";
 import { PageFile } from "./testing/damage.ts";
 import { landmarksOf } from "./testing/landmarks.ts";
@@ -71,7 +70,7 @@ test("going through the log ends with Damaged where a part of it is lost, and go
   inDirectory(async (_, file) => {
     const disk = new Disk(file);
     for (let revision = 1; revision <= 200; revision++) {
-      const record = { key: `/p${revision}`, deleted: false, previous: NO_POSITION };
+      const record = { key: `/p${revision}`, deleted: false, previous: NO_POSITION, keys: 0 };
       await disk.write(() => disk.putRecord(positionOf(revision, 0), record, new Uint8Array((200 - revision) * 50)));
     }
     for (let revision = 1; revision <= 10; revision++) await disk.write(() => disk.removeRecord(positionOf(revision, 0)));
@@ -95,12 +94,11 @@ function messageOf(error: unknown): string {
   return `${reason}: ${message}`;
 }
 
-/** Makes the root of the log point beyond the file, in the file itself: whoever has it mapped sees that at once. */
+/** Makes the root point beyond the file where a leaf of the log was, in the file itself: whoever has it mapped sees that at once. */
 async function loseLeafOfLog(file: string): Promise<void> {
   const { pageSize = 0 } = (await readFileHeaders(file))?.newer ?? {};
   const pages = new PageFile(new Uint8Array(await readFile(file)), pageSize);
-  const { branch } = landmarksOf(pages);
-  const node = branch + PAGE_HEAD_BYTES + nodeOffset(pages.view, branch, 1);
+  const { otherLeafReference: node } = landmarksOf(pages);
   const handle = await open(file, "r+");
   await handle.write(Uint8Array.of(0xff, 0xff, 0xff, 0), 0, 4, node);
   await handle.close();
@@ -108,7 +106,7 @@ async function loseLeafOfLog(file: string): Promise<void> {
 
 test("a visitor that throws is told so itself, and the file is not in doubt", () =>
   withDisk(async (disk) => {
-    await disk.write(() => disk.putRecord(128, { key: "/a", deleted: false, previous: NO_POSITION }, new Uint8Array(1)));
+    await disk.write(() => disk.putRecord(128, { key: "/a", deleted: false, previous: NO_POSITION, keys: 0 }, new Uint8Array(1)));
     const mistake = new TypeError("a mistake of the visitor");
     const throwing = () => {
       throw mistake;
@@ -152,7 +150,9 @@ test("keys beyond what lmdb holds are absent, and as bounds they stand where the
   withDisk(async (disk) => {
     const keys = ["/a", "/b", `/b${"b".repeat(1_000)}`, "/c"];
     await disk.write(() =>
-      keys.forEach((key, index) => disk.putRecord(128 * (index + 1), { key, deleted: false, previous: NO_POSITION }, new Uint8Array(1))),
+      keys.forEach((key, index) =>
+        disk.putRecord(128 * (index + 1), { key, deleted: false, previous: NO_POSITION, keys: 0 }, new Uint8Array(1)),
+      ),
     );
     for (const key of ["", ...[1_978, 1_979, 4_000, 5_000, 100_000].flatMap((length) => ["b".repeat(length), "é".repeat(length)])]) {
       equal(disk.head(key), undefined, `a key of ${key.length}`);

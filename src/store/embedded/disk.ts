@@ -1,5 +1,5 @@
 /**
- * The three maps of the embedded driver on lmdb, and the only place that knows lmdb. Reads are synchronous (memory that is
+ * The data of the embedded driver on lmdb: meta, index and log (records.ts). Reads are synchronous (memory that is
  * mapped); what is written in one call of `write` is one transaction, which is on disk when its promise is fulfilled.
  *
  * What is kept from its users, since there the library is surprising: `getBinaryFast` returns a buffer that the next read
@@ -10,20 +10,15 @@
 import { StoreError } from "../store-error.ts";
 import type { Allocate } from "./byte-slab.ts";
 import { joinPath, writableBytesNow } from "../../host/files.ts";
-import { withoutPrinting } from "../../host/without-printing.ts";
-import { open, type Database, type DatabaseOptions, type RootDatabase } from "lmdb";
+import { openLmdbFile, whole, type LmdbFile } from "./lmdb-file.ts";
 import {
   damaged,
-  decodeHead,
-  decodeNumber,
   decodeRecord,
   decodeValue,
-  encodeHead,
-  encodeNumber,
   encodeRecord,
-  MAP_NAMES,
-  positionKeys,
-  textKeys,
+  isIntact,
+  PREFIX_BYTES,
+  revisionOf,
   type Head,
   type LogRecord,
 } from "./records.ts";
@@ -33,49 +28,42 @@ import { fits, noSpaceLeft, ROOM_TO_FREE, type WantedRoom } from "./room.ts";
 export type MetaName = "format" | "revision" | "keys" | "compacted" | "cleaned" | "restoring" | "owner";
 
 /** The library's limit. What the store writes is shorter, so what is asked for beyond it is not there. */
-const KEY_BYTES_LIMIT = 1_978;
+const KEY_BYTES_LIMIT = 1_978 - PREFIX_BYTES;
 
-/** What the library says of a file that nobody else has open. */
-const NO_READERS = "(no active readers)";
+/** The version of what is in the file. */
+export const FORMAT = 2;
+
+/** After all positions and all keys, for ranges. */
+const LAST_POSITION = Number.MAX_SAFE_INTEGER;
+const AFTER_ALL_KEYS = Uint8Array.of(0xff);
+
+/** What the last commit left. */
+export interface Newest {
+  readonly revision: number;
+  readonly keys: number;
+}
 
 export class Disk {
-  readonly #root: RootDatabase;
-  /** Written as whole records, read as what stands before their values. */
-  readonly #log: Database<LogRecord | Buffer, number>;
-  readonly #index: Database<Head, string | Uint8Array>;
-  readonly #meta: Database<number, string>;
+  /** Replaced while the store is open when the data moves to a smaller file (shrink.ts). */
+  #file: LmdbFile;
   readonly #path: string;
   readonly #directory: string;
   /** Undefined: nobody has called `own`. */
   #owner: number | undefined;
   #isInDoubt = false;
+  /** Transactions under way. */
+  readonly #writing = new Set<Promise<unknown>>();
+  /** Fulfilled when writing may begin again; undefined while it may. */
+  #held: Promise<void> | undefined;
+  /** Why nothing may be written any more. */
+  #refusal: StoreError | undefined;
   #closed: Promise<void> | undefined;
 
   /** Throws "Locked" if another process has the file open, in whatever container that runs. */
   constructor(path: string) {
     this.#path = path;
     this.#directory = joinPath(path, "..");
-    this.#root = open({
-      path,
-      // The default writes the header that makes a commit count before the commit is on disk, and counts on going back.
-      overlappingSync: false,
-      // Its own grouping by turns leaves a promise behind that nobody can handle when a commit fails; `write` groups.
-      eventTurnBatching: false,
-      maxDbs: MAP_NAMES.length,
-    });
-    keepQuiet(this.#root);
-    // Before we read ourselves: whoever opens the file alone finds an empty list, so that all who are on it are others.
-    if (!this.#root.readerList().startsWith(NO_READERS)) {
-      void this.#root.close();
-      throw new StoreError(
-        "Locked",
-        `Cannot open ${path}: another process has it open, maybe in another container; stop that first or choose another data directory`,
-      );
-    }
-    const [log, index, meta] = MAP_NAMES;
-    this.#log = this.#root.openDB(log, mapOptions(positionKeys, asIs, decodeRecord));
-    this.#index = this.#root.openDB(index, mapOptions(textKeys, encodeHead, decodeHead));
-    this.#meta = this.#root.openDB(meta, mapOptions(textKeys, encodeNumber, decodeNumber));
+    this.#file = openLmdbFile(path);
   }
 
   // ── reading ───────────────────────────────────────────────────────────────────────────────────────
@@ -87,63 +75,92 @@ export class Disk {
 
   /** From now on reads see everything that has been committed. */
   refresh(): void {
-    this.#root.resetReadTxn();
+    this.#file.root.resetReadTxn();
   }
 
   meta(name: MetaName): number | undefined {
-    return this.#read(() => this.#meta.get(name));
+    return this.#read(() => this.#file.meta.get(name));
   }
 
   head(key: string): Head | undefined {
-    return isPossibleKey(key) ? this.#read(() => this.#index.get(key)) : undefined;
+    return isPossibleKey(key) ? this.#read(() => this.#file.index.get(key)) : undefined;
   }
 
   /** The heads of keys from `from` on, in order, until `visit` returns false. `before`: the first key beyond. */
   visitHeads(range: { readonly from: Uint8Array; readonly before?: Uint8Array }, visit: (key: string, head: Head) => boolean): void {
     const start = asBound(range.from);
-    const end = range.before === undefined ? {} : { end: asBound(range.before) };
-    this.#visit(this.#index.getRange({ start, ...end }), (key, head) => visit(key as string, head));
+    const end = range.before === undefined ? AFTER_ALL_KEYS : asBound(range.before);
+    this.#visit(this.#file.index.getRange({ start, end }), (key, head) => visit(key as string, head));
   }
 
   record(position: number): LogRecord | undefined {
-    return this.#read(() => this.#log.get(position) as LogRecord | undefined);
+    return this.#read(() => this.#file.log.get(position) as LogRecord | undefined);
   }
 
   /** What a record takes; 0 if there is none. */
   recordBytes(position: number): number {
-    return this.#read(() => this.#log.getBinaryFast(position)?.length ?? 0);
+    return this.#read(() => this.#file.log.getBinaryFast(position)?.length ?? 0);
   }
 
   /** The position of the last record; undefined if there is none. */
   lastPosition(): number | undefined {
     return this.#read(() => {
-      for (const key of this.#log.getKeys({ reverse: true, limit: 1 })) return key;
+      for (const key of this.#file.log.getKeys({ reverse: true, start: LAST_POSITION, end: 0, limit: 1 })) return key;
       return undefined;
     });
+  }
+
+  /** What the last commit left: what its record says, unless meta says it of the same or a later revision. */
+  newest(): Newest | undefined {
+    const [revision, keys, last] = [this.meta("revision"), this.meta("keys"), this.lastPosition()];
+    if (revision === undefined || keys === undefined) return undefined;
+    if (last === undefined || revisionOf(last) <= revision) return { revision, keys };
+    const record = this.#intactRecord(last);
+    return { revision: revisionOf(last), keys: record?.keys ?? this.#countKeys(last) };
+  }
+
+  #intactRecord(position: number): LogRecord | undefined {
+    return this.#read(() => {
+      const bytes = this.#file.log.getBinaryFast(position);
+      return bytes !== undefined && isIntact(whole(bytes), position) ? decodeRecord(whole(bytes)) : undefined;
+    });
+  }
+
+  /** Counts the keys that exist, if the record at `last` is damaged. The index must agree that it is the last one. */
+  #countKeys(last: number): number {
+    let keys = 0;
+    let newest = 0;
+    this.visitHeads({ from: new Uint8Array(0) }, (_, { position, deleted }) => {
+      keys += deleted ? 0 : 1;
+      newest = Math.max(newest, position);
+      return true;
+    });
+    if (revisionOf(newest) !== revisionOf(last)) throw damaged(`the record of revision ${revisionOf(last)} is not what was written`);
+    return keys;
   }
 
   /** A copy of the value; throws "Damaged" if it is not what was written for `key`. */
   value(position: number, key: string, allocate?: Allocate): Uint8Array | undefined {
     return this.#read(() => {
-      const bytes = this.#log.getBinaryFast(position);
+      const bytes = this.#file.log.getBinaryFast(position);
       return bytes === undefined ? undefined : decodeValue(whole(bytes), position, key, allocate);
     });
   }
 
   /** The records of the log from `from` on, before `before`, until `visit` returns false. */
   visitLog(range: { readonly from: number; readonly before: number }, visit: (position: number, record: LogRecord) => boolean): void {
-    this.#visit(this.#log.getRange({ start: range.from, end: range.before }), (key, record) => visit(key, record as LogRecord));
+    this.#visit(this.#file.log.getRange({ start: range.from, end: range.before }), (key, record) => visit(key, record as LogRecord));
   }
 
-  /** What the maps take, and what the file could hold. */
+  /** What the data takes, and what the file could hold. */
   sizes(): { readonly sizeBytes: number; readonly usedBytes: number } {
     return this.#read(() => {
-      const { pageSize, lastPageNumber } = this.#root.getStats() as { pageSize: number; lastPageNumber: number };
-      const pages = [this.#log, this.#index, this.#meta].map((map) => {
-        const stats = map.getStats() as { treeBranchPageCount: number; treeLeafPageCount: number; overflowPages: number };
-        return stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
-      });
-      return { sizeBytes: (lastPageNumber + 1) * pageSize, usedBytes: pages.reduce((sum, count) => sum + count, 0) * pageSize };
+      const stats = this.#file.root.getStats() as Record<
+        "pageSize" | "lastPageNumber" | `${"treeBranch" | "treeLeaf"}PageCount` | "overflowPages",
+        number
+      >;
+      const usedPages = stats.treeBranchPageCount + stats.treeLeafPageCount + stats.overflowPages;
+      return { sizeBytes: (stats.lastPageNumber + 1) * stats.pageSize, usedBytes: usedPages * stats.pageSize };
     });
   }
 
@@ -187,6 +204,8 @@ export class Disk {
    * rejects, with the reason, if none of it is: "Locked" if somebody else has called `own`, "Full" if it may not fit on the disk.
    */
   async write(work: () => void, wanted: WantedRoom = ROOM_TO_FREE): Promise<void> {
+    while (this.#held !== undefined) await this.#held;
+    if (this.#refusal !== undefined) throw this.#refusal;
     this.refresh();
     if (this.#owner !== undefined && this.meta("owner") !== this.#owner) {
       throw new StoreError(
@@ -197,13 +216,44 @@ export class Disk {
     if (!fits(wanted, { freeBytes: writableBytesNow(this.#directory), unusedBytes: () => this.#unusedBytes() })) {
       throw noSpaceLeft(this.#directory);
     }
+    const written = this.#file.root.batch(work);
+    this.#writing.add(written);
     try {
-      await this.#root.batch(work);
+      await written;
     } catch (error) {
       throw await reasonOf(error);
     } finally {
+      this.#writing.delete(written);
       this.refresh();
     }
+  }
+
+  /** Runs `work` while no transaction is under way; those that begin meanwhile wait for it. Reads continue. */
+  async withoutWrites(work: () => Promise<void>): Promise<void> {
+    let release: () => void = () => undefined;
+    this.#held = new Promise((resolve) => (release = resolve));
+    try {
+      await Promise.allSettled(this.#writing);
+      await work();
+    } finally {
+      this.#held = undefined;
+      release();
+    }
+  }
+
+  /** Refuses all later writes; reads continue. */
+  refuseWrites(refusal: StoreError): void {
+    this.#refusal = refusal;
+  }
+
+  /**
+   * From now on reads and writes go to the file of `other`, which holds the same data and must not be used by anyone else. To be
+   * called inside `withoutWrites`. Returns what closes the file used until now.
+   */
+  moveTo(other: Disk): () => Promise<void> {
+    const { root } = this.#file;
+    this.#file = other.#file;
+    return () => root.close();
   }
 
   /**
@@ -216,59 +266,34 @@ export class Disk {
   }
 
   putRecord(position: number, record: LogRecord, value: Uint8Array): void {
-    void this.#log.put(position, encodeRecord(record, value));
-    void this.#index.put(record.key, { position, deleted: record.deleted });
+    void this.#file.log.put(position, encodeRecord(position, record, value));
+    void this.#file.index.put(record.key, { position, deleted: record.deleted });
   }
 
   removeRecord(position: number): void {
-    void this.#log.remove(position);
+    void this.#file.log.remove(position);
   }
 
   removeHead(key: string): void {
-    void this.#index.remove(key);
+    void this.#file.index.remove(key);
   }
 
   putMeta(name: MetaName, number: number): void {
-    void this.#meta.put(name, number);
+    void this.#file.meta.put(name, number);
   }
 
-  /** Forgets all records and heads. */
+  /** Removes all records and heads, and all numbers but the format and the owner. */
   clear(): void {
-    void this.#log.clearAsync();
-    void this.#index.clearAsync();
+    void this.#file.root.clearAsync();
+    this.putMeta("format", FORMAT);
+    if (this.#owner !== undefined) this.putMeta("owner", this.#owner);
   }
 
   /** A second call waits for the first. */
   close(): Promise<void> {
-    this.#closed ??= this.#root.close();
+    this.#closed ??= this.#file.root.close();
     return this.#closed;
   }
-}
-
-/** What the library has of its own beside its types: one round of writing, and how its end is told. */
-interface Rounds {
-  startWriting(address: number, onStatus: (status: number) => unknown): unknown;
-}
-
-/** Greater ones than these, and negative ones, are failures. */
-const LAST_GOOD_STATUS = 2;
-
-/** Whoever wrote is told of a failure by the promise; the library also prints it, in the call that tells it of the end. */
-function keepQuiet(root: RootDatabase): void {
-  const { env } = root as unknown as { readonly env: Rounds };
-  const startWriting = env.startWriting.bind(env);
-  const quietly: Rounds["startWriting"] = (address, onStatus) =>
-    startWriting(address, (status) =>
-      status >= 0 && status <= LAST_GOOD_STATUS ? onStatus(status) : withoutPrinting(() => onStatus(status)),
-    );
-  // Assigned it could not be: its class does not allow that.
-  Object.defineProperty(env, "startWriting", { value: quietly });
-}
-
-/** How the library wants to be told of encodings. What is decoded must hold nothing of the bytes: they are used again. */
-function mapOptions<T>(keyEncoder: object, encode: (value: never) => Buffer, decode: (bytes: Buffer) => T): DatabaseOptions {
-  const options = { keyEncoder, encoder: { encode, decode: (bytes: Buffer) => decode(whole(bytes)) } };
-  return options as DatabaseOptions; // Its types know neither of the two.
 }
 
 /** Whether lmdb can hold the key; if not, it is not there. */
@@ -280,15 +305,6 @@ function isPossibleKey(key: string): boolean {
 /** Between a longer bound and what is left of it there is no key, as keys are shorter than both. */
 function asBound(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, KEY_BYTES_LIMIT);
-}
-
-function asIs(bytes: Buffer): Buffer {
-  return bytes;
-}
-
-/** The part of the library's buffer that holds what was read, until the next read. */
-function whole(bytes: Buffer): Buffer {
-  return bytes.subarray(0, bytes.length);
 }
 
 /** The library hides the reason behind a second promise, which must be looked at, or the process ends over it. */

@@ -96,20 +96,20 @@ test("embedded: a file that is mostly free pages is small again after the next o
         ),
       );
     }
-    for (let index = 0; index < 9; index++) await committed(store, del(`${PODS}p${index}`));
-    await store.compact(await store.currentRevision());
+    // More than a quarter stays in use, so that the file is not copied while the store is open.
+    await store.compact((await store.currentRevision()) - 50);
     const before = await hashState(store, sha256());
     await store.close();
     ok((await stat(file)).size > 64 * 1_048_576);
 
     const again = await openIn(directory);
-    ok((await stat(file)).size < 4 * 1_048_576);
+    ok((await stat(file)).size < 32 * 1_048_576);
     equal((await stat(file)).mode & 0o777, 0o600);
     deepEqual(await hashState(again, sha256()), before);
     await committed(again, put(`${PODS}new`, "1"));
     await again.close();
     const third = await openIn(directory);
-    equal((await third.list(PODS)).entries.length, 2);
+    equal((await third.list(PODS)).entries.length, 11);
     deepEqual((await readdir(directory)).sort(), ["holder", "store.mdb", "store.mdb-lock"]);
     await third.close();
   }));

@@ -46,10 +46,12 @@ export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** A file larger than this returns its free pages while the store is open. Default: SHRINK_ABOVE_BYTES; tests use less. */
+  readonly shrinkAboveBytes?: number;
 }
 
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<RestorableStore> {
-  const opened = await options.clock.external(openDirectory(options.directory));
+  const opened = await options.clock.external(openDirectory(options.directory, options));
   return new Embedded(options, opened);
 }
 
@@ -316,6 +318,15 @@ class Embedded implements RestorableStore {
     const isPending = (key: string) => this.#writer.isPending(key);
     const options = { disk: this.#disk, clock: this.#clock, isPending, signal: this.#closing.signal };
     this.#cleanedRevision = await clean(options, this.#cleanedRevision, compactedRevision);
+    await this.#returnSpace();
+  }
+
+  async #returnSpace(): Promise<void> {
+    if (this.#writer.hasFailed || this.#restoring !== undefined) return;
+    const before = this.#disk.sizes();
+    if (!(await this.#clock.external(this.#directory.shrink(this.#closing.signal)))) return;
+    const { sizeBytes } = this.#disk.sizes();
+    this.#log.info("Returned free space to the file system", { fromBytes: before.sizeBytes, toBytes: sizeBytes });
   }
 
   /** One at a time, or the progress of one would hide that of another. */

@@ -22,7 +22,8 @@ import { readFileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";
 import { shrink } from "./shrink.ts";
 import { DAMAGES, PageFile, type Damage } from "./testing/damage.ts";
-import { landmarksOf, type Landmarks } from "./testing/landmarks.ts";
+import { landmarksOf, legacyRecordsOf, type Landmarks } from "./testing/landmarks.ts";
+import { LEGACY_LIFE, writeLegacyStore } from "./testing/legacy-store.ts";
 import { LIVES, describe, step } from "./testing/store-life.ts";
 
 function openIn(directory: string): Promise<RestorableStore> {
@@ -77,7 +78,9 @@ test(`a store that was shrunk is accepted, at once and while it is used, and hol
       for (let count = 0; count < 20; count++) await step(store, life, random);
       const content = await describe(store);
       await store.close();
-      await (await shrink(new Disk(file), file, (path) => new Disk(path))).close();
+      const disk = new Disk(file);
+      equal(await shrink({ disk, file, open: (path) => new Disk(path) }), true);
+      await disk.close();
       deepEqual((await readdir(directory)).sort(), ["store.mdb", "store.mdb-lock"]);
       await checkPages(file);
 
@@ -142,6 +145,8 @@ test("a file that ends before its last page is accepted as long as the missing p
     for (let number = 0; number < 50; number++) await committed(store, put(`/core/pods/p${number}`, "x".repeat(20_000)));
     for (let number = 25; number < 50; number++) await committed(store, del(`/core/pods/p${number}`));
     await store.compact(await store.currentRevision());
+    // Small commits move the pages of the tree into free ones that come before those of the values.
+    for (let number = 0; number < 10; number++) await committed(store, put("/core/pods/small", String(number)));
     const content = await describe(store);
     await store.close();
     const { pageSize = 0, lastPage = 0 } = (await readFileHeaders(file))?.newer ?? {};
@@ -207,21 +212,6 @@ const ROWS: readonly {
     says: /has a node of \d+ bytes over its end/,
   },
   {
-    it: "a node with a shorter key",
-    damage: ({ view }, at) => set16(view, at.metaRecord - 7, 3),
-    says: /has a map "met"/,
-  },
-  {
-    it: "a record of a map that is marked as a value",
-    damage: ({ view }, at) => set16(view, at.logRecord - 8, 0),
-    says: /has a node with the flags 0/,
-  },
-  {
-    it: "a record of a map that is too short",
-    damage: ({ view }, at) => set32(view, at.logRecord - 12, 46),
-    says: /has a record of 46 bytes/,
-  },
-  {
     it: "a node that leaves a gap",
     damage: ({ view }, at) => set32(view, at.small, view.getUint32(at.small, true) - 2),
     says: /has \d+ bytes of nodes where there should be \d+/,
@@ -244,17 +234,12 @@ const ROWS: readonly {
   {
     it: "a branch that leads beyond the file",
     damage: (file, at) => set32(file.view, firstNode(file, at.branch), at.lastPage + 1),
-    says: /the map log points to page \d+, and \S+ has \d+/,
+    says: /the data tree points to page \d+, and \S+ has \d+/,
   },
   {
     it: "a branch that leads to a header",
     damage: (file, at) => set32(file.view, firstNode(file, at.branch), 1),
-    says: /the map log points to page 1,/,
-  },
-  {
-    it: "a map that leads into another",
-    damage: ({ view }, at) => set32(view, at.metaRecord + 40, view.getUint32(at.logRecord + 40, true)),
-    says: /page \d+ .* is used twice/,
+    says: /the data tree points to page 1,/,
   },
   {
     it: "a value whose pages are fewer than they should be",
@@ -268,12 +253,12 @@ const ROWS: readonly {
   },
   {
     it: "a value in the pages of another",
-    damage: ({ bytes }, at) => bytes.copyWithin(at.alsoOverflowing + 16, at.overflowing + 16, at.overflowing + 40),
+    damage: ({ bytes }, at) => bytes.copyWithin(at.alsoOverflowing + 17, at.overflowing + 17, at.overflowing + 41),
     says: /page \d+ .* is used twice/,
   },
   {
     it: "a value beyond the file",
-    damage: ({ view }, at) => set32(view, at.overflowing + 8 + 8 + 16, 100_000),
+    damage: ({ view }, at) => set32(view, at.overflowing + 8 + 9 + 16, 100_000),
     says: /has data in the 100000 pages from \d+ on/,
   },
   {
@@ -281,22 +266,39 @@ const ROWS: readonly {
     damage: ({ view }, at) => set32(view, at.overflowing, 1_000_000),
     says: /has data in the \d+ pages from \d+ on/,
   },
-  { it: "a map with another name", damage: ({ bytes }, at) => void (bytes[at.logRecord - 3] = 97), says: /has a map "lag\\u0000"/ },
-  { it: "a map of another kind", damage: ({ view }, at) => set16(view, at.logRecord + 4, 4), says: /the map log in \S+ has the flags 4/ },
-  { it: "a map said to be deeper", damage: ({ view }, at) => set16(view, at.logRecord + 6, 3), says: /is of kind 2 where it should be 1/ },
   {
-    it: "a map said to be empty",
-    damage: ({ view }, at) => set16(view, at.logRecord + 6, 0),
-    says: /the map log in \S+ has the depth 0 and the root \d+/,
+    it: "a tree said to be deeper",
+    damage: ({ view }, at) => set16(view, at.dataRecord + 6, 3),
+    says: /is of kind 2 where it should be 1/,
   },
   {
-    it: "a map said to have one entry",
-    damage: ({ view }, at) => set32(view, at.logRecord + 32, 1),
-    says: /the map log in \S+ has \d+ entries where there should be 1/,
+    it: "a tree of another kind",
+    damage: ({ view }, at) => set16(view, at.dataRecord + 4, 4),
+    says: /the data tree in \S+ has the flags 4/,
   },
   {
-    it: "a map said to have no leaves",
-    damage: ({ view }, at) => set32(view, at.logRecord + 16, 0),
+    it: "a key of no part",
+    damage: ({ bytes }, at) => void (bytes[at.small + 8] = 9),
+    says: /has a key of 9 bytes in part 9/,
+  },
+  {
+    it: "a value that is marked as a map",
+    damage: ({ view }, at) => set16(view, at.small + 4, 2),
+    says: /has a node with the flags 2/,
+  },
+  {
+    it: "a tree said to be empty",
+    damage: ({ view }, at) => set16(view, at.dataRecord + 6, 0),
+    says: /the data tree in \S+ has the depth 0 and the root \d+/,
+  },
+  {
+    it: "a tree said to have one entry",
+    damage: ({ view }, at) => set32(view, at.dataRecord + 32, 1),
+    says: /the data tree in \S+ has \d+ entries where there should be 1/,
+  },
+  {
+    it: "a tree said to have no leaves",
+    damage: ({ view }, at) => set32(view, at.dataRecord + 16, 0),
     says: /has \d+ leafPages where there should be 0/,
   },
   {
@@ -341,6 +343,52 @@ const ROWS: readonly {
   },
 ];
 
+/** The same for a file of format 1, which is checked before it is migrated. */
+const LEGACY_ROWS: readonly {
+  readonly it: string;
+  readonly damage: (file: PageFile, at: ReturnType<typeof legacyRecordsOf>) => void;
+  readonly says: RegExp;
+}[] = [
+  {
+    it: "a node with a shorter key",
+    damage: ({ view }, at) => set16(view, at.metaRecord - 7, 3),
+    says: /has a map "met"/,
+  },
+  {
+    it: "a record of a map that is marked as a value",
+    damage: ({ view }, at) => set16(view, at.logRecord - 8, 0),
+    says: /has a node with the flags 0/,
+  },
+  {
+    it: "a record of a map that is too short",
+    damage: ({ view }, at) => set32(view, at.logRecord - 12, 46),
+    says: /has a record of 46 bytes/,
+  },
+  {
+    it: "a map that leads into another",
+    damage: ({ view }, at) => set32(view, at.metaRecord + 40, view.getUint32(at.logRecord + 40, true)),
+    says: /page \d+ .* is used twice/,
+  },
+  { it: "a map with another name", damage: ({ bytes }, at) => void (bytes[at.logRecord - 3] = 97), says: /has a map "lag\\u0000"/ },
+  { it: "a map of another kind", damage: ({ view }, at) => set16(view, at.logRecord + 4, 4), says: /the map log in \S+ has the flags 4/ },
+  { it: "a map said to be deeper", damage: ({ view }, at) => set16(view, at.logRecord + 6, 3), says: /is of kind 2 where it should be 1/ },
+  {
+    it: "a map said to be empty",
+    damage: ({ view }, at) => set16(view, at.logRecord + 6, 0),
+    says: /the map log in \S+ has the depth 0 and the root \d+/,
+  },
+  {
+    it: "a map said to have one entry",
+    damage: ({ view }, at) => set32(view, at.logRecord + 32, 1),
+    says: /the map log in \S+ has \d+ entries where there should be 1/,
+  },
+  {
+    it: "a map said to have no leaves",
+    damage: ({ view }, at) => set32(view, at.logRecord + 16, 0),
+    says: /has \d+ leafPages where there should be 0/,
+  },
+];
+
 function set16(view: DataView, at: number, value: number): void {
   view.setUint16(at, value, true);
 }
@@ -366,6 +414,20 @@ test(`each of ${ROWS.length} damages is refused by the name of the page and of w
       await writeFile(file, damaged.bytes);
       const error: unknown = await checkPages(file).catch((reason: unknown) => reason);
       ok(isStoreError(error, "Damaged") && says.test(error.message), `${it}: ${String(error)}`);
+    }
+  }));
+
+test(`each of ${LEGACY_ROWS.length} damages of a file of format 1 is refused, and the file is not migrated`, () =>
+  inDirectory(async (directory, file) => {
+    await writeLegacyStore(directory, LEGACY_LIFE);
+    const healthy = await readPageFile(file);
+    for (const { it, damage, says } of LEGACY_ROWS) {
+      const damaged = new PageFile(healthy.bytes.slice(), healthy.pageSize);
+      damage(damaged, legacyRecordsOf(healthy));
+      await writeFile(file, damaged.bytes);
+      const error: unknown = await openIn(directory).catch((reason: unknown) => reason);
+      ok(isStoreError(error, "Damaged") && says.test(error.message), `${it}: ${String(error)}`);
+      deepEqual(new Uint8Array(await readFile(file)), damaged.bytes);
     }
   }));
 

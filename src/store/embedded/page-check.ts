@@ -4,13 +4,14 @@
  * what the one above it expects, used once and not also free; all keys are in order; all counts are right.
  *
  * Plain reads of the file, and of a long value only the first page's head, so it takes a fraction of reading everything.
- * Not here: whether values are what was written (their checksums tell when they are read), and whether the maps agree
+ * Not here: whether values are what was written (their checksums tell when they are read), and whether index and log agree
  * (verify.ts).
  */
 import { openFileReader, type FileReader, type FileWindow } from "../../host/file-reader.ts";
 import { StoreError } from "../store-error.ts";
 import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { KeyOrder } from "./key-order.ts";
+import { holdsMaps, LEGACY_MAP_NAMES } from "./legacy-layout.ts";
 import {
   BRANCH_PAGE,
   HEADER_PAGES,
@@ -45,7 +46,7 @@ import {
   type TreeRecord,
 } from "./page-layout.ts";
 import { PageSet } from "./page-set.ts";
-import { damaged, MAP_NAMES } from "./records.ts";
+import { damaged, INDEX_PREFIX, LOG_PREFIX, META_PREFIX, POSITION_KEY_BYTES, PREFIX_BYTES } from "./records.ts";
 
 /** Throws "Damaged", with the page and what is wrong with it, unless lmdb can be trusted with the file. */
 export async function checkPages(path: string): Promise<void> {
@@ -64,8 +65,8 @@ export async function checkPages(path: string): Promise<void> {
 /** A tree on the way through it. */
 interface Tree {
   readonly name: string;
-  /** What its leaves hold: lists of free pages, the records of other trees, or what the store wrote. */
-  readonly holds: "free pages" | "maps" | "entries";
+  /** What its leaves hold: lists of free pages, what the store wrote, or, in format 1, the records of other trees and what those hold. */
+  readonly holds: "free pages" | "entries" | "maps" | "legacy entries";
   readonly record: TreeRecord;
   /** Of the page that the record stands on. */
   readonly transaction: number;
@@ -106,7 +107,7 @@ class PageCheck {
     this.#checkOlderHeader();
     const { transaction, free, main } = this.#header;
     const freeRoot = await this.#checkTree(this.#tree("the tree of free pages", "free pages", free, transaction));
-    const mainRoot = await this.#checkTree(this.#tree("the tree of maps", "maps", main, transaction));
+    const mainRoot = await this.#checkTree(this.#mainTree(main, transaction));
     // Every transaction replaces at least one of the two roots.
     if (Math.max(freeRoot, mainRoot) !== transaction) {
       throw damaged(`the roots in ${this.#path} are of transactions ${freeRoot} and ${mainRoot}, the header of ${transaction}`);
@@ -129,6 +130,16 @@ class PageCheck {
       if (pageNumber(this.#leaf.view, at) !== root || pageTransaction(this.#leaf.view, at) <= transaction) continue;
       throw damaged(`the older header of ${this.#path} is of transaction ${transaction}, its root ${root} is younger`);
     }
+  }
+
+  #mainTree(record: TreeRecord, transaction: number): Tree {
+    const { root, depth } = record;
+    if (depth !== 1 || root === undefined || root >= this.#pages) return this.#tree("the data tree", "entries", record, transaction);
+    const at = this.#leaf.look(root * this.#pageSize, this.#pageSize);
+    const isLegacy = holdsMaps(this.#leaf.view, at, this.#pageSize);
+    return isLegacy
+      ? this.#tree("the tree of maps", "maps", record, transaction)
+      : this.#tree("the data tree", "entries", record, transaction);
   }
 
   #tree(name: string, holds: Tree["holds"], record: TreeRecord, transaction: number): Tree {
@@ -200,11 +211,21 @@ class PageCheck {
       const dataBytes = nodeFlags(view, node) === NODE_OVERFLOWS ? RUN_REFERENCE_BYTES : nodeDataBytes(view, node);
       filledBytes += this.#nodeBytes(at, node, NODE_HEAD_BYTES + keyBytes + dataBytes, number);
       if (keyBytes === 0 || !tree.order.isNext(bytes, node + NODE_HEAD_BYTES, keyBytes)) throw this.#wrong(number, "has keys out of order");
+      if (tree.holds === "entries") this.#checkPart(node, number);
       this.#checkContent(tree, node, number, transaction);
     }
     this.#checkFilled(view, at, filledBytes, number);
     tree.order.keep();
     return transaction;
+  }
+
+  /** A key that belongs to no part would not be found, and nothing would miss it. */
+  #checkPart(node: number, number: number): void {
+    const { bytes, view } = this.#leaf;
+    const keyBytes = nodeKeyBytes(view, node);
+    const prefix = bytes[node + NODE_HEAD_BYTES];
+    const isKnown = prefix === LOG_PREFIX ? keyBytes === POSITION_KEY_BYTES : prefix === INDEX_PREFIX || prefix === META_PREFIX;
+    if (!isKnown || keyBytes === PREFIX_BYTES) throw this.#wrong(number, `has a key of ${keyBytes} bytes in part ${prefix}`);
   }
 
   /** What the page at `at` says about itself. Returns its transaction. */
@@ -286,10 +307,10 @@ class PageCheck {
     const record = key + nodeKeyBytes(view, node);
     const written = new TextDecoder("latin1").decode(bytes.subarray(key, record));
     // Under another name the map would not be found, and an empty one made. The library ends names with a zero byte.
-    const name = MAP_NAMES.find((known) => `${known}\0` === written);
+    const name = LEGACY_MAP_NAMES.find((known) => `${known}\0` === written);
     if (name === undefined) throw this.#wrong(number, `has a map ${JSON.stringify(written)}`);
     if (nodeDataBytes(view, node) !== TREE_RECORD_BYTES) throw this.#wrong(number, `has a record of ${nodeDataBytes(view, node)} bytes`);
-    this.#maps.push(this.#tree(`the map ${name}`, "entries", readTreeRecord(view, record), transaction));
+    this.#maps.push(this.#tree(`the map ${name}`, "legacy entries", readTreeRecord(view, record), transaction));
   }
 
   /** Pages that a transaction freed. `run`: where the list stands, if it does not stand in the leaf. */

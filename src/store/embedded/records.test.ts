@@ -26,8 +26,9 @@ test("what is written is read: positions, heads, records and their values", () =
       (at, previous, deleted, key, value) => {
         equal(decodeNumber(encodeNumber(at)), at);
         deepEqual(decodeHead(encodeHead({ position: at, deleted })), { position: at, deleted });
-        const bytes = encodeRecord({ key, deleted, previous }, value);
-        deepEqual(decodeRecord(bytes), { key, deleted, previous });
+        const record = { key, deleted, previous, keys: previous % 1_000 };
+        const bytes = encodeRecord(at, record, value);
+        deepEqual(decodeRecord(bytes), record);
         deepEqual([...decodeValue(bytes, at, key)], [...value]);
       },
     ),
@@ -47,7 +48,7 @@ test("a position tells its revision, whichever the operation", () => {
 });
 
 test("a record that was changed in any bit, or cut off anywhere, is refused", () => {
-  const record = encodeRecord({ key: "/core/pods/a", deleted: false, previous: 4_711 }, Buffer.from("the value"));
+  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 4_711, keys: 3 }, Buffer.from("the value"));
   for (let bit = 0; bit < record.length * 8; bit++) {
     const changed = Buffer.from(record);
     changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
@@ -58,8 +59,15 @@ test("a record that was changed in any bit, or cut off anywhere, is refused", ()
 });
 
 test("a record of another key is refused", () => {
-  const record = encodeRecord({ key: "/core/pods/a", deleted: false, previous: 0 }, Buffer.from("the value"));
+  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
   throws(() => decodeValue(record, 128, "/core/pods/b"), { reason: "Damaged", message: /the value of \/core\/pods\/b at revision 1 / });
+});
+
+test("a record under the position of another one is refused", () => {
+  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
+  for (const position of [127, 129, 256, 128 + 2 ** 32, 128 * 2 ** 32]) {
+    throws(() => decodeValue(record, position, "/core/pods/a"), { reason: "Damaged" });
+  }
 });
 
 test("an index entry of another length or kind is refused", () => {

@@ -76,5 +76,5 @@ async function writeEntries({ disk, clock, signal }: RestoreOptions, entries: As
 }
 
 function putEntry(disk: Disk, { key, value }: Entry, position: number): void {
-  disk.putRecord(position, { key, deleted: false, previous: NO_POSITION }, value.bytes());
+  disk.putRecord(position, { key, deleted: false, previous: NO_POSITION, keys: 0 }, value.bytes());
 }

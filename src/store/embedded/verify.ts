@@ -4,7 +4,7 @@ import { damaged, positionOf, revisionOf } from "./records.ts";
 
 /** Throws "Damaged" at the first thing that is not as it should be. Takes as long as reading the whole file does. */
 export function verify(disk: Disk): void {
-  const revision = disk.meta("revision") ?? 0;
+  const revision = disk.newest()?.revision ?? 0;
   try {
     verifyHeads(disk);
     disk.visitLog({ from: 0, before: positionOf(Number.MAX_SAFE_INTEGER / 1_024, 0) }, (position, { key }) => {
@@ -30,5 +30,6 @@ function verifyHeads(disk: Disk): void {
     keys += deleted ? 0 : 1;
     return true;
   });
-  if (keys !== disk.meta("keys")) throw damaged(`there are ${keys} keys where there should be ${disk.meta("keys")}`);
+  const expected = disk.newest()?.keys;
+  if (keys !== expected) throw damaged(`there are ${keys} keys where there should be ${expected}`);
 }

@@ -199,8 +199,6 @@ export class Writer {
       const written = disk.write(
         () => {
           for (const { writes } of group) for (const write of writes) putWrite(disk, write);
-          disk.putMeta("revision", last.revision);
-          disk.putMeta("keys", last.keys);
         },
         roomForValues(valuesOf(group)),
       );
@@ -244,7 +242,7 @@ export function entryOf({ key, position, value }: PendingWrite): Entry | undefin
   return value === undefined ? undefined : { key, revision: revisionOf(position), value };
 }
 
-function putWrite(disk: Disk, { key, position, value, previous }: PendingWrite): void {
-  const record = { key, deleted: value === undefined, previous: previous?.position ?? NO_POSITION };
+function putWrite(disk: Disk, { key, position, value, previous, commit }: PendingWrite): void {
+  const record = { key, deleted: value === undefined, previous: previous?.position ?? NO_POSITION, keys: commit.keys };
   disk.putRecord(position, record, value?.bytes() ?? NO_BYTES);
 }

@@ -18,9 +18,13 @@ const COMMITS_PER_COMPACTION = 15;
 
 const REVISIONS_KEPT = 200;
 
+/** Some compactions keep nothing, so that the data also moves to smaller files. */
+const COMPACTIONS_PER_WHOLE_ONE = 4;
+const SHRINK_ABOVE_BYTES = 500_000;
+
 const [directory = "", seed = "1"] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
-const store = await openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
+const store = await openEmbeddedStore({ directory, clock: realClock, log: silentLogger, shrinkAboveBytes: SHRINK_ABOVE_BYTES });
 const watcher = {
   changes: (changes: readonly Change[]) => changes.forEach((change) => say("seen", change.revision, change)),
   ended: () => undefined,
@@ -36,7 +40,8 @@ async function writeForEver(target: Store, writer: number): Promise<never> {
     const result = await target.commit(operations);
     if (result.committed) operations.forEach((operation) => say("ack", result.revision, operation));
     if (writer === 0 && count % COMMITS_PER_COMPACTION === COMMITS_PER_COMPACTION - 1) {
-      await target.compact(Math.max(1, (await target.currentRevision()) - REVISIONS_KEPT));
+      const kept = random.below(COMPACTIONS_PER_WHOLE_ONE) === 0 ? 0 : REVISIONS_KEPT;
+      await target.compact(Math.max(1, (await target.currentRevision()) - kept));
     }
   }
 }
