@@ -12,6 +12,33 @@ export async function bridgePorts(bridge: string): Promise<readonly string[]> {
   return readdir(`/sys/class/net/${bridge}/brif`).catch(() => []);
 }
 
+/**
+ * Creates the bridge if it is missing, brings it up, and makes `address` ("10.244.0.1/24") its only IPv4 address. Its MAC address is pinned:
+ * otherwise the bridge takes that of its lowest port, which changes as Pods come and go and makes their ARP entries stale.
+ */
+export async function ensureBridge(bridge: string, address: string): Promise<void> {
+  const ip = (...words: readonly string[]) => runProgram({ command: "ip", arguments: words });
+  if (!(await linkExists(bridge))) await ip("link", "add", "name", bridge, "type", "bridge");
+  const mac = (await readFile(`/sys/class/net/${bridge}/address`, "utf8")).trim();
+  await ip("link", "set", "dev", bridge, "address", mac);
+  const present = await bridgeAddresses(bridge);
+  for (const other of present) if (other !== address) await ip("address", "delete", other, "dev", bridge);
+  if (!present.includes(address)) await ip("address", "add", address, "dev", bridge);
+  await ip("link", "set", "dev", bridge, "up");
+}
+
+/** With their prefix: "10.244.0.1/24". */
+async function bridgeAddresses(link: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const program = await startProgram({
+    command: "ip",
+    arguments: ["-4", "-oneline", "address", "show", "dev", link],
+    onLine: (line) => lines.push(line),
+  });
+  await program.exited;
+  return lines.flatMap((line) => / inet (\S+)/.exec(line)?.[1] ?? []);
+}
+
 /** One that is not there is fine. The other end of a pair goes with it. */
 export async function deleteLink(name: string): Promise<void> {
   await runProgram({ command: "ip", arguments: ["link", "delete", name] }).catch(async (error: unknown) => {

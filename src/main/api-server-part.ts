@@ -8,9 +8,9 @@ import type { Identity } from "../apiserver/identity.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
-import type { HttpsServer, HttpsServerTls } from "../host/http/server.ts";
+import { ListenError, type HttpsServer, type HttpsServerTls } from "../host/http/server.ts";
 import { reachableAddress } from "../host/network-address.ts";
-import type { ApiServerOptions, ServingConfig } from "./apiserver-config.ts";
+import { isLoopback, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
 import { readIdentity } from "./identity.ts";
 import { KubeconfigFiles } from "./kubeconfig-files.ts";
 import type { CertificateWithKey } from "./pki/certificates.ts";
@@ -27,6 +27,11 @@ export interface ApiServerCore {
   close(): Promise<void>;
 }
 
+export interface AdvertisedAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** Makes the core. */
 export type StartCore = (
   options: Omit<ApiServerOptions, "identity" | "kubelets"> & { readonly identity: Identity },
@@ -40,6 +45,8 @@ export interface ApiServerPart extends AsyncDisposable {
   /** What clients trust, PEM, and what the administrator shows. */
   readonly authority: string;
   readonly admin: CertificateWithKey;
+  /** Where the Service "kubernetes" leads to. Absent: this machine is on no network. */
+  readonly advertised?: AdvertisedAddress;
   /** Those of the cluster, for whoever needs others. */
   readonly pki: Pki;
   /** Takes no more requests, lets the running ones end, ends the watches. A second call waits for the same. */
@@ -65,10 +72,10 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   const identity = await clock.external(readIdentity(options.identity, { pki, clientAuthorities, serverAuthority, log }));
   const core = await startCore({ ...options, identity });
   starting.defer(() => core.close());
-  const http = await clock.external(listen(serving, certificates.tls, core, log));
+  const http = await clock.external(listenOnAll(serving, certificates.tls, core, log));
   // The door first, so that no request meets a core that is closed; both at once, since only the core can end the watches.
   starting.defer(() => closeBoth(http, core, clock));
-  const address = serving.advertiseAddress ?? reachableAddress();
+  const address = advertisedAddress(serving);
   const url = `https://${urlHost(reachedAt(serving.bindAddress))}:${http.port}`;
   // A machine that is on no network has nobody to tell; and who listens on one address is reached at that, whatever was advertised.
   const reached = isUnspecified(serving.bindAddress) ? {} : { url };
@@ -95,6 +102,7 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
     get admin() {
       return pki.pair("admin");
     },
+    ...(address === undefined ? {} : { advertised: { address, port: http.port } }),
     pki,
     close,
     [Symbol.asyncDispose]: close,
@@ -107,15 +115,58 @@ async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): 
   await clock.external(stopped);
 }
 
-function listen(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
-  return startHttpApi({
-    exchange: core.exchange,
-    host: serving.bindAddress,
-    port: serving.securePort,
-    tls,
-    limits: { streamsPerConnectionMax: serving.streamsPerConnectionMax },
-    log,
-  });
+/** Attempts to find a port that is free on all addresses, if any port will do. Two are enough unless something is wrong. */
+const ANY_PORT_ATTEMPTS = 5;
+
+/** One server per address, all at one port, with one certificate. Rejects if it cannot listen on one of them. */
+async function listenOnAll(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
+  const { bindAddress, additionalBindAddresses = [], securePort } = serving;
+  for (let attempt = 1; ; attempt++) {
+    await using starting = new Disposables();
+    const first = starting.use(await listen(serving, { host: bindAddress, port: securePort }, { tls, core, log }));
+    const servers = [first];
+    try {
+      for (const host of additionalBindAddresses)
+        servers.push(starting.use(await listen(serving, { host, port: first.port }, { tls, core, log })));
+    } catch (error) {
+      if (securePort !== 0 || attempt === ANY_PORT_ATTEMPTS || !(error instanceof ListenError) || error.code !== "EADDRINUSE") throw error;
+      continue;
+    }
+    starting.move();
+    return servers.length === 1 ? first : asOne(first, servers);
+  }
+}
+
+function asOne({ port }: HttpsServer, servers: readonly HttpsServer[]): HttpsServer {
+  const close = async (options?: Parameters<HttpsServer["close"]>[0]): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close(options)));
+  };
+  return {
+    port,
+    useTls: (tls) => servers.forEach((server) => server.useTls(tls)),
+    close,
+    [Symbol.asyncDispose]: () => close(),
+  };
+}
+
+interface Served {
+  readonly tls: HttpsServerTls;
+  readonly core: ApiServerCore;
+  readonly log: Logger;
+}
+
+function listen(
+  { streamsPerConnectionMax }: ServingConfig,
+  { host, port }: { readonly host: string; readonly port: number },
+  { tls, core, log }: Served,
+): Promise<HttpsServer> {
+  return startHttpApi({ exchange: core.exchange, host, port, tls, limits: { streamsPerConnectionMax }, log });
+}
+
+/** Where Pods reach the server, if nothing else is said: at the address that it listens on. Undefined: this machine is on no network. */
+export function advertisedAddress({ advertiseAddress, bindAddress }: ServingConfig): string | undefined {
+  if (advertiseAddress !== undefined) return advertiseAddress;
+  return isUnspecified(bindAddress) || isLoopback(bindAddress) ? reachableAddress() : bindAddress;
 }
 
 /** A server that listens on all addresses is reached from this machine at its own. */

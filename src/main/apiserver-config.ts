@@ -15,6 +15,8 @@ import type { StoreConfig } from "./store-config.ts";
 /** The machine's part of an API server: where it listens, and with which files. */
 export interface ServingConfig {
   readonly bindAddress: string;
+  /** Listened on at the same port, besides `bindAddress`. */
+  readonly additionalBindAddresses?: readonly string[];
   /** Where the Service "kubernetes" leads to. Without, an address of this machine's network. */
   readonly advertiseAddress?: string;
   /** 0: any that is free. */
@@ -72,10 +74,16 @@ export const apiServerFlags = {
     doc: "Address to listen on. 0.0.0.0 and :: stand for all addresses of this machine.",
     expects: (address) => (parseIp(address) === undefined ? "an IP address such as 127.0.0.1" : undefined),
   },
+  "additional-bind-address": {
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "Further addresses to listen on, at the same port. k8ts up gives the address of this machine on its Pod network here, so that Pods reach an API server that listens on loopback.",
+    expects: (address) => (parseIp(address) === undefined ? "an IP address such as 10.244.0.1" : undefined),
+  },
   "advertise-address": {
     type: "string",
     placeholder: "ADDRESS",
-    doc: 'Where the Service "kubernetes" leads to; not a loopback address. Default: one of this machine\'s network.',
+    doc: 'Where the Service "kubernetes" leads to; not a loopback address. Default: --bind-address, or one of this machine\'s network if that is loopback or all addresses.',
     expects: (address) => (isReachable(address) ? undefined : "an address such as 192.0.2.10, which is not loopback"),
   },
   "tls-cert-file": {
@@ -180,6 +188,7 @@ function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefin
   const kubeconfig = values.kubeconfig ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "kubeconfig"));
   return {
     bindAddress: values["bind-address"],
+    ...(values["additional-bind-address"].length === 0 ? {} : { additionalBindAddresses: values["additional-bind-address"] }),
     ...(values["advertise-address"] === undefined ? {} : { advertiseAddress: values["advertise-address"] }),
     securePort: values["secure-port"],
     streamsPerConnectionMax: values["http2-max-streams-per-connection"],

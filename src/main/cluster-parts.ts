@@ -3,6 +3,7 @@
  * each other and stopped in the reverse. A start that fails half-way stops what it had started.
  */
 import type { IdentityName } from "../api/identities.ts";
+import { parseIp } from "../api/machinery/ip-address.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { ApiServer } from "../apiserver/api-server.ts";
 import { newUid } from "../apiserver/write/identifiers.ts";
@@ -14,7 +15,7 @@ import { machineName } from "../host/private-files.ts";
 import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import type { Store } from "../store/store.ts";
 import { startApiServerInProcess, startApiServerOn, type StartContext } from "./api-server-core.ts";
-import type { ApiServerPart } from "./api-server-part.ts";
+import type { AdvertisedAddress, ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
 import type { LedPart, ActingPart } from "./led-part.ts";
@@ -25,6 +26,7 @@ import { nodesConnector } from "./nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
 import { openStore } from "./open-store.ts";
 import type { Pki } from "./pki/pki.ts";
+import { kubernetesServiceIpv4 } from "./serving-tls.ts";
 import { silentSteps, type Steps } from "./home/steps.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler, type LedScheduler } from "./scheduler-part.ts";
 import type { StoreConfig } from "./store-config.ts";
@@ -60,6 +62,8 @@ export interface ClusterPartsOptions {
 /** What a node needs of the rest of the cluster. */
 export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
+  /** The cluster IP of the Service "kubernetes", and where the API server listens for Pods. Absent: Pods cannot reach it. */
+  readonly apiServer?: { readonly clusterIp: string; readonly target: AdvertisedAddress };
   readonly pki: Pki;
   readonly clock: Clock;
   readonly random: Random;
@@ -114,7 +118,8 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;
   const { pki } = server.certificates;
-  const nodeContext = { transportFor, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
+  const reached = podsReach(apiServer, server.door?.advertised);
+  const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const led = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(
@@ -161,6 +166,13 @@ async function startServer(store: Store, { listens, apiServer }: ClusterPartsOpt
   }
   const server = await startApiServerOn(store, apiServer, context);
   return { ...server, door: server.part, certificates: server.part };
+}
+
+function podsReach({ api }: ApiServerOptions, target: AdvertisedAddress | undefined): Pick<NodeContext, "apiServer"> {
+  const clusterIp = kubernetesServiceIpv4(api.serviceClusterIpRange);
+  return clusterIp === undefined || target === undefined || parseIp(target.address)?.family !== 4
+    ? {}
+    : { apiServer: { clusterIp, target } };
 }
 
 function disposableStore(store: Store): Store & AsyncDisposable {

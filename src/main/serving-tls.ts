@@ -98,7 +98,7 @@ async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Pro
 
 /** Under which clients inside and outside of the cluster reach the server. */
 export function servingNamesOf(
-  { bindAddress, advertiseAddress = reachableAddress() }: ServingConfig,
+  { bindAddress, additionalBindAddresses = [], advertiseAddress = reachableAddress() }: ServingConfig,
   serviceClusterIpRange: string,
 ): string[] {
   const names = [
@@ -107,9 +107,18 @@ export function servingNamesOf(
     ...serviceClusterIpRange.split(",").flatMap(firstServiceAddress),
     machineName().toLowerCase(),
     bindAddress,
+    ...additionalBindAddresses,
     ...(advertiseAddress === undefined ? [] : [advertiseAddress]),
   ];
   return [...new Set(names)];
+}
+
+/** The IPv4 address of the Service "kubernetes". Undefined: it has none. */
+export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | undefined {
+  return serviceClusterIpRange
+    .split(",")
+    .flatMap(firstServiceAddress)
+    .find((address) => !address.includes(":"));
 }
 
 /** The address of the Service "kubernetes". */

@@ -41,6 +41,7 @@ const NODES: Names<NodesOptions> = {
 const SIMULATION: Names<NonNullable<NodesOptions["simulation"]>> = { rules: true };
 const SERVING: Names<ServingConfig> = {
   bindAddress: true,
+  additionalBindAddresses: true,
   advertiseAddress: true,
   securePort: true,
   certificateFiles: true,

@@ -9,14 +9,15 @@ import { realRandom } from "../../host/real-random.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../../apiserver/api-server-config.ts";
 import type { ApiServerPart } from "../api-server-part.ts";
 import type { ApiServerOptions } from "../apiserver-config.ts";
-import { startClusterParts, type ClusterPartsOptions } from "../cluster-parts.ts";
+import { startClusterParts, type NodeContext, type NodePart } from "../cluster-parts.ts";
 import type { Environment } from "../command.ts";
 import { ownAddressTypes } from "../kubelet-access.ts";
-import type { FoundRuntime } from "../node/prepare-machine.ts";
+import type { FoundRuntime, PodNetworkPart } from "../node/prepare-machine.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import { hasRunContainers } from "./clean-machine.ts";
 import type { HeldHome } from "./cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./cluster-record.ts";
+import { podAccessProblem, withPodAccess } from "./pod-access.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
 import type { Steps } from "./steps.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -49,24 +50,35 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const { simulated, ...machine } = await nodeOf(options, context);
   await using unused = new Disposables();
   if (machine.stopRuntime !== undefined) unused.defer(machine.stopRuntime);
-  const parts = await startClusterParts({
-    ...{ store, controllers, scheduler, steps, clock, log, listens: true },
-    apiServer: withOwnNodes(options.apiServer),
-    nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
-    ...(machine.startNode === undefined ? {} : { startNode: machine.startNode }),
-    random: realRandom(),
-  });
+  await using starting = new Disposables();
+  // Before the API server, which listens on it for Pods.
+  const network = machine.openNetwork === undefined ? undefined : starting.use(await machine.openNetwork());
+  const apiServer = withOwnNodes({ ...options.apiServer, serving: withPodAccess(options.apiServer.serving, network?.gateway) });
+  const problem = network === undefined ? undefined : podAccessProblem(apiServer.serving);
+  if (problem !== undefined) steps.note(`  warning: ${problem}`);
+  const { startNode } = machine;
+  const parts = starting.use(
+    await startClusterParts({
+      ...{ store, controllers, scheduler, steps, clock, log, listens: true },
+      apiServer,
+      nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
+      ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
+      random: realRandom(),
+    }),
+  );
   // From now on it is the node's.
   unused.move();
   const { list, door } = parts;
-  const dispose = () => parts[Symbol.asyncDispose]();
+  const owned = starting.move();
+  const dispose = () => owned[Symbol.asyncDispose]();
   return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
 }
 
 interface Machine {
   readonly simulated: number;
   readonly record: Pick<StartedCluster, "node" | "simulatedBecause">;
-  readonly startNode?: NonNullable<ClusterPartsOptions["startNode"]>;
+  readonly openNetwork?: () => Promise<PodNetworkPart>;
+  readonly startNode?: (network: PodNetworkPart, context: NodeContext) => Promise<NodePart>;
   /** Of a runtime that was started for this: ends it, if nothing came of the rest. One that ran before has Pods, and is left. */
   readonly stopRuntime?: () => Promise<void>;
 }
@@ -79,11 +91,13 @@ async function nodeOf(options: UpOptions, context: StartClusterContext): Promise
   if (runtime === undefined) return { simulated, record: because === undefined ? {} : { simulatedBecause: because } };
   // Loaded only where containers are run.
   const { startMachineNode } = await context.clock.external(import("../node/machine-node.ts"));
+  const { preparePodNetwork } = await context.clock.external(import("../node/prepare-machine.ts"));
   const machine = machineOptions(options, context);
   return {
     simulated,
     record: { node: recordedNode(nodeName, runtime) },
-    startNode: (context) => startMachineNode(runtime, machine, context),
+    openNetwork: () => preparePodNetwork(runtime, machine),
+    startNode: (network, node) => startMachineNode({ runtime, network }, machine, node),
     ...(runtime.stop === undefined || runtime.wasAdopted ? {} : { stopRuntime: runtime.stop }),
   };
 }
@@ -112,7 +126,7 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
   return choice.is === "none" ? { simulated: 1, because: choice.why } : { simulated: 0, runtime: choice };
 }
 
-function machineOptions({ nodeName, runtimeEndpoint }: UpOptions, { held, environment, steps, clock, log }: StartClusterContext) {
+export function machineOptions({ nodeName, runtimeEndpoint }: UpOptions, { held, environment, steps, clock, log }: StartClusterContext) {
   const { home } = held;
   return { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
 }

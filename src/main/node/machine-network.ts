@@ -9,6 +9,7 @@ import { fileExists, joinPath, readWhole, removeFile } from "../../host/files.ts
 import { writePrivateText } from "../../host/private-files.ts";
 import type { RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
+import { allowApiServerAccess, type ApiServerAccess } from "../../kubelet/machine/network/api-server-access.ts";
 import { bridgeName, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
 import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
 import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
@@ -26,7 +27,10 @@ export interface MachineNetworkOptions {
 export interface MachineNetwork {
   /** Absent: the runtime has a network of somebody else's. */
   readonly podCidr?: string;
+  /** The node's address on the bridge. */
   readonly gateway?: string;
+  /** Makes the cluster IP of the Service "kubernetes" lead to the API server. Absent: the network belongs to somebody else. */
+  allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -87,6 +91,7 @@ async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<
   return {
     podCidr,
     gateway,
+    allowApiServer: (access) => allowApiServerAccess({ ...access, bridge: network.bridge }),
     async remove() {
       await removeNetwork(network);
       await removeFile(foreignConfigFile(home));

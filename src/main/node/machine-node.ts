@@ -11,6 +11,7 @@ import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-r
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import type { NodeContext, NodePart } from "../cluster-parts.ts";
 import { machineCgroup, machineOwner } from "../home/machine-places.ts";
+import type { MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
 import { startRealNode, type RealNode } from "./real-node.ts";
 import { STOP_GRACE_MS } from "./stop-pods-order.ts";
@@ -19,10 +20,16 @@ import { STOP_GRACE_MS } from "./stop-pods-order.ts";
 const PODS_MAX = 110;
 export const CLUSTER_DOMAIN = "cluster.local";
 
-export async function startMachineNode(choice: FoundRuntime, options: MachineOptions, context: NodeContext): Promise<NodePart> {
+/** `network`: owned by the caller, which created it before the API server. */
+export async function startMachineNode(
+  { runtime: choice, network }: { readonly runtime: FoundRuntime; readonly network: MachineNetwork },
+  options: MachineOptions,
+  context: NodeContext,
+): Promise<NodePart> {
   const { home, nodeName, steps, clock } = options;
   await using starting = new Disposables();
-  const machine = starting.use(await prepareMachine(choice, options));
+  if (context.apiServer !== undefined) await network.allowApiServer?.(context.apiServer);
+  const machine = starting.use(await prepareMachine(choice, network, options));
   const log = context.log;
   const metrics = new KubeletMetrics();
   const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
@@ -36,7 +43,7 @@ export async function startMachineNode(choice: FoundRuntime, options: MachineOpt
 
 function startNode(
   { home, nodeName, steps }: MachineOptions,
-  { transportFor, pki, ...context }: NodeContext,
+  { transportFor, pki, apiServer: _apiServer, ...context }: NodeContext,
   { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
 ): Promise<RealNode> {
   const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;

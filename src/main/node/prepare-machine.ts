@@ -1,7 +1,7 @@
 /**
  * What a machine needs before a kubelet of `k8ts up` can run on it, whichever process that is in: a container runtime, found or started, the
  * Pods' network, and the image that holds their namespaces. It all goes again when it is disposed of; what a killed one left is taken up by
- * the next start.
+ * the next start. The network comes before the API server, which listens on it for Pods.
  */
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -16,7 +16,7 @@ import type { HeldHome } from "../home/cluster-home.ts";
 import { machinePlaces } from "../home/machine-places.ts";
 import type { Steps } from "../home/steps.ts";
 import { rememberRuntime } from "./foreign-runtime.ts";
-import { startNetwork, takenBy, takenError } from "./machine-network.ts";
+import { startNetwork, takenBy, takenError, type MachineNetwork } from "./machine-network.ts";
 
 export interface MachineOptions {
   readonly home: HeldHome["home"];
@@ -60,17 +60,24 @@ export interface PreparedMachine extends AsyncDisposable {
   readonly podCidr?: string;
 }
 
-export async function prepareMachine(choice: FoundRuntime, options: MachineOptions): Promise<PreparedMachine> {
+export type PodNetworkPart = MachineNetwork & AsyncDisposable;
+
+/** Disposing of it removes it; Pods that still run are cut off. */
+export async function preparePodNetwork(choice: FoundRuntime, options: MachineOptions): Promise<PodNetworkPart> {
+  const { home, steps, clock } = options;
+  if (!choice.isOwn) await clock.external(rememberRuntime(home, choice.endpoint));
+  const network = await steps.step("pod network ready", () => clock.external(startNetwork(choice, options)));
+  return { ...network, [Symbol.asyncDispose]: () => network.remove() };
+}
+
+export async function prepareMachine(choice: FoundRuntime, network: MachineNetwork, options: MachineOptions): Promise<PreparedMachine> {
   const { steps, clock } = options;
   await using starting = new Disposables();
   const { endpoint, isOwn, stop } = choice;
-  if (!isOwn) await rememberRuntime(options.home, endpoint);
   if (stop !== undefined) {
     const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, tell: (line) => steps.note(line) });
     starting.defer(() => steps.step("containerd stopped", () => keeper.stop()));
   }
-  const network = await steps.step("pod network ready", () => startNetwork(choice, options));
-  starting.defer(() => network.remove());
   await steps.step("pause image ready", () =>
     ensureSandboxImage({ endpoint, isOwn, tell: (sentence) => steps.note(`  ${sentence}`), clock }),
   );

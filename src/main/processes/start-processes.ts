@@ -6,6 +6,7 @@
  * On a store of this cluster alone nobody else can lead, so controllers and scheduler do without an election and act at once after each
  * start; the lock of the home sees to it that there is one of each. On etcd there may be others, and they stand for election.
  */
+import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { startRenewal } from "../pki/renewal.ts";
@@ -16,13 +17,17 @@ import { fileExists, joinPath, readWhole } from "../../host/files.ts";
 import { tryPort } from "../../host/free-port.ts";
 import { reachableAddress } from "../../host/network-address.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
+import { advertisedAddress } from "../api-server-part.ts";
+import type { ServingConfig } from "../apiserver-config.ts";
 import { describeStore } from "../cluster-parts.ts";
 import { partLog } from "../home/home-paths.ts";
 import { simulatedFleet } from "../home/simulated-fleet.ts";
-import { chooseRuntime, recordedNode, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
+import { podAccessProblem, withPodAccess } from "../home/pod-access.ts";
+import { chooseRuntime, machineOptions, recordedNode, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
 import type { UpOptions } from "../home/up-options.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
-import { prepareMachine, type FoundRuntime } from "../node/prepare-machine.ts";
+import { prepareMachine, preparePodNetwork, type FoundRuntime, type PodNetworkPart } from "../node/prepare-machine.ts";
+import { kubernetesServiceIpv4 } from "../serving-tls.ts";
 import { stopMachinePods } from "../node/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../node/stop-pods-order.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
@@ -53,10 +58,19 @@ export async function startProcesses(
   const { runtime, simulated, because } = await chooseRuntime(options, context);
   // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
   if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
-  const server = await supervise("API server ready", await apiServerPart(options, context));
+  // Before the API server, which listens on it for Pods.
+  const network = runtime === undefined ? undefined : starting.use(await preparePodNetwork(runtime, machineOptions(options, context)));
+  const serving = withPodAccess(options.apiServer.serving, network?.gateway);
+  const problem = network === undefined ? undefined : podAccessProblem(serving);
+  if (problem !== undefined) steps.note(`  warning: ${problem}`);
+  const server = await supervise(
+    "API server ready",
+    await apiServerPart({ ...options, apiServer: { ...options.apiServer, serving } }, context),
+  );
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
   const nodeStart = { options, context, door, supervise, owner: starting };
-  const node = runtime === undefined ? undefined : await startNode(runtime, nodeStart);
+  if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
+  const node = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   const controllers = await supervise("controllers ready", controllersPart(options, context));
   const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
@@ -92,7 +106,10 @@ async function apiServerPart(
   options: UpOptions & { readonly processes: Processes },
   { held: { home } }: StartClusterContext,
 ): Promise<OwnOptions> {
-  const { bindAddress: host, securePort: port } = options.apiServer.serving;
+  const { bindAddress: host, securePort: port, additionalBindAddresses = [], advertiseAddress } = options.apiServer.serving;
+  const given = options.processes.apiServerWords;
+  const forPods = additionalBindAddresses.map((address) => `--additional-bind-address=${address}`);
+  const advertised = advertiseAddress === undefined ? [] : [`--advertise-address=${advertiseAddress}`];
   // Who has it is told in the same words as without --processes.
   await tryPort({ host, port });
   return {
@@ -102,7 +119,9 @@ async function apiServerPart(
     // Any port that was free is its port from then on: it stands in kubeconfigs.
     words: (line) => [
       "apiserver",
-      ...options.processes.apiServerWords,
+      ...given.filter((word) => !/^--(additional-bind|advertise)-address=/.test(word)),
+      ...forPods,
+      ...advertised,
       `--secure-port=${line === undefined ? port : new URL(urlOf(line)).port}`,
     ],
   };
@@ -170,11 +189,25 @@ interface NodeStart {
   readonly owner: Disposables;
 }
 
-async function startNode(runtime: FoundRuntime, { options, context, door, supervise, owner }: NodeStart): Promise<SupervisedPart> {
-  const { held, environment, steps, clock, log } = context;
+/** Pods reach the server by the cluster IP of the Service "kubernetes". */
+async function allowApiServer(
+  network: PodNetworkPart,
+  { apiServer: { api } }: UpOptions,
+  { serving, url }: { readonly serving: ServingConfig; readonly url: string },
+): Promise<void> {
+  const [clusterIp, address] = [kubernetesServiceIpv4(api.serviceClusterIpRange), advertisedAddress(serving)];
+  if (clusterIp === undefined || address === undefined || parseIp(address)?.family !== 4) return;
+  await network.allowApiServer?.({ clusterIp, target: { address, port: Number(new URL(url).port) } });
+}
+
+async function startNode(
+  { runtime, network }: { readonly runtime: FoundRuntime; readonly network: PodNetworkPart },
+  { options, context, door, supervise, owner }: NodeStart,
+): Promise<SupervisedPart> {
+  const { held, clock, log } = context;
   const { home } = held;
   const { nodeName } = options;
-  const machine = owner.use(await prepareMachine(runtime, { home, nodeName, environment, steps, clock, log }));
+  const machine = owner.use(await prepareMachine(runtime, network, machineOptions(options, context)));
   const directory = certificateDirectory(options);
   const pki = await pkiOf(directory, clock);
   const files: NodeFilesOptions = {

@@ -146,11 +146,11 @@ test("a network is prepared twice as once, follows the podCIDR, and goes without
   try {
     await prepareNetwork(network);
     const { configFile } = await prepareNetwork(network);
-    equal((await networkLeftovers(bridge)).rules.length, 3);
+    equal((await networkLeftovers(bridge)).rules.length, 4);
 
     await prepareNetwork({ ...network, podCidr: "10.199.8.0/24" });
     const { rules } = await networkLeftovers(bridge);
-    equal(rules.length, 3);
+    equal(rules.length, 4);
     match(rules.map(({ rule }) => rule).join("\n"), /-s 10\.199\.8\.0\/24 /);
     match(await readFile(configFile, "utf8"), /10\.199\.8\.0\/24/);
 

@@ -2,7 +2,8 @@ import { deepEqual, equal, match, notEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseMounts } from "../../../host/mount-table.ts";
 import { parseRoutes } from "../../../host/network-links.ts";
-import { bridgeName, claimedRanges, pluginRules, rulesOf } from "./bridge-network.ts";
+import { apiServerRules } from "./api-server-access.ts";
+import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain } from "./bridge-network.ts";
 import { cniConfiguration, cniFileName } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
 
@@ -54,8 +55,27 @@ test("the rules of a network all carry its name", () => {
       "nat -A POSTROUTING -s 10.1.2.0/24 ! -o k8-x -m comment --comment k8ts:k8-x -j MASQUERADE",
       "filter -A FORWARD -i k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
       "filter -A FORWARD -o k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
+      "filter -A INPUT -d 10.1.2.1/32 ! -i k8-x -m addrtype ! --src-type LOCAL -m comment --comment k8ts:k8-x -j DROP",
     ],
   );
+});
+
+test("the rules for the API server translate the cluster IP for Pods and for this machine, and for no other network", () => {
+  const access = { bridge: "k8-x", clusterIp: "10.96.0.1", target: { address: "10.1.2.1", port: 6443 } };
+  const comment = "-m comment --comment k8ts:k8-x";
+  deepEqual(
+    apiServerRules(access).map(({ table, listed }) => `${table} ${listed}`),
+    [
+      `nat -A K8TS-SVC-k8-x -d 10.96.0.1/32 -p tcp -m tcp --dport 443 ${comment} -j DNAT --to-destination 10.1.2.1:6443`,
+      `nat -A PREROUTING -d 10.96.0.1/32 -i k8-x ${comment} -j K8TS-SVC-k8-x`,
+      `nat -A OUTPUT -d 10.96.0.1/32 ${comment} -j K8TS-SVC-k8-x`,
+      `filter -A INPUT -d 10.1.2.1/32 -i k8-x -p tcp -m tcp --dport 6443 ${comment} -j ACCEPT`,
+    ],
+  );
+});
+
+test("a chain's name has at most the 28 characters that it may have", () => {
+  equal(servicesChain(bridgeName({ name: "x".repeat(32), directory: "/d" })).length <= 28, true);
 });
 
 test("what other clusters' Pods have is read from their rules, not what this one's have", () => {

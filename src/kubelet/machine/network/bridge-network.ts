@@ -1,10 +1,11 @@
 /**
- * The Pod network of a cluster on this machine: its CNI configuration, the kernel's forwarding, and three rules of iptables, all of which
- * carry the bridge's name, by which they are found and taken away again, after whatever end the cluster had. Everything may be repeated.
+ * The Pod network of a cluster on this machine: its bridge, its CNI configuration, the kernel's forwarding, and rules of iptables, all of
+ * which carry the bridge's name, by which they are found and removed again, after whatever end the cluster had. Everything may be repeated.
+ * The bridge is created here and not by the first Pod, because the API server listens on its address (api-server-access.ts).
  */
 import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files.ts";
 import { sha256 } from "../../../host/hash.ts";
-import { bridgePorts, deleteLink, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network-links.ts";
+import { bridgePorts, deleteLink, ensureBridge, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network-links.ts";
 import { writePrivateText } from "../../../host/private-files.ts";
 import { removeTree } from "../../../host/shared-directory.ts";
 import { hexOf } from "../images/oci-image.ts";
@@ -39,14 +40,26 @@ export async function prepareNetwork(network: PodNetwork & { readonly configDire
   for (const { table, rule } of present) {
     if (!wanted.some((one) => one.table === table && one.listed === wordsOf(rule).join(" "))) await deleteRule(table, rule);
   }
-  for (const { table, chain, rule, listed } of wanted) {
-    if (!present.some((one) => one.table === table && wordsOf(one.rule).join(" ") === listed))
-      await iptables("-t", table, "-I", chain, ...rule);
-  }
+  await addRules(wanted, present);
+  // After the rules: from its first moment on, its address is closed to other networks.
+  await ensureBridge(network.bridge, `${gatewayOf(network.podCidr)}/${network.podCidr.split("/")[1]}`);
   await makePrivateDirectory(network.addressDirectory);
   const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
   await writePrivateText(configFile, cniConfiguration(network));
   return { configFile };
+}
+
+/** The node's own address on the bridge: the first of the range. */
+export function gatewayOf(podCidr: string): string {
+  return podCidr.replace(/\.\d+\/\d+$/, ".1");
+}
+
+/** Those that are not present yet. */
+export async function addRules(wanted: readonly OwnRule[], present: readonly PresentRule[]): Promise<void> {
+  for (const { table, chain, rule, listed } of wanted) {
+    if (!present.some((one) => one.table === table && wordsOf(one.rule).join(" ") === listed))
+      await iptables("-t", table, "-I", chain, ...rule);
+  }
 }
 
 /** Pods are reached from outside of their bridge only if the machine passes packets on. */
@@ -64,30 +77,49 @@ async function allowForwarding(): Promise<void> {
 
 const FORWARDING = "net/ipv4/ip_forward";
 
-interface OwnRule {
-  readonly table: "nat" | "filter";
-  readonly chain: string;
-  readonly rule: readonly string[];
+export interface OwnRule extends RuleText {
   /** As `iptables -S` prints it, without its quotes. */
   readonly listed: string;
 }
 
+export interface RuleText {
+  readonly table: "nat" | "filter";
+  readonly chain: string;
+  readonly rule: readonly string[];
+}
+
 /**
  * What leaves the bridge for elsewhere goes under the node's address; and where the machine forwards nothing by default (it does not with
- * Docker on it), what comes from and goes to the bridge is let through.
+ * Docker on it), what comes from and goes to the bridge is let through. The bridge's address is for Pods and for this machine only: the
+ * kernel accepts packets for it on every link, so those from other networks are dropped.
  */
 export function rulesOf({ bridge, podCidr }: Pick<PodNetwork, "bridge" | "podCidr">): readonly OwnRule[] {
-  const comment = ["-m", "comment", "--comment", commentOf(bridge)];
-  const rules = [
+  const comment = commentMatch(bridge);
+  const fromElsewhere = ["-d", `${gatewayOf(podCidr)}/32`, "!", "-i", bridge, "-m", "addrtype", "!", "--src-type", "LOCAL"];
+  return [
     { table: "nat", chain: "POSTROUTING", rule: ["-s", podCidr, "!", "-o", bridge, ...comment, "-j", "MASQUERADE"] },
     { table: "filter", chain: "FORWARD", rule: ["-i", bridge, ...comment, "-j", "ACCEPT"] },
     { table: "filter", chain: "FORWARD", rule: ["-o", bridge, ...comment, "-j", "ACCEPT"] },
-  ] as const;
-  return rules.map((one) => ({ ...one, listed: ["-A", one.chain, ...one.rule].join(" ") }));
+    { table: "filter", chain: "INPUT", rule: [...fromElsewhere, ...comment, "-j", "DROP"] },
+  ].map((one) => listedRule(one as RuleText));
+}
+
+export function listedRule(text: RuleText): OwnRule {
+  return { ...text, listed: ["-A", text.chain, ...text.rule].join(" ") };
+}
+
+/** By which a rule is known as this network's. */
+export function commentMatch(bridge: string): readonly string[] {
+  return ["-m", "comment", "--comment", commentOf(bridge)];
 }
 
 function commentOf(bridge: string): string {
   return `${COMMENT_PREFIX}${bridge}`;
+}
+
+/** The network's own chain in the table "nat". A chain's name has at most 28 characters. */
+export function servicesChain(bridge: string): string {
+  return `K8TS-SVC-${bridge}`;
 }
 
 const COMMENT_PREFIX = "k8ts:";
@@ -108,11 +140,13 @@ export interface PresentRule {
   readonly rule: string;
 }
 
-/** Those that carry the network's name, as far as we made them. */
-async function ownRules(bridge: string): Promise<readonly PresentRule[]> {
+/** Those that carry the network's name, as far as we made them. Its chain is last, since a chain that is in use cannot be removed. */
+export async function ownRules(bridge: string): Promise<readonly PresentRule[]> {
   const tables = ["nat", "filter"] as const;
   const listed = await Promise.all(tables.map(async (table) => (await iptables("-t", table, "-S")).map((rule) => ({ table, rule }))));
-  return listed.flat().filter(({ rule }) => wordsOf(rule).includes(commentOf(bridge)));
+  const all = listed.flat();
+  const chain = `-N ${servicesChain(bridge)}`;
+  return [...all.filter(({ rule }) => wordsOf(rule).includes(commentOf(bridge))), ...all.filter(({ rule }) => rule === chain)];
 }
 
 /** The rules of the plugins: those that name the network, and the chains that those lead to, with what is in them. */

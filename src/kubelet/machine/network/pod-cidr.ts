@@ -6,7 +6,7 @@
 import { readWhole } from "../../../host/files.ts";
 import { iptables, ipv4Routes } from "../../../host/network-links.ts";
 import { writePrivateText } from "../../../host/private-files.ts";
-import { claimedRanges } from "./bridge-network.ts";
+import { claimedRanges, gatewayOf } from "./bridge-network.ts";
 import { choosePodSubnet } from "./pod-subnet.ts";
 
 export interface PodCidrOptions {
@@ -34,7 +34,8 @@ export async function choosePodCidr({ file, bridge }: PodCidrOptions): Promise<P
     throw new Error("Cannot give Pods a network: this machine has routes or rules for all of 10.128.0.0/9, where one is looked for");
   if (chosen !== kept) await writePrivateText(file, `${chosen}\n`);
   const first = chosen.split(".").slice(0, 2).join(".");
-  return { clusterCidr: chosen, podCidr: `${first}.0.0/24`, gateway: `${first}.0.1` };
+  const podCidr = `${first}.0.0/24`;
+  return { clusterCidr: chosen, podCidr, gateway: gatewayOf(podCidr) };
 }
 
 async function keptIn(file: string): Promise<string | undefined> {
