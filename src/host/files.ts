@@ -1,7 +1,8 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
 import { constants, createReadStream, statfsSync } from "node:fs";
-import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink } from "node:fs/promises";
+import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { openRegularFile } from "./regular-file.ts";
 
 /** Only the owner may read or write what k8ts keeps. */
 export const PRIVATE_FILE_MODE = 0o600;
@@ -79,14 +80,20 @@ export async function readHead(path: string, length: number): Promise<Buffer> {
 
 /** The last `length` bytes of a file, or as many as it has. */
 export async function readTail(path: string, length: number): Promise<Buffer> {
-  const file = await open(path, "r");
-  try {
-    const start = Math.max(0, (await file.stat()).size - length);
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, "r");
+  return await tailOf(file, length);
+}
+
+/** The same of a file that others may have replaced: it must be a regular one, and no link is followed. */
+export async function readRegularTail(path: string, length: number): Promise<Buffer> {
+  await using file = await openRegularFile(path);
+  return await tailOf(file, length);
+}
+
+async function tailOf(file: FileHandle, length: number): Promise<Buffer> {
+  const start = Math.max(0, (await file.stat()).size - length);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, start);
+  return buffer.subarray(0, bytesRead);
 }
 
 export async function fileSizeBytes(path: string): Promise<number> {

@@ -1,13 +1,15 @@
 /**
  * Log files that somebody else writes: read from anywhere while they grow, watched for changes, and put aside when they are large. Nothing is
- * kept private here: log directories are for everybody's eyes, as upstream makes them.
+ * kept private here: log directories are for everybody's eyes, as upstream makes them. Who writes there is not trusted: only regular files are
+ * opened, and no link is followed (regular-file.ts).
  */
-import { createReadStream, createWriteStream, watch } from "node:fs";
-import { mkdir, open, readdir, realpath, rename, rm, rmdir, stat, type FileHandle } from "node:fs/promises";
+import { createWriteStream, watch } from "node:fs";
+import { lstat, mkdir, readdir, rename, rm, rmdir, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline as connect, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
+import { openRegularFileInPlace } from "./regular-file.ts";
 
 const LOG_DIRECTORY_MODE = 0o755;
 /** What is read at once. */
@@ -51,7 +53,7 @@ export interface FileState {
 /** Undefined if there is none. */
 export async function fileState(path: string): Promise<FileState | undefined> {
   try {
-    return stateOf(await stat(path, { bigint: true }));
+    return stateOf(await lstat(path, { bigint: true }));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -64,16 +66,6 @@ function stateOf({ dev, ino, size }: { readonly dev: bigint; readonly ino: bigin
 
 export function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
-}
-
-/** Where a path leads in the end; the path itself if it leads nowhere. */
-export async function linkTarget(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    if (isMissing(error)) return path;
-    throw error;
-  }
 }
 
 /** What is read of a file, whatever becomes of its name. */
@@ -148,7 +140,7 @@ export function openPackedFile(path: string): Promise<ReadableFile | undefined> 
 
 async function openIfAny<F>(path: string, made: (file: FileHandle) => F): Promise<F | undefined> {
   try {
-    return made(await open(path, "r"));
+    return made(await openRegularFileInPlace(path));
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -189,8 +181,10 @@ export async function renameFile(from: string, to: string): Promise<void> {
 
 /** With the rights that the file has. */
 export async function gzipFile(from: string, to: string): Promise<void> {
-  const { mode } = await stat(from);
-  await pipeline(createReadStream(from), createGzip(), createWriteStream(to, { mode }));
+  await using file = await openRegularFileInPlace(from);
+  const { mode } = await file.stat();
+  // "wx": who can write to the directory could have put a link there, through which another file would be overwritten.
+  await pipeline(file.createReadStream({ autoClose: false }), createGzip(), createWriteStream(to, { mode, flags: "wx" }));
 }
 
 export function directoryOf(path: string): string {

@@ -13,6 +13,7 @@ import { makeCgroup } from "../../host/cgroups.ts";
 import { readWhole } from "../../host/files.ts";
 import { emptyLogDirectories, removeEmptyLogDirectory } from "../../host/log-files.ts";
 import { openWithin } from "../../host/open-within.ts";
+import { openHeldFile } from "../../host/regular-file.ts";
 import { placeFile } from "../../host/placed-file.ts";
 import type { ContainerRun, SandboxRun } from "../container-run.ts";
 import type { ContainerPlace, PodMachine } from "../pod-machine.ts";
@@ -156,9 +157,16 @@ async function removeEmptyLogs(root: string, podUid: string): Promise<void> {
   for (const path of await emptyLogDirectories(root, (name) => uidOfLogs(name) === podUid)) await removeEmptyLogDirectory(path);
 }
 
+/** More than the kernel takes as the environment of a program: a larger file can only be a mistake, or an attempt to fill our memory. */
+const ENVIRONMENT_FILE_BYTES_MAX = 2 * 1024 * 1024;
+
 async function readVolumeFile({ path }: MountedVolume, file: string): Promise<string> {
-  await using handle = await openWithin(path, file);
-  return handle.readFile("utf8");
+  await using place = await openWithin(path, file);
+  await using handle = await openHeldFile(place, file);
+  const { size } = await handle.stat();
+  if (size > ENVIRONMENT_FILE_BYTES_MAX)
+    throw new Error(`"${file}" has ${size} bytes, and a file with variables may have ${ENVIRONMENT_FILE_BYTES_MAX}`);
+  return await handle.readFile("utf8");
 }
 
 async function nodeHostsFile(): Promise<string> {

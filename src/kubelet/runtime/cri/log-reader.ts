@@ -6,7 +6,7 @@
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { NO_LONGER_WANTED, onAbort } from "../../../base/abort.ts";
-import { fileState, linkTarget, openGrowingFile, watchBeside, type GrowingFile } from "../../../host/log-files.ts";
+import { fileState, openGrowingFile, watchBeside, type GrowingFile } from "../../../host/log-files.ts";
 import { RuntimeError, type LogLine, type LogOptions } from "../../runtime.ts";
 import { LogReading } from "./log-reading.ts";
 import { fileAfter } from "./put-aside.ts";
@@ -35,8 +35,7 @@ export async function* readLog(given: LogReaderOptions, wanted: LogOptions, sign
   if (file === undefined) throw new RuntimeError("NotFound", `failed to open log file "${given.path}": no such file or directory`);
   await using reading = await LogReading.begin(file, wanted, given.clock);
   yield* reading.lines(signal);
-  // Events come where the file is, not where a link to it is.
-  if (wanted.follow) yield* follow(reading, { ...given, path: await linkTarget(given.path) }, signal);
+  if (wanted.follow) yield* follow(reading, given, signal);
   if (!signal.aborted) yield* reading.last();
 }
 

@@ -105,6 +105,8 @@ export class LogRotation implements AsyncDisposable {
 async function packFile(path: string): Promise<void> {
   const unfinished = `${path}${UNFINISHED}`;
   try {
+    // Of an attempt that was interrupted.
+    await removeFile(unfinished);
     await gzipFile(path, unfinished);
     await renameFile(unfinished, `${path}${PACKED}`);
   } catch (error) {

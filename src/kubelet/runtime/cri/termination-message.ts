@@ -2,7 +2,7 @@
  * The last words of a container: what it wrote to its terminationMessagePath or, if it failed without any and its policy says so, the end of
  * its log. Limits and words are upstream's.
  */
-import { readTail } from "../../../host/files.ts";
+import { readRegularTail } from "../../../host/files.ts";
 import { isMissing, openGrowingFile, type GrowingFile } from "../../../host/log-files.ts";
 import { mapOf } from "./common-messages.ts";
 import type { ContainerStatusMessage } from "./container-messages.ts";
@@ -30,7 +30,7 @@ export function mayReadLog({ annotations, exitCode, reason }: ContainerStatusMes
 
 async function fileEnd(path: string): Promise<string | undefined> {
   try {
-    return new TextDecoder().decode(await readTail(path, MESSAGE_BYTES_MAX));
+    return new TextDecoder().decode(await readRegularTail(path, MESSAGE_BYTES_MAX));
   } catch (error) {
     return isMissing(error) ? undefined : `Error on reading termination log ${path}: ${messageOf(error)}`;
   }
