@@ -63,6 +63,10 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "kubelet_started_containers_total",
     help: "[ALPHA] Cumulative number of containers started",
   });
+  readonly #terminatedContainers = new Counter({
+    name: "kubelet_terminated_containers_total",
+    help: "[ALPHA] Cumulative number of container terminations.",
+  });
 
   constructor() {
     // One without labels is there from the beginning, as upstream's.
@@ -88,6 +92,11 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#startedContainers.add({ container_type: type });
   }
 
+  /** A container was reported as terminated. */
+  containerTerminated(type: ContainerType, { exitCode, reason = "" }: { readonly exitCode: number; readonly reason?: string }): void {
+    this.#terminatedContainers.add({ container_type: type, exit_code: String(exitCode), reason });
+  }
+
   called({ operation, durationMs, isFailed }: RuntimeCall): void {
     const labels = { operation_type: operation };
     this.#operations.add(labels);
@@ -104,7 +113,7 @@ export class KubeletMetrics implements RuntimeObserver {
   families(): readonly (Family | HistogramFamily)[] {
     const all = [
       ...[this.#requests, this.#relists, this.#podStarts, this.#looks, this.#operationDurations, this.#operationErrors],
-      ...[this.#operations, this.#startedContainers, this.#startedPods],
+      ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers],
     ];
     return all.map((metric) => metric.family());
   }

@@ -6,6 +6,7 @@
 import type { Node } from "../api/generated/core/v1.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { readyCondition } from "../api/core/v1/node/health.ts";
+import type { Cause } from "../api/machinery/cause.ts";
 import { compareResourceVersions } from "../api/machinery/resource-version.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
@@ -118,10 +119,11 @@ export class NodeKeeper {
   }
 
   async #tryRegister(): Promise<void> {
-    const { client, clock } = this.#options;
+    const { client, clock, nodeName } = this.#options;
     await this.#lookAtImages();
     try {
-      this.#answered = await client.create(nodes, newNode(this.#description(), clock.now()));
+      const write = client.with({ cause: causeOf({ metadata: { name: nodeName } }) });
+      this.#answered = await write.create(nodes, newNode(this.#description(), clock.now()));
       this.#tell("Starting", "Starting kubelet.");
       this.#tellConditions(undefined, this.#answered);
       this.#wasWritten({ isChange: true });
@@ -137,7 +139,10 @@ export class NodeKeeper {
     const key = { name: nodeName };
     this.#answered = await client.get(nodes, key);
     const patch = metadataPatch(this.#answered, this.#description());
-    if (patch !== undefined) this.#answered = await client.patch(nodes, key, { type: "merge", value: patch });
+    if (patch !== undefined) {
+      const write = client.with({ cause: causeOf(this.#answered) });
+      this.#answered = await write.patch(nodes, key, { type: "merge", value: patch });
+    }
     this.#isUnschedulable = this.#answered.spec?.unschedulable === true;
     this.#tell("Starting", "Starting kubelet.");
     this.#reportAtMs = 0;
@@ -158,7 +163,7 @@ export class NodeKeeper {
         return;
       }
       try {
-        this.#answered = await client.updateStatus(nodes, { ...node, status });
+        this.#answered = await client.with({ cause: causeOf(node) }).updateStatus(nodes, { ...node, status });
         this.#tellConditions(node, this.#answered);
         this.#wasWritten({ isChange });
         return;
@@ -232,3 +237,8 @@ export class NodeKeeper {
 }
 
 const SUFFICIENT = ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"];
+
+/** Why it is written: the kubelet has looked at its Node as it was then. */
+function causeOf({ metadata: { name, resourceVersion } }: Pick<Node, "metadata">): Cause {
+  return { controller: "kubelet", key: name, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
+}

@@ -4,6 +4,7 @@
  */
 import type { Pod, PodStatus } from "../api/generated/core/v1.ts";
 import { pods } from "../api/core/v1/pod.ts";
+import type { Cause } from "../api/machinery/cause.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { deepEqual } from "../base/deep.ts";
 import type { Client } from "../client/client.ts";
@@ -33,7 +34,7 @@ export class PodReports {
     if (deepEqual(this.#sent, status) && deepEqual(this.#answered, pod.status)) return undefined;
     this.#sent = status;
     try {
-      const answer = await this.#client.updateStatus(pods, { ...pod, status });
+      const answer = await this.#client.with({ cause: causeOf(pod) }).updateStatus(pods, { ...pod, status });
       this.#answered = answer.status;
       return answer;
     } catch (error) {
@@ -45,11 +46,12 @@ export class PodReports {
   }
 
   /** Asked once: whatever holds it then (finalizers) is no business of a node's. */
-  async remove({ metadata: { namespace, name, uid = "" } }: Pod): Promise<void> {
+  async remove(pod: Pod): Promise<void> {
+    const { namespace, name, uid = "" } = pod.metadata;
     if (this.#isDeletionAsked) return;
     this.#isDeletionAsked = true;
     try {
-      await this.#client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+      await this.#client.with({ cause: causeOf(pod) }).delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // Gone, or another one of the same name.
       if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
@@ -57,4 +59,9 @@ export class PodReports {
       throw error;
     }
   }
+}
+
+/** Why it is written: the kubelet has looked at the Pod as it was then. */
+function causeOf({ metadata: { namespace = "", name, resourceVersion } }: Pod): Cause {
+  return { controller: "kubelet", key: `${namespace}/${name}`, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
 }

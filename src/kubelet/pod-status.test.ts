@@ -176,7 +176,7 @@ const rows: readonly PhaseRow[] = [
     it: "past its deadline, and something still runs",
     view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", running())]), isPastDeadline: true },
     phase: "Running",
-    ready: "True",
+    ready: "False PodFailed",
     initialized: "True",
   },
   {
@@ -322,3 +322,35 @@ test("containers are told of in the order of their names, init containers in the
     ],
   );
 });
+
+const NEVER_STARTED = { waiting: { reason: "PodInitializing" } };
+const LOST_AT_END = { terminated: { ...LOST, message: "The container could not be located when the pod was terminated" } };
+
+for (const { it, init, before, regular, initState } of [
+  { it: "failed", init: exited(1), regular: NEVER_STARTED },
+  { it: "was killed while it ran", init: exited(137), regular: NEVER_STARTED },
+  { it: "succeeded", init: exited(0), regular: LOST_AT_END },
+  { it: "was never seen", init: undefined, regular: NEVER_STARTED, initState: LOST_AT_END },
+  {
+    it: "failed in a Pod whose container was said to run before",
+    init: exited(1),
+    before: [told("c", { state: { running: { startedAt: NOW } } })],
+    regular: LOST_AT_END,
+  },
+]) {
+  test(`the app container of a deleted Pod whose init container ${it} is reported as upstream reports it`, () => {
+    const status = statusOf({
+      pod: pod(
+        { initContainers: [INIT], restartPolicy: "Never" },
+        { phase: "Pending", ...(before === undefined ? {} : { containerStatuses: before }) },
+        { deletionTimestamp: NOW },
+      ),
+      sandbox: sandbox(init === undefined ? [] : [container("init", init)]),
+      isOver: true,
+    });
+
+    assert.deepEqual(status.containerStatuses?.[0]?.state, regular);
+    if (initState !== undefined) assert.deepEqual(status.initContainerStatuses?.[0]?.state, initState);
+    assert.equal(status.phase, "Failed");
+  });
+}

@@ -5,6 +5,7 @@
  */
 import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../api/generated/core/v1.ts";
 import { qosClassOf } from "../api/core/v1/pod/qos.ts";
+import { isSidecar } from "../api/core/v1/pod/containers.ts";
 import { isTerminal } from "../api/core/v1/pod/readiness.ts";
 import { asSpecified, podLimits, podRequests } from "../api/core/v1/resource-quota/pod-demand.ts";
 import { formatQuantity, type Quantity } from "../api/machinery/quantity.ts";
@@ -27,20 +28,20 @@ export interface PodStatusView extends ContainersView {
   readonly nowMs: number;
 }
 
-const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
+export const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
 
 export function podStatusOf(view: PodStatusView): PodStatus {
   const { pod, sandbox, resizes = [], nowMs } = view;
   const { status: before = {}, metadata } = pod;
-  const initStatuses = containerStatuses(view, "init");
-  // Of a Pod that never came so far as to run them, nothing is assumed.
-  const isInitialized = (initStatuses ?? []).every(({ ready, state }) => ready || state?.terminated?.exitCode === 0);
-  const isLast = view.isOver && (isInitialized || metadata.deletionTimestamp !== undefined);
-  const statuses = endedStatuses(containerStatuses(view, "regular"), { isLast });
+  const { initStatuses, statuses } = endedStatuses(view, {
+    initStatuses: containerStatuses(view, "init"),
+    statuses: containerStatuses(view, "regular"),
+  });
   const ephemeralStatuses = containerStatuses(view, "ephemeral");
-  const phase = phaseIn(view, initStatuses ?? [], statuses ?? []);
+  const { phase, reached } = phaseIn(view, initStatuses ?? [], statuses ?? []);
   const hasSandbox = sandbox?.state === "ready";
-  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase, resizes, hasSandbox, nowMs };
+  // The phase that the Pod has reached counts, as upstream's: one that is to end is not ready, though it is not called Failed yet.
+  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase: reached, resizes, hasSandbox, nowMs };
   return {
     ...kept(before),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
@@ -89,24 +90,59 @@ function kept({
   };
 }
 
-/** When a Pod is over, what was never seen to end has ended badly. */
-function endedStatuses(statuses: readonly ContainerStatus[] | undefined, { isLast }: { readonly isLast: boolean }) {
-  if (!isLast) return statuses;
-  return statuses?.map((status) =>
-    status.state?.terminated === undefined ? { ...status, state: { terminated: lostWhenTerminated } } : status,
-  );
+interface Statuses {
+  readonly initStatuses: readonly ContainerStatus[] | undefined;
+  readonly statuses: readonly ContainerStatus[] | undefined;
 }
 
-function phaseIn(view: PodStatusView, initStatuses: readonly ContainerStatus[], statuses: readonly ContainerStatus[]): Phase {
+/**
+ * When a Pod is over, containers that were never seen to end have ended badly; but those that never started because initialization did not
+ * complete keep waiting, also if the Pod is deleted. As upstream's TerminatePod.
+ */
+function endedStatuses({ isOver, pod }: PodStatusView, { initStatuses, statuses }: Statuses): Statuses {
+  if (!isOver) return { initStatuses, statuses };
+  const begun = Math.max(1, 1 + (initStatuses ?? []).findLastIndex(hasLeftWaiting));
+  return {
+    initStatuses: initStatuses?.map((status, index) => (index < begun ? terminated(status) : status)),
+    statuses: isInitialized(pod, { initStatuses, statuses }) ? statuses?.map(terminated) : statuses,
+  };
+}
+
+function terminated(status: ContainerStatus): ContainerStatus {
+  return status.state?.terminated === undefined ? { ...status, state: { terminated: lostWhenTerminated } } : status;
+}
+
+function hasLeftWaiting({ state, lastState }: ContainerStatus): boolean {
+  return state?.waiting === undefined || lastState?.terminated !== undefined;
+}
+
+/** Upstream's hasPodInitialized: by what was told before and by what is known now. */
+function isInitialized({ spec, status }: Pod, { initStatuses = [], statuses = [] }: Statuses): boolean {
+  const last = spec?.initContainers?.at(-1);
+  if (last === undefined) return true;
+  if ([...(status?.containerStatuses ?? []), ...statuses].some(hasLeftWaiting)) return true;
+  const known = [initStatuses.at(-1), status?.initContainerStatuses?.find(({ name }) => name === last.name)];
+  return known.some((one) => {
+    if (isSidecar(last)) return one?.state?.running !== undefined && one.started === true;
+    return [one?.state, one?.lastState].some((state) => state?.terminated?.exitCode === 0);
+  });
+}
+
+/** `reached`: by its containers and its deadline. It is reported as its phase when nothing runs any more. */
+function phaseIn(
+  view: PodStatusView,
+  initStatuses: readonly ContainerStatus[],
+  statuses: readonly ContainerStatus[],
+): { readonly phase: Phase; readonly reached: Phase } {
   const { pod, sandbox, isOver, isPastDeadline } = view;
   const before = pod.status?.phase ?? "Pending";
-  if (isTerminal(pod)) return before;
+  if (isTerminal(pod)) return { phase: before, reached: before };
   const phase = phaseOf({ pod, initStatuses, statuses, isOver, hasBegun: hasBegun(view) });
   const isDeleted = pod.metadata.deletionTimestamp !== undefined;
-  if (hasRunning(sandbox)) return phase === "Failed" || phase === "Succeeded" ? before : phase;
-  if (isPastDeadline) return "Failed";
-  if (isOver && isDeleted && phase !== "Succeeded") return "Failed";
-  return phase;
+  const isFailed = isPastDeadline || (isOver && isDeleted && phase !== "Succeeded");
+  const reached = isFailed ? "Failed" : phase;
+  const isHeld = hasRunning(sandbox) && (reached === "Failed" || reached === "Succeeded");
+  return { phase: isHeld ? before : reached, reached };
 }
 
 /** Why it is in its phase: what was said is said until the phase changes. */

@@ -24,7 +24,7 @@ import { OwnMemory } from "./pod-memory.ts";
 import { isResizing } from "./plan-resize.ts";
 import { planPod, type PodPlan } from "./pod-plan.ts";
 import { PodResize } from "./pod-resize.ts";
-import { podStatusOf, refusedStatus } from "./pod-status.ts";
+import { DEADLINE, podStatusOf, refusedStatus } from "./pod-status.ts";
 import { PodReports } from "./pod-reports.ts";
 import { PodWorkerFigures } from "./pod-worker-figures.ts";
 import { PodProber } from "./probes/pod-prober.ts";
@@ -85,6 +85,7 @@ export class PodWorker {
   /** A status that is written while something is done. */
   #meanwhile: Promise<void> | undefined;
   #isStopped = false;
+  #isDeadlineRecorded = false;
   /** Containers of which it was told that they wait, and why. */
   #toldWaiting: ReadonlyMap<string, { readonly reason: string }>;
   #failures = 0;
@@ -109,8 +110,7 @@ export class PodWorker {
     this.#memory = new OwnMemory({ needsMachine: options.machine !== undefined });
     this.#resize = new PodResize(pod, { ...options, memory: this.#memory });
     const wake = (): void => this.wake();
-    const isWanted = (): boolean => !this.#isGone && this.#pod.metadata.deletionTimestamp === undefined;
-    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: wake, isWanted });
+    this.#acts = new PodActs({ ...options, memory: this.#memory, onStart: wake, isWanted: () => this.#isWantedByApi });
     if (options.runtime.probes === "kubelet" && !isGone)
       this.#prober = new PodProber(pod, {
         ...options,
@@ -148,6 +148,11 @@ export class PodWorker {
   /** Since when it waits for room to be resized; undefined: it does not. */
   get resizePendingSinceMs(): number | undefined {
     return this.#resize.pendingSinceMs;
+  }
+
+  /** The Pod is in the API, and nobody has deleted it. */
+  get #isWantedByApi(): boolean {
+    return !this.#isGone && this.#pod.metadata.deletionTimestamp === undefined;
   }
 
   get #isAlive(): boolean {
@@ -335,8 +340,12 @@ export class PodWorker {
     this.#options.onDone();
   }
 
-  async #perform({ actions }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+  async #perform(plan: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
+    const { actions } = plan;
     this.#isPerforming = true;
+    // What has ended, and that a deadline has passed, is reported before the rest is stopped, which may take the whole grace period.
+    if (plan.isEnding && this.#isWantedByApi && actions.some((action) => action.do === "stop-containers"))
+      this.#beginTelling({ plan, sandbox });
     // What outlived its place may take its time to end, and the place is not ready meanwhile.
     if (sandbox?.state === "not-ready" && hasRunning(sandbox)) this.#beginTelling();
     // A resize that never comes to its end is to be seen.
@@ -380,7 +389,7 @@ export class PodWorker {
   // ── telling the API ───────────────────────────────────────────────────────────────────────────────
 
   async #tell({ waiting, isOver, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
-    const { runtime, hostIps, clock, recorder } = this.#options;
+    const { runtime, hostIps, clock } = this.#options;
     const pod = this.allocated;
     // Ended before this kubelet had anything to do with it: others said how.
     if (isTerminal(pod) && sandbox === undefined) return;
@@ -390,26 +399,37 @@ export class PodWorker {
     const { conditions: resizes } = this.#resize;
     const seen = { pod, sandbox, waiting, granted, resizes, isOver, isPastDeadline };
     const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
-    if (status.reason === "DeadlineExceeded" && pod.status?.reason !== status.reason) {
-      recorder.record(pod, { type: "Normal", reason: status.reason, message: status.message ?? "" });
-    }
+    if (isPastDeadline && !isTerminal(pod)) this.#recordDeadline();
     await this.#write(status);
-    this.#figures.told(status.phase);
+    this.#figures.told(status);
   }
 
-  #beginTelling(): void {
-    this.#meanwhile ??= this.#tellMeanwhile().finally(() => (this.#meanwhile = undefined));
+  /** Once, when it is detected. */
+  #recordDeadline(): void {
+    if (this.#isDeadlineRecorded) return;
+    this.#isDeadlineRecorded = true;
+    this.#options.recorder.record(this.#pod, { type: "Normal", ...DEADLINE });
+  }
+
+  /** `seen`: what is reported. Absent: what there is by then. */
+  #beginTelling(seen?: Seen): void {
+    this.#meanwhile ??= this.#tellMeanwhile(seen).finally(() => (this.#meanwhile = undefined));
   }
 
   /** Never rejects: what cannot be told now is told when all is done. */
-  async #tellMeanwhile(): Promise<void> {
-    const { runtime, log } = this.#options;
+  async #tellMeanwhile(seen?: Seen): Promise<void> {
+    const { log } = this.#options;
     try {
-      const sandbox = this.#probed(await runtime.status(this.#uid));
-      if (this.#isPerforming && !this.#isStopped) await this.#tell(this.#plan(sandbox), sandbox);
+      const { plan, sandbox } = seen ?? (await this.#see());
+      if (this.#isPerforming && !this.#isStopped) await this.#tell(plan, sandbox);
     } catch (error) {
       log.debug("Cannot tell how a Pod is while something is done for it", { error });
     }
+  }
+
+  async #see(): Promise<Seen> {
+    const sandbox = this.#probed(await this.#options.runtime.status(this.#uid));
+    return { plan: this.#plan(sandbox), sandbox };
   }
 
   /** What the API does not let be said now holds up nothing that is to be done, least of all the end of the Pod. */
@@ -423,6 +443,11 @@ export class PodWorker {
       this.#options.log.warn("The API refuses the status of a Pod", { pod: `${namespace}/${name}`, error });
     }
   }
+}
+
+interface Seen {
+  readonly plan: PodPlan;
+  readonly sandbox: SandboxStatus | undefined;
 }
 
 function isDescribedAs({ metadata: a }: Pod, { metadata: b }: Pod): boolean {

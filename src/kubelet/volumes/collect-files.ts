@@ -4,13 +4,14 @@
  */
 import type { DownwardAPIVolumeFile, Pod, Volume, VolumeProjection } from "../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
 import type { References } from "../references.ts";
 import { fileAmount, fileField } from "../running/downward.ts";
 import type { ServiceAccountTokens } from "../service-account-tokens.ts";
 import { soleUserOf } from "./file-rights.ts";
 import { configMapFiles, secretFiles } from "./keyed-files.ts";
-import { checkedFiles, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
+import { checkedFiles, MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
 
 /** What the API server fills in. */
 const MODE_DEFAULT = 0o644;
@@ -99,10 +100,16 @@ export function downwardFiles(
   return files;
 }
 
+/** Something that the volume is made of does not exist: an object, or the ServiceAccount that a token is for. */
+export function isMissingSource(error: unknown): boolean {
+  return error instanceof MissingSourceError || isReason(error, "NotFound");
+}
+
 /** One is told as it is, several in brackets, each once. */
 function together(errors: readonly unknown[]): unknown {
   if (errors.length === 1) return errors[0];
   const messages = new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))));
   const [first] = messages;
-  return new VolumeError(messages.size === 1 ? (first ?? "") : `[${[...messages].join(", ")}]`, { cause: errors[0] });
+  const Reason = errors.every(isMissingSource) ? MissingSourceError : VolumeError;
+  return new Reason(messages.size === 1 ? (first ?? "") : `[${[...messages].join(", ")}]`, { cause: errors[0] });
 }

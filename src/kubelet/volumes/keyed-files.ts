@@ -2,7 +2,7 @@
 import type { ConfigMap, KeyToPath, Secret } from "../../api/generated/core/v1.ts";
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
-import { VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
+import { MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
 
 /** What the four ways of having one in a volume share. */
 export interface KeyedSource {
@@ -16,7 +16,7 @@ export function configMapFiles(
   configMap: ConfigMap | undefined,
   defaultMode: number,
 ): VolumeFiles {
-  if (configMap === undefined && source.optional !== true) throw new VolumeError(`configmap "${source.name ?? ""}" not found`);
+  if (configMap === undefined && source.optional !== true) throw new MissingSourceError(`configmap "${source.name ?? ""}" not found`);
   const texts = Object.entries(configMap?.data ?? {}).map(([key, text]) => [key, encodeUtf8(text)] as const);
   const bytes = Object.entries(configMap?.binaryData ?? {}).map(([key, text]) => [key, decodeBase64(text)] as const);
   return filesOf(source, new Map([...texts, ...bytes]), {
@@ -30,7 +30,7 @@ export function secretFiles(
   secret: Secret | undefined,
   defaultMode: number,
 ): VolumeFiles {
-  if (secret === undefined && source.optional !== true) throw new VolumeError(`secret "${source.name ?? ""}" not found`);
+  if (secret === undefined && source.optional !== true) throw new MissingSourceError(`secret "${source.name ?? ""}" not found`);
   const bytes = Object.entries(secret?.data ?? {}).map(([key, text]) => [key, decodeBase64(text)] as const);
   return filesOf(source, new Map(bytes), { defaultMode, missing: (key) => `references non-existent secret key: ${key}` });
 }

@@ -17,7 +17,12 @@ export type VolumeFiles = ReadonlyMap<string, VolumeFile>;
 
 /** Why a volume cannot have what it should. Told after the words that say which volume it is. */
 export class VolumeError extends Error {
-  override readonly name = "VolumeError";
+  override readonly name: string = "VolumeError";
+}
+
+/** A ConfigMap or Secret that it is made of does not exist. */
+export class MissingSourceError extends VolumeError {
+  override readonly name = "MissingSourceError";
 }
 
 /** As Linux has it. */

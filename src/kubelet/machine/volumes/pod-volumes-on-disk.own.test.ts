@@ -313,7 +313,7 @@ test("an update that fails leaves what was there and is tried again", async () =
   objects.error = new Error("the API is away");
   objects.configMaps.set("c", { a: "2" });
   objects.changed();
-  assert.equal(await warned, "Cannot bring the volumes of a Pod up to date; trying again");
+  assert.equal(await warned, "Cannot update the volumes of a Pod; retrying");
   assert.equal(await readFile(join(path, "a"), "utf8"), "1");
 
   objects.error = undefined;

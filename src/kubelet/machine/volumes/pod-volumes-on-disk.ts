@@ -61,7 +61,12 @@ class PodVolumesOnDisk implements PodVolumes {
   constructor(options: PodVolumesOptions, directories: PodDirectories) {
     this.#options = options;
     this.#directories = directories;
-    this.#updates = startUpdates({ clock: options.clock, log: options.log, update: (podUid) => this.#bringUpToDate(podUid) });
+    this.#updates = startUpdates({
+      clock: options.clock,
+      log: options.log,
+      update: (podUid) => this.#bringUpToDate(podUid),
+      nameOf: (podUid) => nameOf(this.#pods.get(podUid)?.pod),
+    });
     const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
     this.#listening = [options.references.listen(changed), options.tokens.listen(changed)];
   }
@@ -179,7 +184,9 @@ class PodVolumesOnDisk implements PodVolumes {
       const { pod, volumes, stop } = mounted;
       const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && kindOf(volume).is === "files");
       const results = await Promise.allSettled(present.map((volume) => this.#setUp(pod, volume, stop.signal)));
-      for (const result of results) if (result.status === "rejected" && !stop.signal.aborted) throw result.reason;
+      // A terminating Pod keeps what it has: its sources may go with its namespace.
+      if (stop.signal.aborted || mounted.pod.metadata.deletionTimestamp !== undefined) return;
+      for (const result of results) if (result.status === "rejected") throw result.reason;
     });
   }
 
@@ -199,4 +206,8 @@ class PodVolumesOnDisk implements PodVolumes {
 
 function uidOf({ metadata }: Pod): string {
   return metadata.uid ?? "";
+}
+
+function nameOf(pod: Pod | undefined): string {
+  return `${pod?.metadata.namespace ?? ""}/${pod?.metadata.name ?? ""}`;
 }

@@ -46,6 +46,12 @@ export const KILLED_EXIT_CODE = 128 + 9;
 /** What a program exits with that does nothing about SIGTERM and so dies of it. */
 const TERMINATED_EXIT_CODE = 128 + 15;
 
+/** The log of a container of which no log was described, so that nobody looks for output that a program would have written. */
+export const SIMULATED_LOG_LINE =
+  "This container is simulated: no program runs in it. The annotation simulated.k8ts.dev/logs sets what it logs.";
+
+const NO_LOG: readonly string[] = [SIMULATED_LOG_LINE];
+
 const NO_COMMANDS: ReadonlyMap<string, ExecScript> = new Map();
 
 /** Of a container about which nothing was said: its image is there, it starts and is ready at once, and runs for ever. */
@@ -64,7 +70,7 @@ export function scriptOf(settings: Settings): ContainerScript {
     stopTakesMs: settings.stopTakesMs ?? 0,
     stopExitCode: settings.stopExitCode ?? TERMINATED_EXIT_CODE,
     imagePull: settings.imagePull ?? { is: "takes", durationMs: 0 },
-    log: { lines: settings.logs ?? [], everyMs: settings.logEveryMs ?? 0, repeats: settings.logRepeat ?? false },
+    log: { lines: settings.logs ?? NO_LOG, everyMs: settings.logEveryMs ?? 0, repeats: settings.logRepeat ?? false },
     exec: settings.exec ?? NO_COMMANDS,
   };
 }

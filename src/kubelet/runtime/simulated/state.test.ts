@@ -144,7 +144,10 @@ const ROWS: readonly Row[] = [
 test("what a container is follows from its script, its start and the moment", () => {
   for (const { it, settings, life, at } of ROWS) {
     const moments = Object.keys(at).map(Number);
-    const seen = moments.map((ms) => [ms, shown(stateAt(scriptOf(settings), { startedAtMs: START, attempt: 0, ...life }, START + ms))]);
+    const seen = moments.map((ms) => [
+      ms,
+      shown(stateAt(scriptOf({ logs: [], ...settings }), { startedAtMs: START, attempt: 0, ...life }, START + ms)),
+    ]);
     deepEqual(Object.fromEntries(seen), at, it);
   }
 });
