@@ -9,6 +9,7 @@ import type { KubeObject } from "../api/machinery/object.ts";
 import type { Operation, Store } from "../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
 import type { Authorizer } from "./authorization.ts";
+import type { Causes } from "./causes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 import type { Objects } from "./objects.ts";
 import type { RequestContext } from "./request.ts";
@@ -58,6 +59,8 @@ export interface AdmissionDependencies {
   readonly authorizer: Authorizer;
   readonly config: AdmissionConfig;
   readonly store: Store;
+  /** Where a plugin that commits an object by itself records it. */
+  readonly causes: Causes;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

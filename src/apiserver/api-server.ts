@@ -89,12 +89,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ended: (endpoint) => metrics.watchEnded(endpoint),
     event: (endpoint) => metrics.watchEvent(endpoint),
   });
-  const causes = new Causes();
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, causes });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { isReady: false, isStopping: false };
   const documents = documentFactories.map((make) =>
-    make({ server, endpoints, metrics, causes, readiness: () => readinessOf(server, state), loadDescriptions, moreMetrics }),
+    make({ server, endpoints, metrics, causes: server.causes, readiness: () => readinessOf(server, state), loadDescriptions, moreMetrics }),
   );
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
@@ -149,11 +148,13 @@ function contextOf(
   const objects = new Objects(endpoints);
   const label: AuthenticationContext["label"] = async ({ group, plural }, { namespace, name }, labels) => {
     const version = endpoints.stored(group, plural)?.served.version ?? "";
-    await late.requests?.label({ group, version, plural, namespace }, name, labels);
+    const cause = { key: `${namespace}/${name}`, reason: "TokenUsed" };
+    await late.requests?.because(cause).label({ group, version, plural, namespace }, name, labels);
   };
   const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
-  const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, clock, random, log };
+  const causes = new Causes(clock);
+  const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, causes, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();
   const server: ServerContext = {
     store,
@@ -165,6 +166,7 @@ function contextOf(
     authenticator,
     authorizer,
     ...(connector === undefined ? {} : { connector }),
+    causes,
     config,
     clock,
     random,

@@ -10,7 +10,6 @@ import { MASTERS } from "./authorization/chain.ts";
 import { BodyRoom, RETRY_AFTER_SECONDS, type Room } from "./body-room.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
 import { mustLead } from "./leadership.ts";
-import type { Causes } from "./causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
 import type { ApiRequest, RequestBody, User } from "./request.ts";
@@ -25,14 +24,12 @@ export class Pipeline {
   readonly #server: ServerContext;
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
-  readonly #causes: Causes;
   readonly #bodies: BodyRoom;
 
-  constructor(server: ServerContext, verbs: Verbs, { metrics, causes }: { readonly metrics: Metrics; readonly causes: Causes }) {
+  constructor(server: ServerContext, verbs: Verbs, metrics: Metrics) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
-    this.#causes = causes;
     this.#bodies = new BodyRoom(server.config.maxMutatingRequestsInFlight);
   }
 
@@ -52,7 +49,6 @@ export class Pipeline {
       if (leadership !== undefined && !READING.includes(request.verb)) await mustLead(this.#server.objects, leadership);
       const outcome = await orAborted(request.context.signal, this.#verbs.handle(received));
       this.#count(request, codeOf(outcome), started);
-      this.#record(request, outcome);
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
@@ -89,13 +85,6 @@ export class Pipeline {
     const isKnown = endpoint !== undefined && (subresource === "" || Object.hasOwn(endpoint.resource.subresources, subresource));
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
     this.#metrics.request(counted, code, clock.monotonic() - startedMs);
-  }
-
-  /** Reviews and the like are sent with "create", and nothing is written. */
-  #record(request: ApiRequest, outcome: Outcome): void {
-    const { endpoints, clock } = this.#server;
-    const endpoint = endpoints.find(request.group, request.version, request.plural);
-    if (endpoint?.resource.stored === true) this.#causes.record(request, outcome, clock.now());
   }
 
   /** A connection counts as running from its beginning, which may never come, to its end. */

@@ -8,6 +8,7 @@ import type { AdmissionChain } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
+import type { Causes } from "./causes.ts";
 import type { NodeConnector } from "./connection.ts";
 import type { Identity } from "./identity.ts";
 import type { Objects } from "./objects.ts";
@@ -25,6 +26,8 @@ export interface ServerContext {
   readonly authorizer: Authorizer;
   /** Absent: no node is connected, so nothing leads to what runs there. */
   readonly connector?: NodeConnector;
+  /** Where every commit of an object is recorded. */
+  readonly causes: Causes;
   readonly config: ApiServerConfig;
   readonly clock: Clock;
   readonly random: Random;

@@ -52,6 +52,11 @@ export class WorkQueue<K> {
     return this.#delayed.size;
   }
 
+  /** True while `key` waits for its delay. */
+  isDelayed(key: K): boolean {
+    return this.#delayed.has(key);
+  }
+
   /** Keys that workers have. */
   get inProgress(): number {
     return this.#taken.size;

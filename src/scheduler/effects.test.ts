@@ -138,11 +138,11 @@ test("A nomination is taken back from the Pod that was meant, if there is one", 
   const other = await pod("other");
   equal(lower.status?.nominatedNodeName, "n");
 
-  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, uid: "another" } }, signal));
+  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, uid: "another" } }, other, signal));
   deepEqual(await pod("lower"), lower);
-  await done(effects.clearNomination(lower, signal));
-  await done(effects.clearNomination(other, signal));
-  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, name: "nobody" } }, signal));
+  await done(effects.clearNomination(lower, other, signal));
+  await done(effects.clearNomination(other, lower, signal));
+  await done(effects.clearNomination({ ...lower, metadata: { ...lower.metadata, name: "nobody" } }, other, signal));
 
   equal((await pod("lower")).status?.nominatedNodeName, undefined);
   deepEqual(await pod("other"), other);
@@ -161,11 +161,12 @@ for (const { reason, failures, attempts, fails } of [
       if (at.length <= failures) return Promise.reject(new StatusError(reason, "not now"));
       return cluster.client.patch(...request);
     };
-    const { effects, pod } = await start(cluster, { client: { ...cluster.client, patch } });
+    const client = { ...cluster.client, patch, with: () => client } as Client;
+    const { effects, pod } = await start(cluster, { client });
     const lower = await pod("lower");
     const startMs = cluster.clock.now();
 
-    const cleared = effects.clearNomination(lower, signal).then(
+    const cleared = effects.clearNomination(lower, lower, signal).then(
       () => false,
       () => true,
     );
@@ -175,3 +176,27 @@ for (const { reason, failures, attempts, fails } of [
     deepEqual(at, [0, 10, 60, 310].slice(0, attempts));
   });
 }
+
+test("Every write of the scheduler names the Pod that it schedules and the version by which it decided", async () => {
+  await using cluster = await given(aNode("n"), aPod("web"), victim(), aPod("lower", { nominatedNode: "n" }));
+  const { effects, done, pod } = await start(cluster);
+  const [web, low, lower] = [await pod("web"), await pod("victim"), await pod("lower")];
+
+  await done(effects.preempt(low, web, "n", signal));
+  await done(effects.clearNomination(lower, web, signal));
+  await done(effects.bind(web, "n", signal));
+
+  const { items } = await done(cluster.client.document("/debug/k8ts/causes?resource=pods"));
+  const writes = items as unknown as readonly { name: string; resourceVersion: string; cause?: unknown }[];
+  const cause = { controller: "default-scheduler", key: "default/web", object: "pods default/web", revision: web.metadata.resourceVersion };
+  deepEqual(
+    writes.flatMap(({ name, cause: why }) => (why === undefined ? [] : [[name, why]])),
+    [
+      ["victim", { ...cause, reason: "Preempting" }],
+      ["victim", { ...cause, reason: "Preempting" }],
+      ["lower", { ...cause, reason: "Preempting" }],
+      ["web", { ...cause, reason: "Scheduled" }],
+    ],
+  );
+  equal(writes.at(-1)?.resourceVersion, (await pod("web")).metadata.resourceVersion);
+});

@@ -6,6 +6,7 @@
 import { disruptionTarget } from "../api/core/v1/pod/disruption-target.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
+import { causedBy, type Cause } from "../api/machinery/cause.ts";
 import type { Json } from "../api/machinery/object.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
@@ -32,7 +33,7 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
       const metadata = definedOnly({ namespace, name, uid });
       const binding = { apiVersion: "v1", kind: "Binding", metadata, target: { kind: "Node", name: nodeName } };
       try {
-        await client.post(pods, keyOf(pod), "binding", binding, { signal });
+        await clientFor(pod, "Scheduled").post(pods, keyOf(pod), "binding", binding, { signal });
       } catch (error) {
         // Its answer may have been lost after the server had done it. Whoever then took the room for free would give it away twice.
         if (!(await isBoundTo(pod, nodeName, signal))) throw error;
@@ -47,11 +48,16 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
       if (await deleteMarked(victim, preemptor, signal)) preempted(message);
     },
 
-    async clearNomination(pod, signal) {
+    async clearNomination(pod, preemptor, signal) {
       if ((pod.status?.nominatedNodeName ?? "") === "") return;
-      await unlessGone(patchStatus(pod, { nominatedNodeName: null }, signal));
+      await unlessGone(patchStatus(pod, { nominatedNodeName: null }, { preemptor, signal }));
     },
   };
+
+  /** `pod`: the one that is being scheduled, which is why anything is written. */
+  function clientFor(pod: Pod, reason: string): Client {
+    return client.with({ cause: schedulingCause(pod, reason) });
+  }
 
   /** False if it was gone already. Its grace is its own: a Pod that is preempted may end as any other. */
   async function deleteMarked(victim: Pod, preemptor: Pod, signal: AbortSignal): Promise<boolean> {
@@ -59,13 +65,19 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     const schedulerName = preemptor.spec?.schedulerName ?? "";
     const message = `${schedulerName}: preempting to accommodate a higher priority pod`;
     const condition = disruptionTarget(victim, { status: "True", reason: "PreemptionByScheduler", message }, clock.now());
-    if (condition !== undefined && !(await unlessGone(patchStatus(victim, { conditions: [{ ...condition }] }, signal)))) return false;
-    return unlessGone(client.delete(pods, keyOf(victim), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) }));
+    if (condition !== undefined && !(await unlessGone(patchStatus(victim, { conditions: [{ ...condition }] }, { preemptor, signal }))))
+      return false;
+    return unlessGone(clientFor(preemptor, PREEMPTING).delete(pods, keyOf(victim), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) }));
   }
 
-  async function patchStatus(pod: Pod, status: Json, signal: AbortSignal): Promise<void> {
+  async function patchStatus(
+    pod: Pod,
+    status: Json,
+    { preemptor, signal }: { readonly preemptor: Pod; readonly signal: AbortSignal },
+  ): Promise<void> {
     const value = { metadata: definedOnly({ uid: pod.metadata.uid }), status };
-    await repeated(() => client.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
+    const writing = clientFor(preemptor, PREEMPTING);
+    await repeated(() => writing.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
   }
 
   /** False also if it cannot be found out. */
@@ -91,6 +103,16 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     }
   }
 }
+
+const PREEMPTING = "Preempting";
+
+/** The cause of everything that the scheduler writes for a Pod: the version of the Pod that it decided by. */
+export function schedulingCause(pod: Pod, reason: string): Cause {
+  return causedBy({ controller: pod.spec?.schedulerName ?? DEFAULT_SCHEDULER_NAME, reason, kind: pods, object: pod });
+}
+
+/** Pods from an API server have a name; upstream's default for those that have none. */
+const DEFAULT_SCHEDULER_NAME = "default-scheduler";
 
 /** Upstream's: 10, 50 and 250 ms between four attempts. */
 const BACKOFF = { minMs: 10, maxMs: 250, factor: 5 };

@@ -8,12 +8,14 @@
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodCondition } from "../api/generated/core/v1.ts";
 import { findCondition } from "../api/machinery/conditions.ts";
+import type { Cause } from "../api/machinery/cause.ts";
 import type { Json } from "../api/machinery/object.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { formatTime } from "../api/machinery/time.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Client } from "../client/client.ts";
+import { schedulingCause } from "./effects.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 
 export interface Verdict {
@@ -61,7 +63,7 @@ export class PodConditions {
     const newest = this.#withoutNode(pod);
     const patch = newest === undefined ? undefined : patchOf(newest, verdict, this.#options.clock.now());
     if (patch === undefined) return;
-    const write: Write = { next: undefined, over: this.#write(pod, patch).then(() => this.#written(uid, write)) };
+    const write: Write = { next: undefined, over: this.#write(pod, patch, schedulingCause(pod, verdict.reason)).then(() => this.#written(uid, write)) };
     this.#writes.set(uid, write);
   }
 
@@ -78,10 +80,10 @@ export class PodConditions {
     return newest?.metadata.uid === uid && (newest?.spec?.nodeName ?? "") === "" ? newest : undefined;
   }
 
-  async #write({ metadata: { namespace, name } }: Pod, patch: Json): Promise<void> {
+  async #write({ metadata: { namespace, name } }: Pod, patch: Json, cause: Cause): Promise<void> {
     const { client, signal, log } = this.#options;
     try {
-      await client.patch(pods, { namespace, name }, { type: "strategic", value: patch }, { subresource: "status", signal });
+      await client.with({ cause }).patch(pods, { namespace, name }, { type: "strategic", value: patch }, { subresource: "status", signal });
     } catch (error) {
       if (signal.aborted || isReason(error, "NotFound") || isReason(error, "Conflict")) return;
       log.warn("Cannot tell in the Pod's status why it has no node", { pod: `${namespace}/${name}`, error });

@@ -82,7 +82,7 @@ export async function givenWith({ config = {} }: GivenOptions, ...objects: reado
       const reconcile = await driven(clock, started);
       const write = ownWrites(clientFor(controller, context), informers);
       const { signal } = new AbortController();
-      const pass = { read: readerOf(informers), write, events: recorder(events), clock, random, log: silentLogger, signal };
+      const pass = { read: readerOf(informers), write, events: recorder(events), clock, random, log: silentLogger, signal, wake() {} };
       return driven(clock, reconcile(typeof key === "string" ? parseKey(key) : key, pass));
     },
     async run(...controllers) {

@@ -1,19 +1,46 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatCause, parseCause, type Cause } from "./cause.ts";
+import { causedBy, formatCause, parseCause, type Cause } from "./cause.ts";
 
 test("a cause is one line of a header, whatever letters its key has", () => {
   equal(
     formatCause({ controller: "deployment-controller", key: "default/web", revision: "42" }),
     "controller=deployment-controller,key=default%2Fweb,revision=42",
   );
+  equal(
+    formatCause({ controller: "kubelet", key: "default/web", reason: "Started", object: "pods default/web", revision: "42" }),
+    "controller=kubelet,key=default%2Fweb,reason=Started,object=pods%20default%2Fweb,revision=42",
+  );
   equal(formatCause({ controller: "a", key: "nodes ä,=" }), "controller=a,key=nodes%20%C3%A4%2C%3D");
+});
+
+test("causedBy names the object with its resource and the revision by which the component decided", () => {
+  const pods = { plural: "pods", storage: { group: "" } };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "web", resourceVersion: "7" } };
+  deepEqual(causedBy({ controller: "kubelet", reason: "Started", kind: pods, object: pod }), {
+    controller: "kubelet",
+    key: "default/web",
+    reason: "Started",
+    object: "pods default/web",
+    revision: "7",
+  });
+  const deployments = { plural: "deployments", storage: { group: "apps" } };
+  const unread = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } };
+  deepEqual(causedBy({ controller: "c", reason: "r", kind: deployments, object: unread }), {
+    controller: "c",
+    key: "web",
+    reason: "r",
+    object: "deployments.apps web",
+  });
 });
 
 test("every cause comes back as it was", () => {
   const text = fc.string({ unit: "grapheme" });
-  const cause = fc.record({ controller: text, key: text, revision: text }, { requiredKeys: ["controller", "key"], noNullPrototype: true });
+  const cause = fc.record(
+    { controller: text, key: text, reason: text, object: text, revision: text },
+    { requiredKeys: ["controller", "key"], noNullPrototype: true },
+  );
   fc.assert(
     fc.property(cause, (given: Cause) => {
       const header = formatCause(given);

@@ -2,6 +2,8 @@
  * Keeps what every cluster has: when one of these objects is deleted, or one that must not differ is changed, the step that makes it runs
  * again. Told by the caches, so nothing is looked at while nothing happens.
  */
+import type { Cause } from "../../api/machinery/cause.ts";
+import { groupResourceOf } from "../../api/machinery/object.ts";
 import type { ChangeListener } from "../storage/watch-index.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
 import type { BootstrapContext, BootstrapStep, KeptObject } from "./bootstrap.ts";
@@ -37,8 +39,8 @@ export class Keeper {
     await cache.load();
     const listener: ChangeListener & { ended(): void } = {
       scope: { namespace, name },
-      changed: ({ type }) => {
-        if (type === "delete" || always === true) this.#wake(step);
+      changed: ({ type, revision }) => {
+        if (type === "delete" || always === true) this.#wake(step, causeOf(kept, type, revision));
       },
       // The cache is read anew; what was missed meanwhile is found by looking.
       ended: () => {
@@ -54,14 +56,15 @@ export class Keeper {
   }
 
   /** Once, however often it was told until it comes to it; and one step after the other. */
-  #wake(step: BootstrapStep): void {
+  #wake(step: BootstrapStep, cause: Omit<Cause, "controller"> = RETRY): void {
     if (this.#closed.signal.aborted || this.#waiting.has(step)) return;
     this.#waiting.add(step);
     this.#running = this.#running.then(async () => {
       this.#waiting.delete(step);
       if (this.#closed.signal.aborted) return;
       try {
-        await step.make(this.#context);
+        const { server, requests } = this.#context;
+        await step.make({ server, requests: requests.because(cause) });
       } catch (error) {
         this.#failed(step, error);
       }
@@ -79,4 +82,13 @@ export class Keeper {
       () => undefined,
     );
   }
+}
+
+/** The cache was read anew, or the last attempt failed: which change came first is not known. */
+const RETRY = { key: "bootstrap", reason: "Retry" };
+
+function causeOf({ group, plural, namespace, name }: KeptObject, type: "put" | "delete", revision: number): Omit<Cause, "controller"> {
+  const key = namespace === "" ? name : `${namespace}/${name}`;
+  const reason = type === "delete" ? "Deleted" : "Updated";
+  return { key, reason, object: `${groupResourceOf(group, plural)} ${key}`, revision: String(revision) };
 }

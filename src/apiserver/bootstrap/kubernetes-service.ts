@@ -76,19 +76,19 @@ export class AdvertisedServer {
 
   /** What is kept: whoever deletes it gets it back. */
   get step(): BootstrapStep {
-    return { make: () => this.#write(), keeps: [SERVICES, ENDPOINTS, SLICES].map((place) => ({ ...place, name: NAME })) };
+    return { make: (context) => this.#write(context), keeps: [SERVICES, ENDPOINTS, SLICES].map((place) => ({ ...place, name: NAME })) };
   }
 
   async start(): Promise<void> {
     await this.#refreshLease();
-    await this.#write();
+    await this.#write(this.#context);
     if (this.#store.capabilities.shared) this.#refreshing = this.#refresh();
   }
 
-  async #write(): Promise<void> {
-    await makeService(this.#context);
-    await this.#writePort();
-    await this.#writeEndpoints(await this.#addresses());
+  async #write(context: BootstrapContext): Promise<void> {
+    await makeService(context);
+    await this.#writePort(context);
+    await this.#writeEndpoints(await this.#addresses(), context);
   }
 
   /** Others must not be sent here any more. Says so in the log if that fails: the lease ends by itself. */
@@ -142,16 +142,14 @@ export class AdvertisedServer {
     return entries.map(({ key }) => key.slice(LEASE_PREFIX.length)).toSorted();
   }
 
-  async #writePort(): Promise<void> {
-    const { requests } = this.#context;
+  async #writePort({ requests }: BootstrapContext): Promise<void> {
     const service = (await requests.get(SERVICES, NAME))?.object as unknown as Service | undefined;
     const ports = portsOf(this.#self.port);
     if (service === undefined || deepEqual(service.spec?.ports, ports)) return;
     await requests.put(SERVICES, { ...service, spec: { ...service.spec, ports } } as unknown as KubeObject);
   }
 
-  async #writeEndpoints(addresses: readonly string[]): Promise<void> {
-    const { requests } = this.#context;
+  async #writeEndpoints(addresses: readonly string[], { requests } = this.#context): Promise<void> {
     const wanted = [
       [ENDPOINTS, apiServerEndpoints(NAME, addresses, this.#self.port)],
       [SLICES, apiServerEndpointSlice(NAME, addresses, this.#self)],

@@ -1,4 +1,5 @@
 /** Requests that the server makes on its own behalf: through the same pipeline as everybody's, under a name of its own. */
+import type { Cause } from "../../api/machinery/cause.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -9,9 +10,12 @@ import type { RequestBody, RequestContext, User } from "../request.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 
 /** The server itself, where it acts on its own behalf. */
-const SERVER: User = { name: "system:apiserver", groups: ["system:masters"] };
+export const SERVER: User = { name: "system:apiserver", groups: ["system:masters"] };
 
 const SERVER_AGENT = "kube-apiserver";
+
+/** Of what the server creates when it starts. */
+const AT_START: Cause = { controller: SERVER_AGENT, key: "bootstrap", reason: "Bootstrap" };
 
 /** Where objects of one kind are. */
 export interface Place {
@@ -27,9 +31,15 @@ export class OwnRequests {
   readonly #context: RequestContext;
 
   /** `as`: who asks, if not the server itself. */
-  constructor(pipeline: Pipeline, as: { readonly user: User; readonly userAgent: string } = { user: SERVER, userAgent: SERVER_AGENT }) {
+  constructor(pipeline: Pipeline, as: Pick<RequestContext, "user" | "userAgent" | "cause"> = { user: SERVER, userAgent: SERVER_AGENT }) {
     this.#pipeline = pipeline;
-    this.#context = { ...as, warn() {} };
+    this.#context = { cause: AT_START, ...as, warn() {} };
+  }
+
+  /** The same requests with another cause on every write. */
+  because(cause: Omit<Cause, "controller">): OwnRequests {
+    const { user, userAgent } = this.#context;
+    return new OwnRequests(this.#pipeline, { user, userAgent, cause: { controller: SERVER_AGENT, ...cause } });
   }
 
   async get(place: Place, name: string): Promise<StoredObject | undefined> {

@@ -41,7 +41,7 @@ export interface AdmittingOptions {
 export function admittingServer(options: AdmittingOptions): Transport {
   const server = admittingContext(options);
   const keeper = new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics: new Metrics(), causes: new Causes() });
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), new Metrics());
   return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
 }
 
@@ -62,6 +62,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     authenticator: asUser(ADMINISTRATOR),
     authorizer: authorizer ?? new AuthorizationChain([], { objects, clock, log }),
     ...(connector === undefined ? {} : { connector }),
+    causes: new Causes(clock),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
     clock,
     random,

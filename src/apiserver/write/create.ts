@@ -88,6 +88,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await storage.create(name, result, { signal: request.context.signal, alongside });
     written = done.written;
+    if (written) server.causes.record({ resource: storage.name, name, revision: result.revision, request });
     return done.written ? { created: true, object: result } : { ...exists, again: done.again === true };
   } finally {
     try {

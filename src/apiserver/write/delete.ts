@@ -67,12 +67,14 @@ async function tryToDelete(
     // What goes after no time at all is seen going, too.
     const done = await storage.update(name, last, current, { signal });
     if (!done.written) return done;
+    server.causes.record({ resource: storage.name, name, revision: last.revision, request });
     if (!isLast) return { gone: false, object: last };
   }
   const release = await server.extension(resource.storage.group, resource.plural)?.release?.(current.object);
   const newest = plan.outcome === "write" ? last : current;
   const done = await storage.delete(name, newest, { signal, alongside: release?.alongside ?? [] });
   if (!done.written) return done.again === true ? { found: newest } : done;
+  server.causes.record({ resource: storage.name, name, revision: done.revision, request, deleted: true });
   await release?.afterwards();
   return { gone: true, object: last.at(done.revision) };
 }

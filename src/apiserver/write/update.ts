@@ -167,14 +167,16 @@ async function write(
     const release = await server.extension(group, endpoint.resource.plural)?.release?.(current.object);
     const done = await endpoint.storage.delete(name, current, { signal, alongside: release?.alongside ?? [] });
     if (!done.written) return { written: false, found: done.again === true ? current : done.found };
+    server.causes.record({ resource: endpoint.storage.name, name, revision: done.revision, request, deleted: true });
     await release?.afterwards();
     // What is gone has no newer version.
     result.arriveAt(current.revision);
     return { written: true, object: result };
   }
   const done = await endpoint.storage.update(name, result, current, { signal, alongside });
-  if (done.written) return { written: true, object: result };
-  return { written: false, found: done.again === true ? current : done.found };
+  if (!done.written) return { written: false, found: done.again === true ? current : done.found };
+  server.causes.record({ resource: endpoint.storage.name, name, revision: result.revision, request });
+  return { written: true, object: result };
 }
 
 /** The version and uid that the client named must be those of what is there. */

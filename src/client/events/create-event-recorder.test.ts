@@ -395,3 +395,21 @@ test("to tell of something that is no object does not throw", async () => {
 
   assert.equal(s.recorder.dropped, 1);
 });
+
+for (const api of ["core", "events.k8s.io"] as const) {
+  test(`an Event of ${api} is written with its component, reason, object and the version that the component saw`, async () => {
+    await using told = await stage({ api });
+    const causes: unknown[] = [];
+    told.answer = ({ cause }) => void causes.push(cause);
+
+    told.record({ reason: "Created" });
+    told.record({ reason: "Lost" }, node);
+    await told.events();
+
+    const controller = "replicaset-controller";
+    assert.deepEqual(causes, [
+      { controller, key: "default/web", reason: "Created", revision: "7" },
+      { controller, key: "n1", reason: "Lost" },
+    ]);
+  });
+}

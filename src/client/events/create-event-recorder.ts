@@ -13,7 +13,7 @@ import type { Random } from "../../base/random.ts";
 import type { Client } from "../client.ts";
 import { CoreEvents } from "./core-events.ts";
 import type { EventRecorder, RecordedEvent } from "./event-recorder.ts";
-import { EventNames, referenceTo, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
+import { causeOfEvent, EventNames, referenceTo, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
 import { SeriesEvents } from "./series-events.ts";
 
 /** Those told and not yet written. Upstream's number. */
@@ -59,6 +59,7 @@ type Waiting =
 
 class Recorder implements EventRecorder {
   readonly #client: Client;
+  readonly #component: string;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -74,6 +75,7 @@ class Recorder implements EventRecorder {
   constructor({ client, component, instance, clock, random, log, api = "core", signal }: EventRecorderOptions) {
     if (signal !== undefined) onAbort(signal, () => this.#stop.abort(signal.reason));
     this.#client = client.with({ signal: this.#stop.signal });
+    this.#component = component;
     this.#clock = clock;
     this.#random = random.derive(`events of ${component}`);
     this.#log = log.with({ events: component });
@@ -176,26 +178,13 @@ class Recorder implements EventRecorder {
   /** What went wrong. */
   async #try({ kind, object, change }: EventWrite): Promise<unknown> {
     const { namespace, name = "" } = object.metadata;
+    const client = this.#client.with({ cause: causeOfEvent(object, this.#component) });
     try {
-      if (change !== undefined && (await this.#patched({ kind, object, change }, { namespace, name }))) return undefined;
-      await this.#client.create(kind, object);
+      if (change !== undefined && (await patched(client, { kind, object, change }, { namespace, name }))) return undefined;
+      await client.create(kind, object);
       return undefined;
     } catch (error) {
       return error;
-    }
-  }
-
-  /** False: it has gone. */
-  async #patched(
-    { kind, change }: EventWrite & Required<Pick<EventWrite, "change">>,
-    key: { namespace: string | undefined; name: string },
-  ): Promise<boolean> {
-    try {
-      await this.#client.patch(kind, key, { type: "strategic", value: change });
-      return true;
-    } catch (error) {
-      if (isReason(error, "NotFound")) return false;
-      throw error;
     }
   }
 
@@ -229,6 +218,21 @@ class Recorder implements EventRecorder {
         () => false,
       );
     while ((await slept()) && !this.#isClosing) for (const write of due()) this.#add({ is: "write", write });
+  }
+}
+
+/** False: the Event is gone. */
+async function patched(
+  client: Client,
+  { kind, change }: EventWrite & Required<Pick<EventWrite, "change">>,
+  key: { namespace: string | undefined; name: string },
+): Promise<boolean> {
+  try {
+    await client.patch(kind, key, { type: "strategic", value: change });
+    return true;
+  } catch (error) {
+    if (isReason(error, "NotFound")) return false;
+    throw error;
   }
 }
 

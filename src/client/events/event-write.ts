@@ -3,6 +3,7 @@
  * a form's business (core-events.ts, series-events.ts); when and how often it is tried is create-event-recorder.ts's.
  */
 import type { ObjectReference } from "../../api/generated/core/v1.ts";
+import type { Cause } from "../../api/machinery/cause.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { Random } from "../../base/random.ts";
@@ -58,6 +59,19 @@ export function referenceTo({ apiVersion, kind, metadata }: KubeObject): ObjectR
 
 export function namespaceOf({ namespace = "" }: ObjectReference): string {
   return namespace === "" ? DEFAULT_NAMESPACE : namespace;
+}
+
+/** Why an Event is written: what the component saw of the object that the Event is about, at the version that it saw. */
+export function causeOfEvent(event: Draft<KubeObject>, controller: string): Cause {
+  // core/v1 and events.k8s.io/v1 have different names for it.
+  const { involvedObject, regarding, reason } = event as { involvedObject?: ObjectReference; regarding?: ObjectReference; reason?: string };
+  const { namespace = "", name = "", resourceVersion } = involvedObject ?? regarding ?? {};
+  return {
+    controller,
+    key: namespace === "" ? name : `${namespace}/${name}`,
+    ...(reason === undefined ? {} : { reason }),
+    ...(resourceVersion === undefined ? {} : { revision: resourceVersion }),
+  };
 }
 
 /** Texts with any letters in them as one key. */

@@ -46,7 +46,7 @@ export type {
   TransportWatch,
   TransportWatchListener,
 } from "../../api/machinery/transport.ts";
-export type { Cause } from "../../api/machinery/cause.ts";
+export { causedBy, type Cause } from "../../api/machinery/cause.ts";
 export type { Json, JsonObject, KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 export { isReason, StatusError, type Reason, type Status } from "../../api/machinery/status-error.ts";
 export { WorkQueue, type WorkQueueOptions } from "../../base/work-queue.ts";

@@ -29,10 +29,10 @@ export const endpointsController = defineController({
     { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
   ],
   watches: [watch(services, itself), watch(pods, servicesOfPod), watch(endpoints, ownEndpoints)],
-  start({ read, wake }) {
+  start({ read }) {
     let isFirst = true;
     return async (key, pass) => {
-      if (isFirst) for (const leftover of leftovers(read)) wake(leftover);
+      if (isFirst) for (const leftover of leftovers(read)) pass.wake(leftover);
       isFirst = false;
       return await reconcile(key, pass);
     };

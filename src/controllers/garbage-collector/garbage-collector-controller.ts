@@ -69,8 +69,8 @@ class Collector {
   async look(key: WorkKey, pass: Pass): Promise<Outcome> {
     const target = targetOf(key);
     if (target.is === "object") await this.#lookAtObject(target.kind, key, pass);
-    else if (target.is === "dependents") this.#wakeDependents(target.ownerUid);
-    else this.#wakeOwner(target, key);
+    else if (target.is === "dependents") this.#wakeDependents(target.ownerUid, pass);
+    else this.#wakeOwner(target, key, pass);
     return onChange;
   }
 
@@ -126,15 +126,15 @@ class Collector {
     await removeFinalizer(write, item, finalizer);
   }
 
-  #wakeDependents(ownerUid: string): void {
-    for (const { kind, object } of this.#dependents.of(ownerUid)) this.#context.wake(objectKey(kind, object));
+  #wakeDependents(ownerUid: string, { wake }: Pass): void {
+    for (const { kind, object } of this.#dependents.of(ownerUid)) wake(objectKey(kind, object));
   }
 
-  #wakeOwner(target: Extract<Target, { is: "owner" }>, { namespace, name }: WorkKey): void {
+  #wakeOwner(target: Extract<Target, { is: "owner" }>, { namespace, name }: WorkKey, { wake }: Pass): void {
     const kind = this.#kinds.followedAs(target);
     if (kind === undefined) return;
     const owner = this.#context.read.get(kind, kind.scope === "Cluster" ? { name } : { namespace, name });
-    if (owner !== undefined && isWaitingForDependents(owner)) this.#context.wake(objectKey(kind, owner));
+    if (owner !== undefined && isWaitingForDependents(owner)) wake(objectKey(kind, owner));
   }
 }
 

@@ -191,9 +191,9 @@ test("as long as a group does not answer, what could be in it keeps the namespac
   const found = await cluster.client.get(namespaces, { name: SPACE });
   const read = { get: () => found } as unknown as Reader;
   const { clock } = cluster;
-  const context = { clock, random: seededRandom(1), log: silentLogger, read, signal: new AbortController().signal };
+  const context = { clock, random: seededRandom(1), log: silentLogger, read, signal: new AbortController().signal, wake() {} };
 
-  const reconcile = namespaceController.start({ ...context, kinds: () => [], wake() {} });
+  const reconcile = namespaceController.start({ ...context, kinds: () => [] });
 
   const message = 'Cannot empty namespace "space": apps/v1: the server is currently unable to handle the request';
   await assert.rejects(reconcile({ name: SPACE }, { ...context, write, events: silentRecorder }), { message });

@@ -45,7 +45,6 @@ interface Memory {
   readonly lastGrantMs: Map<string, number>;
   zonesLookedAtMs: number;
   isStopped: boolean;
-  wake(key: WorkKey): void;
 }
 
 export function nodeLifecycleController(given: Partial<NodeLifecycleSettings> = {}): Controller {
@@ -77,10 +76,10 @@ export function nodeLifecycleController(given: Partial<NodeLifecycleSettings> = 
   });
 }
 
-function newMemory(settings: NodeLifecycleSettings, { clock, wake }: ControllerContext): Memory {
+function newMemory(settings: NodeLifecycleSettings, { clock }: ControllerContext): Memory {
   const observation = new Observation({ nowMs: clock.monotonic(), pauseMs: PAUSE_PERIODS * settings.nodeMonitorPeriodMs });
   const zones = { granted: new Set<string>(), lastGrantMs: new Map<string, number>(), zonesLookedAtMs: -Infinity, isStopped: false };
-  return { settings, observation, known: new Map(), ...zones, wake };
+  return { settings, observation, known: new Map(), ...zones };
 }
 
 // ── what wakes ──────────────────────────────────────────────────────────────────────────────────────
@@ -179,7 +178,7 @@ function tell(node: Node, reason: string, message: string, { events }: Pass): vo
 // ── all Nodes ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Gives leave; whoever has it is looked at, and there the taint is written. */
-function lookAtZones({ read, clock, log }: Pass, memory: Memory): Outcome {
+function lookAtZones({ read, clock, log, wake }: Pass, memory: Memory): Outcome {
   const nowMs = clock.monotonic();
   const dueMs = memory.zonesLookedAtMs + ZONES_INTERVAL_MS;
   if (dueMs > nowMs) return after(dueMs - nowMs);
@@ -191,12 +190,12 @@ function lookAtZones({ read, clock, log }: Pass, memory: Memory): Outcome {
     // Who was not heard while we were cut off from all has its whole time again.
     if (!isStopped) memory.observation.restart(nowMs);
     memory.isStopped = isStopped;
-    for (const node of all) memory.wake(keyOf(node));
+    for (const node of all) wake(keyOf(node));
   }
   for (const { zone, node } of grants) {
     memory.lastGrantMs.set(zone, nowMs);
     memory.granted.add(node);
-    memory.wake({ name: node });
+    wake({ name: node });
   }
   return nextMs === undefined ? onChange : after(nextMs - nowMs);
 }

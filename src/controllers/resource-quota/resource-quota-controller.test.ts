@@ -74,6 +74,55 @@ test("what is deleted, and what somebody wrote into the status, is put right", a
   assert.deepEqual((await quotaOf(server)).status, { hard: { secrets: "5" }, used: { secrets: "1" } });
 });
 
+const NAMESPACE = "/api/v1/namespaces/ns";
+
+/** `used` of each quota, by name. */
+async function usedByQuota(server: ControlledServer): Promise<Record<string, object>> {
+  await server.clock.advance(2_000);
+  const { items } = (await server.call("GET", QUOTAS)).body as { items: { metadata: { name: string }; status: { used: object } }[] };
+  return Object.fromEntries(items.map(({ metadata, status }) => [metadata.name, status.used]));
+}
+
+test("a Pod whose update sets activeDeadlineSeconds moves from the quota of NotTerminating Pods to that of Terminating ones", async () => {
+  await using server = await start();
+  await server.call("POST", `${NAMESPACE}/serviceaccounts`, { metadata: { name: "default" } });
+  for (const scope of ["Terminating", "NotTerminating"]) {
+    const quota = { metadata: { name: scope.toLowerCase() }, spec: { hard: { pods: "5", "requests.cpu": "1" }, scopes: [scope] } };
+    assert.equal((await server.call("POST", QUOTAS, quota)).code, 201);
+  }
+  const containers = [{ name: "c", image: "i", resources: { requests: { cpu: "100m" } } }];
+  assert.equal((await server.call("POST", `${NAMESPACE}/pods`, { metadata: { name: "p" }, spec: { containers } })).code, 201);
+  const [none, one] = [
+    { pods: "0", "requests.cpu": "0" },
+    { pods: "1", "requests.cpu": "100m" },
+  ];
+  assert.deepEqual(await usedByQuota(server), { terminating: none, notterminating: one });
+
+  assert.equal((await server.call("PATCH", `${NAMESPACE}/pods/p`, { spec: { activeDeadlineSeconds: 3600 } }, MERGE)).code, 200);
+
+  assert.deepEqual(await usedByQuota(server), { terminating: one, notterminating: none });
+});
+
+test("a claim whose status names another VolumeAttributesClass moves from the quota of one class to that of the other", async () => {
+  await using server = await start();
+  for (const name of ["silver", "gold"]) {
+    const scopeSelector = { matchExpressions: [{ scopeName: "VolumeAttributesClass", operator: "In", values: [name] }] };
+    const quota = { metadata: { name }, spec: { hard: { persistentvolumeclaims: "5" }, scopeSelector } };
+    assert.equal((await server.call("POST", QUOTAS, quota)).code, 201);
+  }
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  assert.equal((await server.call("POST", `${NAMESPACE}/persistentvolumeclaims`, { metadata: { name: "c" }, spec })).code, 201);
+  const become = (name: string) =>
+    server.call("PATCH", `${NAMESPACE}/persistentvolumeclaims/c/status`, { status: { currentVolumeAttributesClassName: name } }, MERGE);
+  const [none, one] = [{ persistentvolumeclaims: "0" }, { persistentvolumeclaims: "1" }];
+
+  assert.equal((await become("silver")).code, 200);
+  assert.deepEqual(await usedByQuota(server), { silver: one, gold: none });
+  assert.equal((await become("gold")).code, 200);
+
+  assert.deepEqual(await usedByQuota(server), { silver: none, gold: one });
+});
+
 test("events are not counted", async () => {
   await using server = await start();
 

@@ -8,8 +8,9 @@
  */
 import { resourceQuotas } from "../../api/core/v1/resource-quota.ts";
 import { areSameLists, listOf } from "../../api/core/v1/resource-quota/amounts.ts";
-import { justNow, type QuotaSurroundings } from "../../api/core/v1/resource-quota/evaluator.ts";
+import { justNow, type QuotaEvaluator, type QuotaSurroundings } from "../../api/core/v1/resource-quota/evaluator.ts";
 import { evaluatorOf, evaluatorsOf, hardNames, needsDeviceClasses, usageOfAll } from "../../api/core/v1/resource-quota/evaluators.ts";
+import { isInAllScopes } from "../../api/core/v1/resource-quota/scopes.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Pod, ResourceQuota } from "../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -56,15 +57,21 @@ function* quotasThatCount(change: Change, read: Reader, kind: ResourceKind): Ite
   if (quotas.length === 0) return;
   const evaluator = evaluatorOf(kind.storage.group, kind.plural);
   const surroundings = justNow(0);
-  if (!changesUsage(change, evaluator, surroundings)) return;
+  const isEveryQuotaConcerned = changesUsage(change, evaluator, surroundings);
   for (const quota of quotas) {
+    if (!isEveryQuotaConcerned && !changesScope(change, evaluator, quota)) continue;
     if (needsDeviceClasses(quota) || evaluator.namesAmong(hardNames(quota), surroundings).length > 0) yield keyOf(quota);
   }
 }
 
+/** An update can move an object into or out of the quota's scopes while it takes the same: activeDeadlineSeconds, a class of a claim. */
+function changesScope({ object, previous }: Change, evaluator: QuotaEvaluator, quota: ResourceQuota): boolean {
+  return previous !== undefined && isInAllScopes(evaluator, quota, object) !== isInAllScopes(evaluator, quota, previous);
+}
+
 function changesUsage(
   { is, object, previous }: Change,
-  evaluator: ReturnType<typeof evaluatorOf>,
+  evaluator: QuotaEvaluator,
   surroundings: QuotaSurroundings,
 ): boolean {
   if (is !== "updated" || previous === undefined) return true;

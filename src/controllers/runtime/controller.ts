@@ -76,7 +76,10 @@ export interface ControllerContext {
   readonly read: Reader;
   /** Of a controller that watches every kind: what can be listed and deleted now. Of those, `read` shows what isFollowed (every-kind.ts). */
   kinds(): readonly DiscoveredKind[];
-  /** Looks at a key as if something had changed. For what no informer tells, such as a timer of the controller's own. */
+  /**
+   * Adds a key to the work queue without a change that triggered it, such as a timer of the controller's own. Within a pass use the pass's
+   * `wake`, which names the cause.
+   */
   wake(key: WorkKey): void;
 }
 
@@ -92,6 +95,8 @@ export interface Pass {
   readonly log: Logger;
   /** Aborted when the controller must stop. `write` gives up by itself. */
   readonly signal: AbortSignal;
+  /** Adds another key to the work queue; its pass has the trigger of this one. */
+  wake(key: WorkKey): void;
 }
 
 export type Reconcile = (key: WorkKey, pass: Pass) => Promise<Outcome>;

@@ -374,9 +374,10 @@ test("every write says which controller made it, looking at what, woken by which
   const { resourceVersion } = (await client.get(configMaps, KEY)).metadata;
   await clock.advance(5);
   const cause = { controller: "map-controller", key: "default/a" };
+  const trigger = { object: "configmaps default/a", revision: resourceVersion };
   deepEqual(
     (await world.causesOf("copy")).map((write) => write.cause),
-    [{ ...cause, revision: resourceVersion }],
+    [{ ...cause, ...trigger, reason: "Updated" }],
   );
 
   await client.delete(configMaps, { namespace: "default", name: "copy" });
@@ -384,8 +385,8 @@ test("every write says which controller made it, looking at what, woken by which
   const last = (await world.causesOf("copy")).at(-1);
   deepEqual(
     [last?.cause, last?.user],
-    [cause, "system:serviceaccount:kube-system:map-controller"],
-    "of time that passes there is no revision",
+    [{ ...cause, ...trigger, reason: "Timer" }, "system:serviceaccount:kube-system:map-controller"],
+    "a timer has the trigger of the pass that set it",
   );
 });
 

@@ -43,12 +43,20 @@ export interface RunningControllerOptions {
   readonly log: Logger;
 }
 
-/** What woke a key that waits. */
+/** Why a key is in the queue. */
 interface Woken {
-  /** Absent: it failed and is to be looked at again, which is no waiting for a worker. */
+  /** Absent: it waits for a retry or a timer, which is no waiting for a worker. */
   readonly atMs?: number | undefined;
-  readonly revision: string | undefined;
+  readonly trigger: Trigger | undefined;
 }
+
+/** The part of a cause that says what made the controller look. */
+type Trigger = Pick<Cause, "reason" | "object" | "revision">;
+
+/** As the reason of a cause: one word that begins with a capital, as those of Events. */
+const CHANGED = { added: "Added", updated: "Updated", deleted: "Deleted" } as const;
+/** A pass asked to be repeated after a while; object and revision are those that it was triggered by. */
+const TIMER = "Timer";
 
 /** A kind that is listened to. */
 interface Listening extends Disposable {
@@ -89,7 +97,7 @@ export class RunningController implements ControllerMetrics {
     const signal = eitherOf(this.#stopping.signal, given) as AbortSignal;
     await Promise.all(controller.watches.map((watch) => this.#follow(watch, signal)));
     signal.throwIfAborted();
-    const wake = (key: WorkKey): void => this.#wake(key, undefined);
+    const wake = (key: WorkKey): void => this.#wake(keyText(key), undefined);
     const reconcile = controller.start({ clock, random, log, read, kinds: () => everyKind.deletable, wake });
     const { concurrency = CONCURRENCY_DEFAULT } = controller;
     this.#workers = Array.from({ length: concurrency }, () => this.#work(reconcile));
@@ -136,7 +144,8 @@ export class RunningController implements ControllerMetrics {
     const tell = (change: Change): void => {
       const { object } = change;
       try {
-        for (const key of keys(change, read)) this.#wake(key, object.metadata.resourceVersion);
+        let trigger: Trigger | undefined;
+        for (const key of keys(change, read)) this.#wake(keyText(key), (trigger ??= triggerOf(change, kind)));
       } catch (error) {
         log.error("Which keys a change wakes cannot be said", { changed: keyText({ kind: kindName(kind), ...keyOf(object) }), error });
       }
@@ -157,11 +166,10 @@ export class RunningController implements ControllerMetrics {
     return listening;
   }
 
-  #wake(key: WorkKey, revision: string | undefined): void {
-    const text = keyText(key);
+  #wake(text: string, trigger: Trigger | undefined): void {
     this.figures.adds++;
     const before = this.#woken.get(text);
-    this.#woken.set(text, { atMs: before?.atMs ?? this.#options.clock.monotonic(), revision: revision ?? before?.revision });
+    this.#woken.set(text, { atMs: before?.atMs ?? this.#options.clock.monotonic(), trigger: trigger ?? before?.trigger });
     this.#queue.add(text);
   }
 
@@ -195,19 +203,21 @@ export class RunningController implements ControllerMetrics {
     const { controller, read, client, events, clock, random, log } = this.#options;
     const { signal } = this.#stopping;
     const startedMs = clock.monotonic();
-    const { atMs, revision } = this.#woken.get(text) ?? {};
+    const { atMs, trigger } = this.#woken.get(text) ?? {};
     this.#woken.delete(text);
     if (atMs !== undefined) this.figures.waited.observe((startedMs - atMs) / 1_000);
-    const cause: Cause = { controller: controller.name, key: text, ...(revision === undefined ? {} : { revision }) };
+    const cause: Cause = { controller: controller.name, key: text, ...trigger };
+    const wake = (key: WorkKey): void => this.#wake(keyText(key), trigger);
     const passLog = log.with({ key: text });
     try {
       const write = client.with({ cause, signal });
-      const outcome = await reconcile(parseKey(text), { read, write, events, clock, random, log: passLog, signal });
+      const outcome = await reconcile(parseKey(text), { read, write, events, clock, random, log: passLog, signal, wake });
       assertOutcome(outcome, controller.name);
       this.#queue.forget(text);
-      if (outcome.again === "after") this.#addAfter(text, outcome.delayMs);
+      if (outcome.again === "after") this.#addAfter(text, outcome.delayMs, trigger);
+      if (this.#queue.isDelayed(text)) this.#keepTrigger(text, trigger && { ...trigger, reason: TIMER });
     } catch (error) {
-      this.#failed(text, error, { revision, log: passLog });
+      this.#failed(text, error, { trigger, log: passLog });
     } finally {
       this.figures.passes++;
       this.figures.worked.observe((clock.monotonic() - startedMs) / 1_000);
@@ -215,12 +225,18 @@ export class RunningController implements ControllerMetrics {
   }
 
   /** One that wants to be looked at again at once lets everything else happen in between: otherwise no timer would ever come. */
-  #addAfter(text: string, delayMs: number): void {
-    if (delayMs > 0) this.#queue.addAfter(text, delayMs);
-    else this.#options.clock.soon(() => this.#queue.add(text));
+  #addAfter(text: string, delayMs: number, trigger: Trigger | undefined): void {
+    if (delayMs > 0) return this.#queue.addAfter(text, delayMs);
+    this.#keepTrigger(text, trigger);
+    this.#options.clock.soon(() => this.#queue.add(text));
   }
 
-  #failed(text: string, error: unknown, { revision, log }: { readonly revision: string | undefined; readonly log: Logger }): void {
+  /** For the pass that follows without a change of its own. A change that came meanwhile is the newer trigger. */
+  #keepTrigger(text: string, trigger: Trigger | undefined): void {
+    if (!this.#woken.has(text)) this.#woken.set(text, { trigger });
+  }
+
+  #failed(text: string, error: unknown, { trigger, log }: { readonly trigger: Trigger | undefined; readonly log: Logger }): void {
     if (this.#stopping.signal.aborted) return; // It was given up, and whoever comes next begins anew.
     this.figures.failures++;
     this.figures.retries++;
@@ -229,10 +245,15 @@ export class RunningController implements ControllerMetrics {
     if (isReason(error, "Conflict") || isReason(error, "NotFound")) log.debug("A pass was overtaken", { error });
     else if (isPowerOfTwo(retries + 1)) log.warn("A pass failed; it is tried again", { error, retries });
     else log.debug("A pass failed again", { error, retries });
-    // What woke it is still why.
-    if (!this.#woken.has(text)) this.#woken.set(text, { revision });
+    this.#keepTrigger(text, trigger);
     this.#queue.addRateLimited(text);
   }
+}
+
+function triggerOf({ is, object }: Change, kind: ResourceKind): Trigger {
+  const { resourceVersion } = object.metadata;
+  const changed = keyText({ kind: kindName(kind), ...keyOf(object) });
+  return { reason: CHANGED[is], object: changed, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
 }
 
 /** The compiler holds only those to it who use it. */

@@ -147,8 +147,8 @@ export interface Effects {
   bind(pod: Pod, nodeName: string, signal: AbortSignal): Promise<void>;
   /** Sets the condition DisruptionTarget, deletes the Pod, and tells it the event "Preempted". A Pod that is gone is no error. */
   preempt(victim: Pod, preemptor: Pod, nodeName: string, signal: AbortSignal): Promise<void>;
-  /** Takes status.nominatedNodeName off a Pod of lower priority, which has to look for another place. A Pod that is gone is no error. */
-  clearNomination(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Clears status.nominatedNodeName of a Pod of lower priority than the preemptor's: its place is taken. A deleted Pod is no error. */
+  clearNomination(pod: Pod, preemptor: Pod, signal: AbortSignal): Promise<void>;
 }
 
 /** What a plugin is made with. */

@@ -8,6 +8,7 @@ import type { Change, Store } from "../../../store/store.ts";
 import { memoryStore } from "../../../testing/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { Objects, type KindName } from "../../objects.ts";
+import { Causes } from "../../causes.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
 import { quotaOf, QuotaBooks } from "./quota-books.ts";
@@ -39,7 +40,7 @@ async function started(hard: JsonObject, options: { readonly clock?: VirtualCloc
   const { endpoints } = server.server;
   const objects = new CountingObjects(endpoints);
   const { store, clock } = server;
-  const books = new QuotaBooks({ endpoints, objects, store, clock, random: seededRandom(1) });
+  const books = new QuotaBooks({ endpoints, objects, store, clock, random: seededRandom(1), causes: new Causes(clock) });
   return {
     server,
     books,

@@ -21,8 +21,11 @@ import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import type { AdmissionDependencies } from "../../admission.ts";
+import { SERVER } from "../../bootstrap/own-requests.ts";
+import type { Causes } from "../../causes.ts";
 import type { Endpoint, Endpoints } from "../../endpoints.ts";
 import type { KindName, Objects } from "../../objects.ts";
+import type { RequestContext } from "../../request.ts";
 import type { ObjectName } from "../../storage/object-key.ts";
 import { translated } from "../../storage/store-failure.ts";
 import { StoredObject } from "../../storage/stored-object.ts";
@@ -48,6 +51,11 @@ const NO_MARK: Mark = 0;
 /** Others that may be first, one after the other, before a charge is left as it is: the next count puts it right. */
 const RECOUNT_ATTEMPTS_MAX = 16;
 
+export interface CountedWrite {
+  readonly alongside: readonly Operation[];
+  readonly context: RequestContext;
+}
+
 /** All objects of a kind in a namespace, and since when they are all. */
 interface CountedKind extends ObjectsOfKind {
   /** Of the kind; undefined: nobody can tell. */
@@ -68,6 +76,7 @@ export class QuotaBooks {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #causes: Causes;
 
   constructor({
     endpoints,
@@ -75,7 +84,9 @@ export class QuotaBooks {
     store,
     clock,
     random,
-  }: Pick<AdmissionDependencies, "endpoints" | "objects" | "store" | "clock" | "random">) {
+    causes,
+  }: Pick<AdmissionDependencies, "endpoints" | "objects" | "store" | "clock" | "random" | "causes">) {
+    this.#causes = causes;
     this.#endpoints = endpoints;
     this.#objects = objects;
     this.#store = store;
@@ -147,23 +158,28 @@ export class QuotaBooks {
     return storage.putOperation(nameOf(stored), this.#next(stored, used), { is: "at", revision: stored.revision });
   }
 
-  /** The revision of the write; undefined: somebody else was first. */
-  async write(stored: StoredObject, used: Amounts, alongside: readonly Operation[]): Promise<number | undefined> {
+  /** The revision of the write; undefined: another writer was first. `context`: of the request that is charged. */
+  async write(stored: StoredObject, used: Amounts, { alongside, context }: CountedWrite): Promise<number | undefined> {
     const { storage } = this.#quotas();
+    const name = nameOf(stored);
     const next = this.#next(stored, used);
-    const { written } = await storage.update(nameOf(stored), next, stored, { signal: undefined, alongside });
-    return written ? next.revision : undefined;
+    const { written } = await storage.update(name, next, stored, { signal: undefined, alongside });
+    if (!written) return undefined;
+    this.#causes.record({ resource: QUOTAS, name, revision: next.revision, request: { verb: "update", subresource: "status", context } });
+    return next.revision;
   }
 
   /** Counts anew and writes it down. False: others were always first. */
   async recount(name: ObjectName): Promise<boolean> {
+    const cause = { controller: MANAGER, key: `${name.namespace}/${name.name}`, reason: "QuotaRecount" };
+    const context = { user: SERVER, userAgent: MANAGER, cause, warn() {} };
     for (let attempt = 1; attempt <= RECOUNT_ATTEMPTS_MAX; attempt++) {
       const mark = await this.readMark(name.namespace);
       const stored = await this.read(name);
       if (stored === undefined) return true;
       const used = await this.count(quotaOf(stored));
       if (isWrittenDown(stored, used)) return true;
-      if ((await this.write(stored, used, [this.markEntry(name.namespace, mark)])) !== undefined) return true;
+      if ((await this.write(stored, used, { alongside: [this.markEntry(name.namespace, mark)], context })) !== undefined) return true;
     }
     return false;
   }

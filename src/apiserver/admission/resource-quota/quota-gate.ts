@@ -180,10 +180,10 @@ export class QuotaGate {
   }
 
   async #chargeOne({ stored, used, counted }: Account, charging: Charging): Promise<boolean> {
-    const { namespace } = charging.request;
+    const { namespace, context } = charging.request;
     const wasCounted = counted !== undefined;
-    const marks = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
-    const revision = await this.#books.write(stored, used, marks);
+    const alongside = wasCounted ? [this.#books.markEntry(namespace, charging.mark as Mark)] : [];
+    const revision = await this.#books.write(stored, used, { alongside, context });
     if (revision !== undefined && wasCounted) charging.mark = revision;
     return revision !== undefined;
   }

@@ -10,6 +10,8 @@ const CAUSE = { controller: "deployment-controller", key: "default/web", revisio
 const CAUSE_HEADERS = { "k8ts-cause": "controller=deployment-controller,key=default%2Fweb,revision=7" };
 
 interface ShownWrite {
+  readonly resourceVersion: string;
+  readonly deleted?: true;
   readonly verb: string;
   readonly resource: string;
   readonly subresource?: string;
@@ -93,8 +95,92 @@ test("every verb that writes is shown in order, reads are not", async () => {
     "update a",
     "patch a",
     "delete a",
-    "deletecollection deployment-controller",
+    "deletecollection b deployment-controller",
   ]);
+});
+
+/** "MODIFIED a 7 going": what a watch of all changes since `after` shows, with the mark of an object that is being deleted. */
+async function watched({ transport, clock }: StartedServer, plural: string, after: string): Promise<readonly string[]> {
+  const events: string[] = [];
+  const watch = await transport().watch(
+    { group: "", version: "v1", plural, namespace: "default", options: { resourceVersion: after } },
+    {
+      event(event) {
+        if (!("object" in event)) return;
+        const { name, resourceVersion, deletionTimestamp } = event.object.metadata;
+        const isGone = event.type === "DELETED" ? " deleted" : "";
+        events.push(`${name} ${resourceVersion}${isGone}${deletionTimestamp === undefined || isGone !== "" ? "" : " going"}`);
+      },
+      ended() {},
+    },
+  );
+  await clock.settle();
+  watch.stop();
+  return events;
+}
+
+test("a deletion is shown with the revision that watchers see: when it marks the object, and when the object is gone", async () => {
+  await using server = await startServer();
+  const finalizers = ["example.com/hold"];
+  const { body: held } = await server.call("POST", MAPS, { metadata: { name: "held", finalizers } });
+  await makeMap(server, "b");
+  await makeMap(server, "c");
+  await server.call("DELETE", `${MAPS}/held`);
+  await server.call("DELETE", `${MAPS}/b`);
+  await server.call("PUT", `${MAPS}/held`, { metadata: { name: "held" } });
+  await server.call("DELETE", MAPS);
+
+  const writes = await shown(server);
+  const line = ({ name, resourceVersion, deleted }: ShownWrite) => `${name} ${resourceVersion}${deleted === true ? " deleted" : ""}`;
+
+  const after = held.metadata.resourceVersion as string;
+  deepEqual(
+    writes.slice(-6).map(line),
+    (await watched(server, "configmaps", after)).map((event) => event.replace(" going", "")),
+  );
+  deepEqual(
+    writes.slice(-4).map(({ verb, name, deleted }) => `${verb} ${name} ${deleted ?? false}`),
+    ["delete held false", "delete b true", "update held true", "deletecollection c true"],
+  );
+});
+
+test("a Pod that a node must stop is shown with the revision of each step", async () => {
+  await using server = await startServer();
+  const pods = "/api/v1/namespaces/default/pods";
+  const { body } = await server.call("POST", pods, { metadata: { name: "p" }, spec: { nodeName: "n", containers: [{ name: "c", image: "i" }] } });
+  await server.call("DELETE", `${pods}/p`);
+  await server.call("DELETE", `${pods}/p?gracePeriodSeconds=0`);
+
+  const writes = (await shown(server, "resource=pods")).slice(1);
+
+  deepEqual(
+    writes.map(({ name, resourceVersion, deleted }) => `${name} ${resourceVersion}${deleted === true ? " deleted" : " going"}`),
+    await watched(server, "pods", body.metadata.resourceVersion as string),
+  );
+});
+
+test("a write that changes nothing is not shown: it has no revision", async () => {
+  await using server = await startServer();
+  await makeMap(server, "a");
+  equal((await server.call("PUT", `${MAPS}/a`, { metadata: { name: "a" }, data: { key: "content" } })).code, 200);
+
+  deepEqual(await lines(server), ["create a"]);
+});
+
+test("an object that the server keeps is created again for the revision of its deletion", async () => {
+  await using server = await startServer();
+  equal((await server.call("DELETE", "/api/v1/namespaces/default/services/kubernetes")).code, 200);
+  await server.clock.settle();
+
+  const [, removal, again] = await shown(server, "resource=services");
+
+  deepEqual(again?.cause, {
+    controller: "kube-apiserver",
+    key: "default/kubernetes",
+    reason: "Deleted",
+    object: "services default/kubernetes",
+    revision: removal?.resourceVersion,
+  });
 });
 
 test("what was only tried is not shown: dry runs, however they are asked for, and what was refused", async () => {
@@ -113,7 +199,7 @@ test("what was only tried is not shown: dry runs, however they are asked for, an
   deepEqual(await lines(server), ["create a"]);
 });
 
-test("an eviction is shown as such, and none that was a dry run", async () => {
+test("each commit of an eviction is shown as such (condition, mark, removal), and none that was a dry run", async () => {
   await using server = await startServer();
   const pods = "/api/v1/namespaces/default/pods";
   await server.call("POST", pods, { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } });
@@ -121,7 +207,7 @@ test("an eviction is shown as such, and none that was a dry run", async () => {
   equal((await server.call("POST", `${pods}/p/eviction`, { ...eviction, deleteOptions: { dryRun: ["All"] } })).code, 201);
   equal((await server.call("POST", `${pods}/p/eviction`, eviction)).code, 201);
 
-  deepEqual(await lines(server, "resource=pods"), ["create p", "create eviction p"]);
+  deepEqual(await lines(server, "resource=pods"), ["create p", ...Array.from({ length: 3 }, () => "create eviction p")]);
 });
 
 test("a review writes nothing and is not shown", async () => {

@@ -36,10 +36,10 @@ function resourceOf({ group, plural }: RecordedWrite): string {
 }
 
 function shown(write: RecordedWrite): object {
-  const { timeMs, resourceVersion, verb, subresource, namespace, name, user, userAgent, cause } = write;
+  const { timeMs, resourceVersion, verb, subresource, namespace, name, user, userAgent, cause, deleted } = write;
   return {
     time: formatMicroTime(timeMs),
-    ...(resourceVersion === "" ? {} : { resourceVersion }),
+    resourceVersion,
     verb,
     resource: resourceOf(write),
     ...(subresource === "" ? {} : { subresource }),
@@ -47,6 +47,7 @@ function shown(write: RecordedWrite): object {
     ...(name === "" ? {} : { name }),
     user,
     userAgent,
+    ...(deleted === undefined ? {} : { deleted }),
     ...(cause === undefined ? {} : { cause }),
   };
 }

@@ -62,7 +62,7 @@ export class Evictions {
     const failures: unknown[] = [];
     for (const other of this.#context.nominatedPods(nodeName)) {
       if (other.priority >= preemptor.priority) continue;
-      await this.#context.effects.clearNomination(other.pod, signal).catch((error: unknown) => failures.push(error));
+      await this.#context.effects.clearNomination(other.pod, preemptor.pod, signal).catch((error: unknown) => failures.push(error));
     }
     return failures;
   }
