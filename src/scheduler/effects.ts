@@ -67,7 +67,9 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     const condition = disruptionTarget(victim, { status: "True", reason: "PreemptionByScheduler", message }, clock.now());
     if (condition !== undefined && !(await unlessGone(patchStatus(victim, { conditions: [{ ...condition }] }, { preemptor, signal }))))
       return false;
-    return unlessGone(clientFor(preemptor, PREEMPTING).delete(pods, keyOf(victim), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) }));
+    return unlessGone(
+      clientFor(preemptor, PREEMPTING).delete(pods, keyOf(victim), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) }),
+    );
   }
 
   async function patchStatus(

@@ -18,12 +18,13 @@ function start(pod: Pod) {
   const written: { readonly status: Pod["status"]; readonly answer: () => void }[] = [];
   const known = { pod: pod as Pod | undefined };
   const client = {
+    with: () => client,
     patch: (_kind: unknown, _key: unknown, patch: { readonly value: { readonly status: Pod["status"] } }) =>
       new Promise<void>((resolve) => written.push({ status: patch.value.status, answer: resolve })),
-  } as unknown as Client;
+  };
   const cluster = { pod: () => known.pod };
   const signal = new AbortController().signal;
-  const conditions = new PodConditions({ client, cluster, clock: virtualClock(), log: silentLogger, signal });
+  const conditions = new PodConditions({ client: client as unknown as Client, cluster, clock: virtualClock(), log: silentLogger, signal });
   return { conditions, known, written, messages: () => written.map(({ status }) => status?.conditions?.[0]?.message) };
 }
 

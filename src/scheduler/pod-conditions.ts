@@ -63,7 +63,10 @@ export class PodConditions {
     const newest = this.#withoutNode(pod);
     const patch = newest === undefined ? undefined : patchOf(newest, verdict, this.#options.clock.now());
     if (patch === undefined) return;
-    const write: Write = { next: undefined, over: this.#write(pod, patch, schedulingCause(pod, verdict.reason)).then(() => this.#written(uid, write)) };
+    const write: Write = {
+      next: undefined,
+      over: this.#write(pod, patch, schedulingCause(pod, verdict.reason)).then(() => this.#written(uid, write)),
+    };
     this.#writes.set(uid, write);
   }
 

@@ -27,7 +27,13 @@ test("the controllers that are named run beside the server, with what their role
     items.map(({ user, cause }: { user: string; cause: object }) => [user, cause]),
     items.map(() => [
       "system:serviceaccount:kube-system:replicaset-controller",
-      { controller: "replicaset-controller", key: "default/web", revision: (items[0].cause as { readonly revision: string }).revision },
+      {
+        controller: "replicaset-controller",
+        key: "default/web",
+        reason: "Added",
+        object: "replicasets.apps default/web",
+        revision: (items[0].cause as { readonly revision: string }).revision,
+      },
     ]),
   );
 

@@ -69,11 +69,7 @@ function changesScope({ object, previous }: Change, evaluator: QuotaEvaluator, q
   return previous !== undefined && isInAllScopes(evaluator, quota, object) !== isInAllScopes(evaluator, quota, previous);
 }
 
-function changesUsage(
-  { is, object, previous }: Change,
-  evaluator: QuotaEvaluator,
-  surroundings: QuotaSurroundings,
-): boolean {
+function changesUsage({ is, object, previous }: Change, evaluator: QuotaEvaluator, surroundings: QuotaSurroundings): boolean {
   if (is !== "updated" || previous === undefined) return true;
   if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
   return !areSameLists(listOf(evaluator.usageOf(object, surroundings)), listOf(evaluator.usageOf(previous, surroundings)));

@@ -67,7 +67,7 @@ function isExplained({ cause, user }: Write, revisions: ReadonlySet<string>): bo
 /** From a write back to the first: "deployments.apps/web <- ...". */
 function chainOf(write: Write, byRevision: ReadonlyMap<string, Write>): readonly string[] {
   const chain: string[] = [];
-  for (let next: Write | undefined = write; next !== undefined && chain.length < 50; ) {
+  for (let next: Write | undefined = write; next !== undefined && chain.length < 50;) {
     chain.push(`${next.resource}${next.subresource === undefined ? "" : `/${next.subresource}`}`);
     next = next.cause?.revision === undefined ? undefined : byRevision.get(next.cause.revision);
   }

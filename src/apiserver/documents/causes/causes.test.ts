@@ -147,7 +147,10 @@ test("a deletion is shown with the revision that watchers see: when it marks the
 test("a Pod that a node must stop is shown with the revision of each step", async () => {
   await using server = await startServer();
   const pods = "/api/v1/namespaces/default/pods";
-  const { body } = await server.call("POST", pods, { metadata: { name: "p" }, spec: { nodeName: "n", containers: [{ name: "c", image: "i" }] } });
+  const { body } = await server.call("POST", pods, {
+    metadata: { name: "p" },
+    spec: { nodeName: "n", containers: [{ name: "c", image: "i" }] },
+  });
   await server.call("DELETE", `${pods}/p`);
   await server.call("DELETE", `${pods}/p?gracePeriodSeconds=0`);
 
