@@ -1,5 +1,5 @@
 /** Small files that hold secrets: written whole, readable by their owner only. */
-import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { chmod, lstat, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { makePrivateDirectory, writeFileWhole } from "./files.ts";
@@ -54,9 +54,15 @@ async function removeLeftovers(prefix: string): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     const owner = name.startsWith(prefix) ? OWNER.exec(name.slice(prefix.length)) : null;
     if (owner === null || owner[1] !== processSpace() || isAlive({ pid: Number(owner[2]), started: owner[3] as string })) continue;
-    // What is another user's stays for that user's next one.
-    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+    // Never another user's: who writes into a directory can redirect its recursive removal by symbolic links.
+    if (await isOwnDirectory(join(tmpdir(), name))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+/** Whether this user has made it, and not only a link to it. */
+export async function isOwnDirectory(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isDirectory() === true && found.uid === (process.geteuid?.() ?? found.uid);
 }
 
 /** The space of process numbers, the number, the start. */

@@ -21,9 +21,25 @@ const STICKY = 0o1000;
 const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 
+interface Distrust {
+  /** Such as "/tmp/x belongs to user 1001". */
+  readonly why: string;
+  readonly remedy: string;
+}
+
 /** Another user could have written what is there. The message says which part of the path is not trusted, why, and what to do. */
-export class UntrustedPathError extends Error {
+export class UntrustedPathError extends Error implements Distrust {
   override readonly name = "UntrustedPathError";
+  readonly path: string;
+  readonly why: string;
+  readonly remedy: string;
+
+  constructor(path: string, { why, remedy }: Distrust, options?: ErrorOptions) {
+    super(`Cannot trust ${shown(path)}: ${why}; ${remedy}`, options);
+    this.path = path;
+    this.why = why;
+    this.remedy = remedy;
+  }
 }
 
 export interface TrustOptions {
@@ -54,7 +70,7 @@ export function distrust(
   { uid, gid, mode, kind }: PathComponent,
   { uids, rootOwner }: TrustedUsers,
   { isTarget }: { readonly isTarget: boolean },
-): { readonly why: string; readonly remedy: string } | undefined {
+): Distrust | undefined {
   const isTrustedOwner = uids.includes(uid) || (!isTarget && kind === "directory" && uid === rootOwner);
   const whose = kind === "link" ? `is a symbolic link of user ${uid}` : `belongs to user ${uid}`;
   if (!isTrustedOwner) return { why: whose, remedy: `run this as that user, or remove it` };
@@ -64,7 +80,10 @@ export function distrust(
   const isPrivateGroup = uid !== 0 && gid === uid;
   const writers = [...((mode & GROUP_WRITE) !== 0 && !isPrivateGroup ? ["g"] : []), ...((mode & OTHERS_WRITE) !== 0 ? ["o"] : [])].join("");
   if (writers === "") return undefined;
-  return { why: `can be written by other users (mode ${modeText(mode)})`, remedy: `take that right away: chmod ${writers}-w` };
+  const why = `can be written by other users (mode ${modeText(mode)})`;
+  // Of a directory such as /tmp, others need that right.
+  if ((mode & STICKY) !== 0) return { why, remedy: "use a directory that only this user can write to" };
+  return { why, remedy: `take that right away: chmod ${writers}-w` };
 }
 
 /** "0777" */
@@ -90,7 +109,7 @@ export async function checkTrustedPath(path: string, options: TrustOptions = {})
     checkComponent(path, next, found, users, { isTarget: rest.length === 0 });
     if (found.isSymbolicLink()) {
       links += 1;
-      if (links > LINKS_MAX) throw new UntrustedPathError(`Cannot trust ${shown(path)}: too many symbolic links; remove ${shown(next)}`);
+      if (links > LINKS_MAX) throw new UntrustedPathError(path, { why: "too many symbolic links", remedy: `remove ${shown(next)}` });
       const target = await readlink(next);
       if (target.startsWith("/")) current = "/";
       names = [...namesOf(target), ...rest];
@@ -101,10 +120,16 @@ export async function checkTrustedPath(path: string, options: TrustOptions = {})
   }
 }
 
-/** The names in a directory that is trusted, each of them checked: rejects if one entry is not. An entry that vanishes meanwhile is left out. */
-export async function checkTrustedEntries(directory: string, options: TrustOptions = {}): Promise<readonly string[]> {
+export interface TrustedEntriesOptions extends TrustOptions {
+  /** Which entries matter. Default: all. */
+  includes?(name: string): boolean;
+}
+
+/** The names in a trusted directory, each of them checked: rejects if one entry is not trusted. An entry that vanishes meanwhile is left out. */
+export async function checkTrustedEntries(directory: string, options: TrustedEntriesOptions = {}): Promise<readonly string[]> {
   await checkTrustedPath(directory, options);
-  const names = await readdir(directory);
+  const { includes = () => true } = options;
+  const names = (await readdir(directory)).filter(includes);
   const present = await Promise.all(names.map((name) => isPresent(checkTrustedPath(join(directory, name), options))));
   return names.filter((_name, index) => present[index]);
 }
@@ -119,18 +144,16 @@ export async function readTrustedText(path: string, options: TrustOptions = {}):
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ELOOP") throw error;
-    throw new UntrustedPathError(`Cannot trust ${shown(path)}: it is a symbolic link; remove it`, { cause: error });
+    throw new UntrustedPathError(path, { why: "it is a symbolic link", remedy: "remove it" }, { cause: error });
   });
   try {
     const found = await file.stat();
     if (users !== undefined) checkComponent(path, path, found, users, { isTarget: true });
-    if (!found.isFile()) throw new UntrustedPathError(`Cannot trust ${shown(path)}: it is not a regular file; remove it`);
+    if (!found.isFile()) throw new UntrustedPathError(path, { why: "it is not a regular file", remedy: "remove it" });
     const buffer = Buffer.alloc(Math.min(found.size, TEXT_BYTES_MAX) + 1);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     if (bytesRead > TEXT_BYTES_MAX)
-      throw new UntrustedPathError(
-        `Cannot trust ${shown(path)}: it has more than ${TEXT_BYTES_MAX} bytes, which k8ts never writes; remove it`,
-      );
+      throw new UntrustedPathError(path, { why: `it has more than ${TEXT_BYTES_MAX} bytes, which k8ts never writes`, remedy: "remove it" });
     return buffer.toString("utf8", 0, bytesRead);
   } finally {
     await file.close();
@@ -145,7 +168,7 @@ function checkComponent(path: string, component: string, found: Stats, users: Tr
   if (problem === undefined) return;
   const which = component === path ? "it" : shown(component);
   const remedy = problem.remedy.endsWith("-w") ? `${problem.remedy} ${shown(component)}` : problem.remedy;
-  throw new UntrustedPathError(`Cannot trust ${shown(path)}: ${which} ${problem.why}; ${remedy}`);
+  throw new UntrustedPathError(path, { why: `${which} ${problem.why}`, remedy });
 }
 
 /** Undefined on systems without user ids. */

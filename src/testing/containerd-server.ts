@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { silentLogger } from "../base/logger.ts";
 import { outwaitProcess, signalProcess } from "../host/detached-program.ts";
 import { machineFacts } from "../host/machine-facts.ts";
+import { isOwnDirectory } from "../host/private-files.ts";
 import { isAlive, ourProcess } from "../host/process-life.ts";
 import { realClock } from "../host/real-clock.ts";
 import { leftovers, removeLeftovers, type ClusterPlaces, type Leftover } from "../kubelet/machine/containerd/leftovers.ts";
@@ -141,7 +142,7 @@ const OWNER = /^k8ts-ctd-(\d+)-(\d+)-(\d+)-/;
 async function sweep(): Promise<void> {
   for (const name of await readdir("/tmp")) {
     const [, pid = "", count = "", since = ""] = OWNER.exec(name) ?? [];
-    if (pid === "" || isAlive({ pid: Number(pid), started: since })) continue;
+    if (pid === "" || isAlive({ pid: Number(pid), started: since }) || !(await isOwnDirectory(join("/tmp", name)))) continue;
     try {
       await removeLeftovers(placesIn(join("/tmp", name), `${pid}-${count}`));
       await rm(join("/tmp", name), { recursive: true, force: true });

@@ -1,7 +1,7 @@
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { K8tsMachine } from "../../testing/k8ts-program.ts";
@@ -102,4 +102,73 @@ test("--all and a name contradict each other", async (context) => {
   const { exitCode, stderr } = await machine.k8ts("status", "--all", "--name", "a");
   equal(exitCode, 2);
   match(stderr, /^--all shows every cluster: leave --name and --data-dir out/);
+});
+
+/** Whom nobody is. */
+const MALLORY = 61_234;
+const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
+
+/** A kubeconfig that runs a program, which leaves `trace`. */
+function execKubeconfig(trace: string): string {
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "touch", args: [trace], interactiveMode: "Never" };
+  return JSON.stringify({
+    clusters: [{ name: "a", cluster: { server: "https://127.0.0.1:1" } }],
+    users: [{ name: "a", user: { exec } }],
+    contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+    "current-context": "a",
+  });
+}
+
+test("status --all ignores a cluster that another user has planted in the temporary directory", asRoot, async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+  const temporary = join(machine.root, "tmp");
+  await mkdir(temporary);
+  await chmod(temporary, 0o1777);
+  machine.environment["TMPDIR"] = temporary;
+  const [planted, trace] = [join(temporary, "home"), join(machine.root, "trace")];
+  const place = join(temporary, `k8ts-run-${process.getuid?.() ?? 0}`);
+  const files: Readonly<Record<string, string>> = {
+    [join(place, "12345678", "home")]: planted,
+    [join(planted, "k8ts.json")]: '{"format":1,"name":"planted"}',
+    [join(planted, "kubeconfig")]: execKubeconfig(trace),
+    // As of a cluster that runs.
+    [join(planted, "run", "cluster.json")]: (await readFile(join(machine.home(), "run", "cluster.json"), "utf8")).replaceAll(
+      machine.home(),
+      planted,
+    ),
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(path, ".."), { recursive: true });
+    await writeFile(path, text);
+  }
+  for (const path of [place, join(place, "12345678"), planted, join(planted, "run"), ...Object.keys(files)])
+    await chown(path, MALLORY, MALLORY);
+
+  const { exitCode, stdout, stderr } = await machine.k8ts("status", "--all");
+
+  equal(exitCode, 0);
+  match(stdout, new RegExp(`process: +${child.pid}`));
+  equal(stdout.includes(planted), false);
+  match(stderr, /^Ignored: Cannot trust .*k8ts-run-0: it belongs to user 61234; /m);
+  await rejects(stat(trace), { code: "ENOENT" });
+  match(
+    (await machine.k8ts("status", "--data-dir", planted)).stderr,
+    /^Error: Cannot trust .*: .* belongs to user 61234; run this as that user/,
+  );
+  match((await machine.k8ts("down", "--data-dir", planted)).stderr, /^Error: Cannot trust /);
+  equal(child.exitCode, null);
+});
+
+test("status runs no program that the kubeconfig in the home names", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+  const trace = join(machine.root, "trace");
+  await writeFile(join(machine.home(), "kubeconfig"), execKubeconfig(trace));
+
+  const { exitCode, stdout } = await machine.k8ts("status");
+
+  equal(exitCode, 0);
+  match(stdout, /does not answer: Cannot use .*kubeconfig: it has "exec", which k8ts does not write; start the cluster again/);
+  await rejects(stat(trace), { code: "ENOENT" });
 });

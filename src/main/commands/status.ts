@@ -37,9 +37,11 @@ const longStatus = defineCommand({
     return { ok: true, options: { home: home.options, isForAll: values.all, format: values.output } };
   },
 
-  async run({ home: choice, isForAll, format }: StatusOptions, { out, environment, clock }) {
-    const homes = isForAll ? await knownHomes(environment) : optional(await findHome(choice, environment));
-    const found = await clock.external(Promise.all(homes.map((home) => observeCluster(home, clock))));
+  async run({ home: choice, isForAll, format }: StatusOptions, { out, note, environment, clock }) {
+    const onIgnored = (problem: string): void => note(`Ignored: ${problem}`);
+    const homes = isForAll ? await knownHomes(environment, onIgnored) : optional(await findHome(choice, environment));
+    const options = { clock, userHome: environment["HOME"] };
+    const found = await clock.external(Promise.all(homes.map((home) => observeCluster(home, options))));
     if (isForAll) return showAll(found, format, out);
     const status = found[0] ?? missing(choice);
     if (format === "json") out(JSON.stringify(statusObject(status), undefined, 2));

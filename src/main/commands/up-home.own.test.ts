@@ -14,7 +14,7 @@ const QUICK = ["--containers=false", "--listen", "127.0.0.1:0"];
 test("a disk that became read-only is told so, whatever is wanted of the cluster on it", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
-  execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "none", disk]);
+  execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "mode=0700", "none", disk]);
   context.after(async () => {
     execFileSync("umount", [disk]);
     await rm(disk, { recursive: true });

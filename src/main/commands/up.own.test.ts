@@ -290,7 +290,8 @@ test(
 test("a disk that is read-only or full is told so", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
-  const mount = (...words: readonly string[]) => execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", ...words, "none", disk]);
+  const mount = (...words: readonly string[]) =>
+    execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "mode=0700", ...words, "none", disk]);
   const unmount = () => execFileSync("umount", [disk]);
   context.after(() => rm(disk, { recursive: true }));
 
@@ -309,7 +310,7 @@ test("a disk that is read-only or full is told so", needs("tmpfs"), async (conte
 test("a cluster whose disk is full is stopped in good order, and the next start says what is wrong", needs("tmpfs"), async (context) => {
   const machine = await K8tsMachine.make(context);
   const disk = await mkdtemp(join(tmpdir(), "k8ts-disk-"));
-  execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "size=16m", "none", disk]);
+  execFileSync(toolPath("tmpfs"), ["-t", "tmpfs", "-o", "size=16m,mode=0700", "none", disk]);
   context.after(async () => {
     await machine.k8ts("down", "--data-dir", disk);
     execFileSync("umount", [disk]);

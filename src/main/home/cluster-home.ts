@@ -10,12 +10,22 @@ import { realClock } from "../../host/real-clock.ts";
 import type { Environment } from "../command.ts";
 import { readRecord, removeRecord, runs, writeRecord, type ClusterRecord } from "./cluster-record.ts";
 import { homeArguments, type HomeChoice } from "./home-flags.ts";
-import { readHomeMarker, writeHomeMarker } from "./home-marker.ts";
-import { contextName, DEFAULT_NAME, homePaths, homesDirectory, isMadeEmpty, isOwnEntry, type HomePaths } from "./home-paths.ts";
+import { readHomeMarker, writeHomeMarker, type HomeMarker } from "./home-marker.ts";
+import {
+  contextName,
+  DEFAULT_NAME,
+  homePaths,
+  homesDirectory,
+  isMadeEmpty,
+  isOwnEntry,
+  MARKER_FILE,
+  type HomePaths,
+} from "./home-paths.ts";
 import { LET_GO_WITHIN_MS, lockSoon } from "./lock-soon.ts";
 import { findRuntimeDirectory, makeRuntimeDirectory } from "./runtime-directory.ts";
 import { seeRunning } from "./running-process.ts";
 import { explainFileError, explainForeignHome, explainHomeError } from "./start-errors.ts";
+import { checkTrustedHome } from "./trusted-home.ts";
 
 export interface ClusterHome extends HomePaths {
   readonly name: string;
@@ -42,15 +52,26 @@ export interface HeldHome extends AsyncDisposable {
 
 /**
  * Undefined if there is no such directory or it is no home. One that has only a store is from before there were markers, or of
- * `k8ts apiserver`. Rejects if it is of a newer version, or if this user may not look into it.
+ * `k8ts apiserver`. Rejects if it is of a newer version, if this user may not look into it, or if another user could have written it.
  */
 export async function findHome(choice: HomeChoice, environment: Environment): Promise<ClusterHome | undefined> {
-  const marker = await readHomeMarker(choice.directory).catch((error: unknown) => {
+  const marker = await trustedMarker(choice.directory, environment).catch((error: unknown) => {
     throw explainForeignHome(error, choice.directory);
   });
   if (marker === undefined && !(await fileExists(joinPath(choice.directory, "store.mdb")))) return undefined;
   const name = marker?.name ?? choice.name ?? DEFAULT_NAME;
   return homeOf(choice, name, await findRuntimeDirectory(choice.directory, environment), environment);
+}
+
+/** What is no home is not checked: there is nothing to believe. */
+async function trustedMarker(directory: string, environment: Environment): Promise<HomeMarker | undefined> {
+  const names: readonly string[] = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
+  });
+  if (!names.includes(MARKER_FILE) && !names.includes("store.mdb")) return undefined;
+  await checkTrustedHome(directory, environment);
+  return readHomeMarker(directory);
 }
 
 /** Makes it, if it may be made there, and holds nothing. */
@@ -59,6 +80,7 @@ export async function prepareHome(choice: HomeChoice, environment: Environment):
   const paths = homePaths(directory);
   try {
     await makePrivateDirectory(directory);
+    await checkTrustedHome(directory, environment);
     const marker = await readHomeMarker(directory);
     if (marker === undefined) await checkFree(directory);
     const name = choice.name ?? marker?.name ?? DEFAULT_NAME;

@@ -2,16 +2,26 @@
  * on the machine. */
 import { readdir } from "node:fs/promises";
 import { joinPath } from "../../host/files.ts";
+import { UntrustedPathError } from "../../host/trusted-path.ts";
 import type { Environment } from "../command.ts";
 import { findHome, type ClusterHome } from "./cluster-home.ts";
 import { homesDirectory } from "./home-paths.ts";
 import { seeRunning } from "./running-process.ts";
 import { homesWithRuntime } from "./runtime-directory.ts";
 
-/** By name. What cannot be read is left out: it is told when it is asked for by name. */
-export async function knownHomes(environment: Environment): Promise<readonly ClusterHome[]> {
-  const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment))]);
-  const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(() => undefined)));
+/**
+ * By name. What cannot be read is left out: commands that name it report why. Directories that another user could have written are ignored,
+ * and reported to `onIgnored` with the reason.
+ */
+export async function knownHomes(
+  environment: Environment,
+  onIgnored: (problem: string) => void = () => {},
+): Promise<readonly ClusterHome[]> {
+  const ignore = (error: unknown): undefined => {
+    if (error instanceof UntrustedPathError) onIgnored(error.message);
+  };
+  const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment, ignore))]);
+  const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(ignore)));
   return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,5 +1,5 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -108,4 +108,41 @@ test("a directory in place of the file is told as such", async (context) => {
     change(path, () => "x"),
     /^Error: Cannot change .*config: it is a directory and no file; give another place with --kubeconfig$/,
   );
+});
+
+/** Whom nobody is. */
+const MALLORY = 61_234;
+const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
+
+test("a file that another user has planted in a shared directory does not get the administrator's key", asRoot, async (context) => {
+  const directory = await aDirectory(context);
+  await chmod(directory, 0o1777);
+  const path = join(directory, "config");
+  await writeFile(path, "planted");
+  await chown(path, MALLORY, MALLORY);
+  await rejects(
+    change(path, () => "key"),
+    /^Error: Cannot change .*config: it belongs to user 61234, who would get the administrator's key; remove it, or give another file/,
+  );
+  equal(await readFile(path, "utf8"), "planted");
+
+  const link = join(directory, "link");
+  await symlink(join(directory, "elsewhere"), link);
+  await lchown(link, MALLORY, MALLORY);
+  await rejects(
+    change(link, () => "key"),
+    /link: it is a symbolic link of user 61234/,
+  );
+  deepEqual((await readdir(directory)).toSorted(), ["config", "link"]);
+});
+
+test("root changes the file of a user in that user's directory, and it stays the user's", asRoot, async (context) => {
+  const directory = await aDirectory(context);
+  const path = join(directory, "config");
+  await writeFile(path, "old");
+  for (const each of [directory, path]) await chown(each, MALLORY, MALLORY);
+
+  equal(await change(path, (text) => `${text}+`), true);
+
+  deepEqual([await readFile(path, "utf8"), (await stat(path)).uid], ["old+", MALLORY]);
 });

@@ -3,7 +3,7 @@
  * writes FILE first makes FILE.lock, which nobody else can then make. It is replaced whole, where it really is if the name is a link; it
  * stays its owner's, and who may read it stays their decision. A new one holds keys and is its owner's alone.
  */
-import { chmod, chown, open, readFile, realpath, stat } from "node:fs/promises";
+import { chmod, chown, lstat, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { YamlError } from "../../api/machinery/codec/yaml-scalar.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -42,6 +42,7 @@ type Change = (text: string) => string | undefined | Promise<string | undefined>
 export async function changeKubeconfig(path: string, clock: Clock, change: Change): Promise<boolean> {
   try {
     await makePrivateDirectory(dirname(path));
+    await checkNotPlanted(path);
     await takeLock(path, clock);
     try {
       return await changeLocked(path, change);
@@ -60,12 +61,28 @@ export async function changeKubeconfig(path: string, clock: Clock, change: Chang
   }
 }
 
+/**
+ * It gets the administrator's key, and stays its owner's: so it must be this user's, root's, or of the user whose directory it is in (root
+ * that was started for another user). In a directory such as /tmp any user could have made it, or a link with its name.
+ */
+async function checkNotPlanted(path: string): Promise<void> {
+  const target = await targetOf(path);
+  for (const each of new Set([path, target])) {
+    const found = await lstat(each).catch(ifMissing);
+    if (found === undefined) continue;
+    const owners = [process.geteuid?.() ?? found.uid, 0, (await stat(dirname(each))).uid];
+    if (owners.includes(found.uid)) continue;
+    const what = found.isSymbolicLink() ? "is a symbolic link of" : "belongs to";
+    throw new Error(
+      `Cannot change ${path}: ${each === path ? "it" : each} ${what} user ${found.uid}, who would get the administrator's key; ` +
+        `remove it, or give another file with --kubeconfig`,
+    );
+  }
+}
+
 async function changeLocked(path: string, change: Change): Promise<boolean> {
   const target = await targetOf(path);
-  const before = await readFile(target, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const before = await readFile(target, "utf8").catch(ifMissing);
   const after = await change(before ?? "");
   if (after === undefined || after === before) return false;
   const found = before === undefined ? undefined : await stat(target);
@@ -88,10 +105,11 @@ const PERMISSIONS = 0o7777;
 
 /** Where a link leads to; the name itself if there is nothing yet. */
 async function targetOf(path: string): Promise<string> {
-  return realpath(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return path;
-    throw error;
-  });
+  return (await realpath(path).catch(ifMissing)) ?? path;
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
 }
 
 function lockOf(path: string): string {

@@ -4,12 +4,13 @@ import type { Node } from "../../api/generated/core/v1.ts";
 import { pods as podKind } from "../../api/core/v1/pod.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
-import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
 import type { Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { readWhole } from "../../host/files.ts";
-import type { ClusterHome } from "./cluster-home.ts";
+import { isOwnAddress } from "../../host/network-address.ts";
 import type { ProcessMark } from "../../host/process-life.ts";
+import { readTrustedText } from "../../host/trusted-path.ts";
+import { adminConnection } from "./admin-connection.ts";
+import type { ClusterHome } from "./cluster-home.ts";
 import type { ClusterRecord } from "./cluster-record.ts";
 import { seeRunning } from "./running-process.ts";
 
@@ -33,6 +34,12 @@ export type ApiStatus =
   | { readonly answers: true; readonly nodes: readonly NodeStatus[]; readonly podsByPhase: Readonly<Record<string, number>> }
   | { readonly answers: false; readonly why: string };
 
+export interface ObserveOptions {
+  readonly clock: Clock;
+  /** $HOME: whose files are trusted below it. */
+  readonly userHome: string | undefined;
+}
+
 export interface NodeStatus {
   readonly name: string;
   /** "Ready", "NotReady", "Unknown". */
@@ -41,7 +48,7 @@ export interface NodeStatus {
   readonly runtime?: string;
 }
 
-export async function observeCluster(home: ClusterHome, clock: Clock): Promise<ClusterStatus> {
+export async function observeCluster(home: ClusterHome, { clock, userHome }: ObserveOptions): Promise<ClusterStatus> {
   const { name, directory } = home;
   const { record, isDamaged, process } = await seeRunning(home);
   if (record === undefined) {
@@ -50,11 +57,13 @@ export async function observeCluster(home: ClusterHome, clock: Clock): Promise<C
     return { name, directory, state: isDamaged ? "killed" : "stopped" };
   }
   if (process === undefined) return { name, directory, state: "killed", record };
-  const api = record.adminKubeconfig === undefined ? undefined : await askApi(record.adminKubeconfig, clock);
+  // The home's own, whatever path the record names.
+  const api = record.adminKubeconfig === undefined ? undefined : await askApi(home.kubeconfig, { clock, userHome });
   return { name, directory, state: record.state, record, ...(api === undefined ? {} : { api }) };
 }
 
-async function askApi(kubeconfig: string, clock: Clock): Promise<ApiStatus> {
+async function askApi(kubeconfig: string, options: ObserveOptions): Promise<ApiStatus> {
+  const { clock } = options;
   const late = new AbortController();
   const timer = new AbortController();
   const timing = clock.sleep(ANSWER_WITHIN_MS, timer.signal).then(
@@ -62,7 +71,7 @@ async function askApi(kubeconfig: string, clock: Clock): Promise<ApiStatus> {
     () => undefined, // It answered in time.
   );
   try {
-    return await lookThrough(kubeconfig, clock, late.signal);
+    return await lookThrough(kubeconfig, options, late.signal);
   } catch (error) {
     return { answers: false, why: ((late.signal.aborted ? late.signal.reason : error) as Error).message };
   } finally {
@@ -71,9 +80,9 @@ async function askApi(kubeconfig: string, clock: Clock): Promise<ApiStatus> {
   }
 }
 
-async function lookThrough(kubeconfig: string, clock: Clock, signal: AbortSignal): Promise<ApiStatus> {
-  // Its own kubeconfig, as it is: the server is on this machine, whatever proxies the environment names.
-  const connection = await loadKubeconfig({ environment: {}, readFile: readWhole, homeDirectory: "/", path: kubeconfig });
+async function lookThrough(path: string, { clock, userHome }: ObserveOptions, signal: AbortSignal): Promise<ApiStatus> {
+  // The server is on this machine: proxies that the environment names are not used.
+  const connection = adminConnection({ path, text: await readTrustedText(path, { userHome }), isOwnAddress });
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "k8ts-status" });
   const client = createClient(transport).with({ signal });
   const nodes = (await client.list(nodeKind)).items.map(nodeStatus);

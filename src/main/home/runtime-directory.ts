@@ -1,13 +1,15 @@
 /**
  * Where a cluster's sockets lie: paths of sockets may have some hundred characters only, and a home may lie deep. So they have a short
  * directory of their own, named after a hash of the home: below /run where this user may write there, otherwise in the user's own runtime
- * directory or a temporary one. A file in it says whose it is. Only its owner can look into it.
+ * directory or a temporary one. A file in it says whose it is. Only its owner can look into it, and one that another user could have made
+ * is neither used nor believed.
  */
 import { createHash } from "node:crypto";
-import { lstat, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { fileExists, joinPath, makePrivateDirectory } from "../../host/files.ts";
 import { writePrivateText } from "../../host/private-files.ts";
+import { checkTrustedPath, readTrustedText } from "../../host/trusted-path.ts";
 import type { Environment } from "../command.ts";
 
 /** Enough that two homes of one machine do not meet. */
@@ -39,8 +41,11 @@ export async function makeRuntimeDirectory(directory: string, environment: Envir
   for (const place of places(environment)) {
     const path = joinPath(place, homeId(directory));
     try {
+      // In a directory that everybody can write to, another user may have made the place first: nothing is made in it before it is checked.
+      await makePrivateDirectory(place);
+      await checkTrustedPath(place);
       await makePrivateDirectory(path);
-      await checkOurs(place);
+      await checkTrustedPath(path);
       await writePrivateText(joinPath(path, OWNER_FILE), directory);
       return path;
     } catch (error) {
@@ -48,41 +53,52 @@ export async function makeRuntimeDirectory(directory: string, environment: Envir
     }
   }
   throw new Error(
-    `Cannot make a directory for sockets: ${problems.join("; ")}; set XDG_RUNTIME_DIR to a directory that this user can write`,
+    `Cannot make a directory for sockets: ${problems.join("; ")}; set XDG_RUNTIME_DIR to a directory that only this user can write to`,
   );
 }
 
-/** Undefined if there is none. */
+/** Undefined if there is none. One that another user could have made is none. */
 export async function findRuntimeDirectory(directory: string, environment: Environment): Promise<string | undefined> {
   for (const place of places(environment)) {
     const path = joinPath(place, homeId(directory));
-    if ((await fileExists(joinPath(path, OWNER_FILE))) && (await isOurs(place))) return path;
+    if ((await fileExists(joinPath(path, OWNER_FILE))) && (await isTrusted(path))) return path;
   }
   return undefined;
 }
 
-/** The homes that have such a directory on this machine. */
-export async function homesWithRuntime(environment: Environment): Promise<readonly string[]> {
+/** The homes that have such a directory on this machine. Rejections of what another user could have made go to `onUntrusted`. */
+export async function homesWithRuntime(
+  environment: Environment,
+  onUntrusted: (error: unknown) => void = () => {},
+): Promise<readonly string[]> {
   const homes: string[] = [];
   for (const place of places(environment)) {
-    for (const id of await readdir(place).catch(() => [])) {
-      const home = await readFile(joinPath(place, id, OWNER_FILE), "utf8").catch(() => "");
-      if (home.startsWith("/")) homes.push(home);
+    try {
+      for (const id of await namesInPlace(place)) {
+        const home = await readTrustedText(joinPath(place, id, OWNER_FILE)).catch(onUntrusted);
+        if (home?.startsWith("/") === true) homes.push(home);
+      }
+    } catch (error) {
+      onUntrusted(error);
     }
   }
   return homes;
+}
+
+/** None if there is no such place, or this user may not look into it. */
+async function namesInPlace(place: string): Promise<readonly string[]> {
+  if (!(await fileExists(place))) return [];
+  await checkTrustedPath(place);
+  return readdir(place).catch(() => []);
 }
 
 export async function removeRuntimeDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** In a directory that everybody can write, somebody else may have made it first. */
-async function checkOurs(place: string): Promise<void> {
-  if (!(await isOurs(place))) throw new Error(`${place} belongs to another user`);
-}
-
-async function isOurs(place: string): Promise<boolean> {
-  const found = await lstat(place);
-  return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid);
+async function isTrusted(path: string): Promise<boolean> {
+  return checkTrustedPath(path).then(
+    () => true,
+    () => false,
+  );
 }
