@@ -24,6 +24,7 @@ import { checkNamedFiles } from "./named-files.ts";
 import { openStore } from "./open-store.ts";
 import { fixedPki } from "./pki/fixed-pki.ts";
 import type { Pki } from "./pki/pki.ts";
+import { serveStore } from "./store-access/serve-store.ts";
 import type { StoreConfig } from "./store-config.ts";
 
 export interface CoreContext {
@@ -53,6 +54,7 @@ export async function startStoreAndApiServer(
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
   const { part, core } = starting.use(await startApiServerOn(store, apiServer, context));
+  if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const running = starting.move();
   return { part, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }

@@ -24,6 +24,7 @@ import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } fr
 import { checkNamedFiles } from "./named-files.ts";
 import { nodesConnector } from "./nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./nodes-part.ts";
+import { serveStore } from "./store-access/serve-store.ts";
 import { openStore } from "./open-store.ts";
 import type { Pki } from "./pki/pki.ts";
 import { kubernetesServiceIpv4 } from "./serving-tls.ts";
@@ -111,6 +112,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     ...(options.pki === undefined ? {} : { pki: options.pki }),
   };
   const server = starting.use(await steps.step("API server ready", () => startServer(store, options, context)));
+  if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
   // In this process nobody needs to show who they are.
   const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });

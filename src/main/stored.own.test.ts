@@ -100,7 +100,10 @@ test("a directory without a store is an error, and none is made by looking", asy
   const directory = await mkdtemp(join(tmpdir(), "k8ts-store-commands-"));
   for (const command of ["status", "hash", "compact"]) {
     const { code, notes } = await k8ts("store", command, "--data-dir", directory);
-    deepEqual([code, notes], [1, `Error: Cannot find a store in ${directory}: name its directory with --data-dir`]);
+    deepEqual(
+      [code, notes],
+      [1, `Error: Cannot find a store in ${directory}: name its cluster with --name, or its directory with --data-dir`],
+    );
   }
   deepEqual(await readdir(directory), []);
   await rm(directory, { recursive: true });

@@ -37,7 +37,7 @@ const HASH_BYTES = 32;
 const RECORD_FIXED_BYTES = 16;
 
 /** A snapshot of the state at `revision` (default: the newest), in pieces. Holds no more than one page in memory. */
-export async function* writeSnapshot(store: Store, hasher: Hasher, revision?: number): AsyncGenerator<Uint8Array, StateHash> {
+export async function* writeSnapshot(store: Pick<Store, "list">, hasher: Hasher, revision?: number): AsyncGenerator<Uint8Array, StateHash> {
   let keys = 0;
   let atRevision = 0;
   for await (const page of pages(store, revision)) {
@@ -55,7 +55,7 @@ export async function* writeSnapshot(store: Store, hasher: Hasher, revision?: nu
   return { revision: atRevision, keys, hash: hexadecimal(hash) };
 }
 
-export async function hashState(store: Store, hasher: Hasher, revision?: number): Promise<StateHash> {
+export async function hashState(store: Pick<Store, "list">, hasher: Hasher, revision?: number): Promise<StateHash> {
   const pieces = writeSnapshot(store, hasher, revision);
   for (;;) {
     const { done, value } = await pieces.next();
@@ -92,7 +92,7 @@ async function* readRecords(reader: ByteReader, hasher: Hasher): AsyncGenerator<
   }
 }
 
-async function* pages(store: Store, revision: number | undefined): AsyncGenerator<ListResult> {
+async function* pages(store: Pick<Store, "list">, revision: number | undefined): AsyncGenerator<ListResult> {
   let page = await store.list("", { limit: PAGE_ENTRIES, countRemaining: false, ...(revision === undefined ? {} : { revision }) });
   yield page;
   while (page.remaining > 0) {

@@ -63,6 +63,21 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./elect.ts")).elect,
   },
   {
+    name: "store get",
+    summary: "Print the stored value of a key",
+    load: async () => (await import("./store-get.ts")).storeGet,
+  },
+  {
+    name: "store list",
+    summary: "Print the keys of a store, or its keys and values",
+    load: async () => (await import("./store-list.ts")).storeList,
+  },
+  {
+    name: "store watch",
+    summary: "Print the changes of a running store as they come",
+    load: async () => (await import("./store-watch.ts")).storeWatch,
+  },
+  {
     name: "store status",
     summary: "Print what a store holds, in numbers",
     load: async () => (await import("./store-status.ts")).storeStatus,

@@ -4,7 +4,7 @@ import { storedFlags, storedOptions, withStored } from "../stored.ts";
 
 export const storeCompact = defineCommand({
   description:
-    "Forgets the history before a revision and frees its space for new writes. A running cluster does this every few minutes by itself.",
+    "Forgets the history before a revision and frees its space for new writes. A running cluster does this every few minutes by itself; it may be running while this command is used.",
   flags: {
     ...storedFlags,
     revision: {

@@ -7,10 +7,14 @@ import { revisionFlag, storedFlags, storedOptions, withStored } from "../stored.
 
 export const storeSnapshot = defineCommand({
   description:
-    "Writes everything that a store holds at one revision to a file, which `k8ts store restore` reads. The file appears whole or not at all, readable by its owner only, since it contains the cluster's secrets.",
+    "Writes everything that a store holds at one revision to a file, which `k8ts store restore` reads. The file appears whole or not at all, readable by its owner only, since it contains the cluster's secrets. The cluster may be running; the snapshot shows one revision all the same.",
   flags: { ...storedFlags, revision: revisionFlag },
   arguments: { file: { doc: "Where to write the snapshot. A file of that name is replaced." } },
-  examples: ["k8ts store snapshot backup.k8ts", "k8ts store snapshot --etcd-servers http://127.0.0.1:2379 etcd.k8ts"],
+  examples: [
+    "k8ts store snapshot backup.k8ts",
+    "k8ts store snapshot backup.k8ts --name second",
+    "k8ts store snapshot --etcd-servers http://127.0.0.1:2379 etcd.k8ts",
+  ],
 
   options(values, environment) {
     const stored = storedOptions(values, environment);

@@ -4,10 +4,10 @@ import { defineCommand } from "../command.ts";
 import { storedFlags, storedOptions, withStored } from "../stored.ts";
 
 export const storeStatus = defineCommand({
-  description: "Prints what a store holds: its revisions, keys and size. The embedded store must not be in use.",
+  description: "Prints what a store holds: its revisions, keys and size. The cluster may be running: its API server answers then.",
   flags: storedFlags,
   arguments: {},
-  examples: ["k8ts store status", "k8ts store status --data-dir /srv/k8ts"],
+  examples: ["k8ts store status", "k8ts store status --name second", "k8ts store status --data-dir /srv/k8ts"],
   options: (values, environment) => storedOptions(values, environment),
 
   async run({ store }, io) {

@@ -70,7 +70,7 @@ export function partLog({ logDirectory }: Pick<HomePaths, "logDirectory">, part:
 export const MARKER_FILE = "k8ts.json";
 
 /** The names of everything that k8ts itself puts into a home; whatever else is in it is somebody's. */
-const OWN_ENTRIES = new Set([MARKER_FILE, "run", "logs", "pki", "kubeconfig", "kubelet", "containerd", "cni", "holder"]);
+const OWN_ENTRIES = new Set([MARKER_FILE, "run", "logs", "pki", "kubeconfig", "kubelet", "containerd", "cni", "holder", "store.sock"]);
 
 export function isOwnEntry(name: string): boolean {
   // The store's files and what is half written of any.
