@@ -1,7 +1,7 @@
 /** Values as YAML, for clients that ask for it. What reads YAML is in yaml.ts. */
 import { Document, visit } from "yaml";
 import type { Json } from "../object.ts";
-import { isPlainText } from "./yaml-scalar.ts";
+import { ESCAPED_CHARACTERS, isPlainText } from "./yaml-scalar.ts";
 
 /**
  * One document, as upstream writes it: members in the order of their names, lists not indented, long texts on one line, no aliases, and
@@ -15,5 +15,10 @@ export function writeYaml(value: Json): string {
       if (typeof node.value === "string" && !isPlainText(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
-  return document.toString({ indentSeq: false, lineWidth: 0 });
+  // They are in double quotes.
+  return document.toString({ indentSeq: false, lineWidth: 0 }).replaceAll(ESCAPED_CHARACTERS, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

@@ -26,6 +26,8 @@ const NOT_IN_JSON: ReadonlyMap<string, string> = new Map([
 
 const WHOLE = /^([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]?([0-7]+)|0[bB]([01]+)|([1-9][0-9]*|0))$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+/** 64 bits have at most 64 digits, a sign and "0b" before them. The cost of reading longer ones is not linear. */
+const WHOLE_LENGTH_MAX = 67;
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -48,9 +50,12 @@ export function resolveScalar(text: string, { tag, isPlain }: { readonly tag: st
 /** YAML 1.1 reads these as points in time. */
 const TIMESTAMP = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt \t])/;
 
+/** Characters that are line breaks or not allowed in YAML 1.1, and ordinary ones in YAML 1.2: they must be escaped. */
+export const ESCAPED_CHARACTERS = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]/g;
+
 /** Whether the text, unquoted, would be read as the text that it is. */
 export function isPlainText(text: string): boolean {
-  return text !== "<<" && !TIMESTAMP.test(text) && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
+  return text !== "<<" && text.search(ESCAPED_CHARACTERS) === -1 && !TIMESTAMP.test(text) && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
 }
 
 function typeName(value: YamlScalar): string {
@@ -71,7 +76,7 @@ function resolvePlain(text: string): YamlScalar {
 
 function resolveNumber(text: string): number | bigint | undefined {
   const plain = text.replaceAll("_", "");
-  const [, sign, hex, octal, binary, decimal] = WHOLE.exec(plain) ?? [];
+  const [, sign, hex, octal, binary, decimal] = (plain.length > WHOLE_LENGTH_MAX ? undefined : WHOLE.exec(plain)) ?? [];
   if (sign !== undefined) {
     const literal = hex !== undefined ? `0x${hex}` : octal !== undefined ? `0o${octal}` : binary !== undefined ? `0b${binary}` : decimal;
     const whole = wholeNumber(BigInt(literal ?? "0") * (sign === "-" ? -1n : 1n));

@@ -65,6 +65,48 @@ test("a key called __proto__ is a key like any other", () => {
   assert.ok(Object.hasOwn(value as object, "__proto__"));
 });
 
+test("characters that end a line in YAML 1.1 are escaped when they are written", () => {
+  for (const character of ["\u0085", "\u2028", "\u2029", "\uFEFF", "\u007F"]) {
+    const value = { [`a${character}b`]: `${character}c` };
+    assert.deepEqual(parse(writeYaml(value)).value, value);
+  }
+});
+
+/** How go-yaml divides and folds texts. */
+const TEXTS: readonly (readonly [yaml: string, value: Json])[] = [
+  ["a: b c\n  d\n\n  e # f", { a: "b c d\ne" }],
+  ["a: b#c", { a: "b#c" }],
+  ["a: b:c", { a: "b:c" }],
+  ['a: "b\n  c\n\n  d\\\n  e"', { a: "b c\nde" }],
+  ["a: 'it''s\n  b'", { a: "it's b" }],
+  ['a: "\\x41\\u00e9\\U0001F600\\t\\/"', { a: "Aé😀\t/" }],
+  ["a: |-\n  x\n\n   y\n\nb: |+\n  x\n\n", { a: "x\n\n y", b: "x\n\n" }],
+  ["a: |2\n   x\n  y\n", { a: " x\ny\n" }],
+  ["a: >\n  x\n  y\n\n  z\n   w\n  v\n", { a: "x y\nz\n w\nv\n" }],
+  ["a:\n- b\n- - c\n  - d\n-\n  e: f", { a: ["b", ["c", "d"], { e: "f" }] }],
+  ["- a: 1\n  b: 2\n- ? c\n  : d", [{ a: 1, b: 2 }, { c: "d" }]],
+  ["[a: b, ? c : d, {e, f: }]", [{ a: "b" }, { c: "d" }, { e: null, f: null }]],
+  ["%TAG !y! tag:yaml.org,2002:\n---\na: !y!str 1\nb: !<tag:yaml.org,2002:int> '2'", { a: "1", b: 2 }],
+  ["a: &x !!str 1\nb: !!str &y 2\nc: [*x, *y]\nd: &z\ne: *z", { a: "1", b: "2", c: ["1", "2"], d: null, e: null }],
+  ["\uFEFFa: 1\r\nb: 2\r\n", { a: 1, b: 2 }],
+  ["{a: 1} b", { a: 1 }],
+  ['a: "\\ud83d\\ude00"', { a: "😀" }],
+];
+for (const [text, value] of TEXTS) {
+  test(`${JSON.stringify(text)} is read as go-yaml reads it`, () => {
+    assert.deepEqual(parse(text), { value, duplicates: [] });
+  });
+}
+
+test("of a merge key's members no more than a limit are copied, however small the document is", () => {
+  const members = Array.from({ length: 3_000 }, (_, index) => `k${index}: 1`).join(", ");
+  assert.throws(() => parse(`x: &x {${members}}\n${"y: {<<: *x}\n".repeat(10)}`), /YamlError: yaml: exceeded max of 20000 merged keys/);
+});
+
+test("no more repeated keys are reported than other mistakes", () => {
+  assert.equal(parse("a: 1\n".repeat(1_000)).duplicates.length, 100);
+});
+
 const WRONG: readonly (readonly [text: string, message: RegExp])[] = [
   ["a: .inf", /^json: unsupported value: \+Inf$/],
   ["~: a", /^unsupported map key of type/],
@@ -73,8 +115,22 @@ const WRONG: readonly (readonly [text: string, message: RegExp])[] = [
   ["a: &b\n  c: *b", /^yaml: anchor 'b' value contains itself$/],
   ["<<: 5", /^yaml: map merge requires map or sequence of maps as the value$/],
   ["a: !!int x", /^yaml: cannot decode !!str `x` as a !!int$/],
-  ["a: 1\nb: [", /^yaml: line 2: /],
-  ["a:\n\t- b", /^yaml: line 2: /],
+  ["a: 1\nb: [", /^yaml: line 2: did not find expected node content$/],
+  ["a:\n\t- b", /^yaml: line 2: found character that cannot start any token$/],
+  ["a: b: c", /^yaml: mapping values are not allowed in this context$/],
+  ["a: b\nc: d: e", /^yaml: line 2: mapping values are not allowed in this context$/],
+  ["a: b\nc", /^yaml: line 3: could not find expected ':'$/],
+  ["a: b\n- c", /^yaml: line 1: did not find expected key$/],
+  ["- b\nc: d", /^yaml: line 1: did not find expected '-' indicator$/],
+  ['a: "b', /^yaml: line 1: found unexpected end of stream$|^yaml: found unexpected end of stream$/],
+  ['a: "\\q"', /^yaml: found unknown escape character$/],
+  ['a: "\\ud83d"', /^yaml: found invalid Unicode character escape code$/],
+  ["a: @b", /^yaml: found character that cannot start any token$/],
+  ["a: !x!y z", /^yaml: found undefined tag handle$/],
+  ["a: &b &c d", /^yaml: did not find expected key$/],
+  ["a: \u0001", /^yaml: control characters are not allowed$/],
+  ["[a, b", /^yaml: line 1: did not find expected ',' or '\]'$/],
+  ["{a: b", /^yaml: line 1: did not find expected ',' or '}'$/],
   ["[".repeat(1_000_000), /^yaml: exceeded max depth of 500$/],
   ["- ".repeat(1_000_000), /^yaml: exceeded max depth of 500$/],
   ["{a: ".repeat(500_000), /^yaml: exceeded max depth of 500$/],
@@ -157,7 +213,7 @@ test("of many documents keys that repeat and mistakes have their lines in the wh
 test("how large a document may be does not depend on those before it", () => {
   const large = `- ${"a, ".repeat(20)}\n`.replace("- ", "- [").replace(/, \n$/, "]\n").repeat(1_500);
   assert.equal(documentsOf(`---\n${large}`.repeat(3)).length, 3);
-  assert.throws(() => documentsOf(large.repeat(3)), /^YamlError: yaml: exceeded max of 200000 words/);
+  assert.throws(() => documentsOf(large.repeat(4)), /^YamlError: yaml: exceeded max of 200000 words/);
 });
 
 test("YAML is written in upstream's form", () => {
