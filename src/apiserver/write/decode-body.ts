@@ -6,6 +6,7 @@ import { cannotBeHandled, completeKind, readTypeMeta, noTypeMeta, unrecognized }
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
+import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
 import { mistakeSentences, strictDecodingSentence, strictWarnings, type FieldValidation } from "../../api/machinery/codec/strict.ts";
@@ -63,8 +64,8 @@ export function decodeOptions({ kind, schema }: ExpectedType, body: RequestBody)
   if (body.form === "patch") throw badRequest("a patch cannot be sent in place of options");
   try {
     if (body.form === "object") return decodeBySchema(body.object, schema).object as JsonObject;
-    const { found, value } = readOptions(kind, body, schema);
-    if (found.kind === kind.kind) return decodeBySchema(value ?? {}, schema).object as JsonObject;
+    const { found, value, literals } = readOptions(kind, body, schema);
+    if (found.kind === kind.kind) return decodeBySchema(value ?? {}, schema, literals).object as JsonObject;
     const version = JSON.stringify(apiVersionOf(found));
     throw badRequest(`no kind ${JSON.stringify(found.kind)} is registered for version ${version} in scheme "pkg/runtime/scheme.go:111"`);
   } catch (error) {
@@ -78,14 +79,14 @@ function readOptions(
   expected: GroupVersionKind,
   { bytes, contentType }: Extract<RequestBody, { form: "bytes" }>,
   schema: ObjectSchema,
-): { readonly found: GroupVersionKind; readonly value: Json } {
+): { readonly found: GroupVersionKind; readonly value: Json; readonly literals?: NumberLiterals } {
   const mediaType = negotiateContentType(contentType, BUILT_IN_TYPES);
   if (mediaType === PROTOBUF_TYPE) {
     const envelope = decodeEnvelope(bytes);
     return { found: completeKind(envelope, expected), value: decodeProtobuf(envelope.raw, schema) };
   }
-  const { value } = mediaType === YAML_TYPE ? parseYaml(bytes) : parseJson(bytes, { duplicates: false });
-  return { found: completeKind(readTypeMeta(value), expected), value };
+  const source: Source = mediaType === YAML_TYPE ? parseYaml(bytes) : parseJson(bytes, { duplicates: false });
+  return { ...source, found: completeKind(readTypeMeta(source.value), expected) };
 }
 
 /** What it says has been checked (write-options.ts). */
@@ -110,9 +111,9 @@ function decodeObject({ schema, kind }: ExpectedType, object: JsonObject): Parse
 function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: "bytes" }>, validation: FieldValidation): Parsed {
   const mediaType = negotiateContentType(body.contentType, BUILT_IN_TYPES);
   if (mediaType === PROTOBUF_TYPE) return { object: fromProtobuf(expected, body.bytes), mistakes: NO_MISTAKES };
-  const source = mediaType === YAML_TYPE ? fromYaml(expected, body.bytes) : fromJson(expected, body.bytes, validation);
+  const source: Source = mediaType === YAML_TYPE ? fromYaml(expected, body.bytes) : fromJson(expected, body.bytes, validation);
   const found = typeOf(expected, source.value, body.bytes);
-  const { object, unknownFields } = decodeAs(expected, source.value, found);
+  const { object, unknownFields } = decodeAs(expected, source.value, found, source.literals);
   return {
     object,
     clearsManagedFields: hasEmptyManagedFields(source.value),
@@ -120,16 +121,19 @@ function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: 
   };
 }
 
+interface Source {
+  readonly value: Json;
+  readonly duplicates?: readonly string[];
+  readonly yamlDuplicates?: readonly string[];
+  readonly literals?: NumberLiterals;
+}
+
 function hasEmptyManagedFields(value: Json): boolean {
   const managedFields = ((value as JsonObject | null)?.["metadata"] as JsonObject | null | undefined)?.["managedFields"];
   return Array.isArray(managedFields) && managedFields.length === 0;
 }
 
-function fromJson(
-  { kind }: ExpectedType,
-  bytes: Uint8Array,
-  validation: FieldValidation,
-): { readonly value: Json; readonly duplicates: readonly string[] } {
+function fromJson({ kind }: ExpectedType, bytes: Uint8Array, validation: FieldValidation): Source {
   try {
     return parseJson(bytes, { duplicates: validation !== "Ignore" });
   } catch (error) {
@@ -138,7 +142,7 @@ function fromJson(
   }
 }
 
-function fromYaml({ kind }: ExpectedType, bytes: Uint8Array): { readonly value: Json; readonly yamlDuplicates: readonly string[] } {
+function fromYaml({ kind }: ExpectedType, bytes: Uint8Array): Source {
   try {
     const { value, duplicates } = parseYaml(bytes);
     return { value, yamlDuplicates: duplicates };
@@ -176,10 +180,11 @@ function decodeAs(
   expected: ExpectedType,
   value: Json,
   found: GroupVersionKind,
+  literals?: NumberLiterals,
 ): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
   checkKind(expected, found);
   try {
-    const { object, unknownFields } = decodeBySchema(value ?? {}, expected.schema);
+    const { object, unknownFields } = decodeBySchema(value ?? {}, expected.schema, literals);
     return { object: typed(object as JsonObject, found), unknownFields };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -7,6 +7,7 @@ import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { isJsonSyntaxError, parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { parseContentType, unsupportedMediaType } from "../../api/machinery/codec/media-type.ts";
 import {
   describeMistake,
@@ -21,6 +22,7 @@ import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import { required } from "../../api/machinery/field-error.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { applyJsonPatch, unknownJsonPatchFields } from "../../api/machinery/patch/json-patch.ts";
+import { jsonPatchLiterals } from "../../api/machinery/patch/json-patch-literals.ts";
 import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-patch.ts";
 import { goText, wrongGoType } from "../../api/machinery/patch/patch-error.ts";
 import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machinery/patch/strategic-merge.ts";
@@ -51,6 +53,8 @@ export interface Patch {
   readonly mistakes: readonly string[];
   /** Repeated keys of an apply, which is YAML. */
   readonly yamlDuplicates: readonly string[];
+  /** By the paths that the numbers get in the patched object. */
+  readonly literals?: NumberLiterals;
 }
 
 export function readPatch(body: RequestBody | undefined): Patch {
@@ -61,8 +65,9 @@ export function readPatch(body: RequestBody | undefined): Patch {
   if (type === undefined) throw new StatusError("UnsupportedMediaType", "415: Unsupported Media Type", { details: {} });
   if (type === "apply") return readApply(body.bytes);
   try {
-    const { value, duplicates } = parseJson(body.bytes);
-    return { type, value, mistakes: patchMistakes(type, value, duplicates), yamlDuplicates: [] };
+    const { value, duplicates, literals } = parseJson(body.bytes);
+    const patch = { type, value, mistakes: patchMistakes(type, value, duplicates), yamlDuplicates: [] };
+    return literals === undefined ? patch : { ...patch, ...patchedLiterals(type, value, literals) };
   } catch (error) {
     if (isJsonSyntaxError(error)) throw badRequest(type === "strategic" ? error.message : `error decoding patch: ${error.message}`, error);
     throw error;
@@ -72,6 +77,12 @@ export function readPatch(body: RequestBody | undefined): Patch {
 function patchMistakes(type: PatchType, value: Json, duplicates: readonly string[]): readonly string[] {
   const repeated = duplicates.map((path) => ({ what: "duplicate", path }) as const);
   return type === "json" ? [...jsonPatchSentences(repeated), ...unknownJsonPatchFields(value)] : repeated.map(describeMistake);
+}
+
+/** A strategic merge takes `1.0` for a whole number, as upstream, and so does YAML. */
+function patchedLiterals(type: PatchType, value: Json, literals: NumberLiterals): Pick<Patch, "literals"> {
+  if (type === "strategic") return {};
+  return { literals: type === "json" ? jsonPatchLiterals(value, literals) : literals };
 }
 
 function readApply(bytes: Uint8Array): Patch {
@@ -172,7 +183,7 @@ export function decodePatchedValue(
   const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
     if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as unknown as KubeObject });
-    const { object, unknownFields } = decodeBySchema(changed, schema);
+    const { object, unknownFields } = decodeBySchema(changed, schema, patch.literals);
     // Upstream goes through what it has patched by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
     const sentences = [...patch.mistakes, ...unknown];

@@ -46,7 +46,11 @@ const WRONG: readonly (readonly [string, Manifests, RegExp])[] = [
     `${JSON.stringify(aMap("a"))}\n${JSON.stringify(aMap("b"))}`,
     /^Error: Cannot read document 2: yaml: line 2/,
   ],
-  ["directives without a document", `%YAML 1.2\n${MAP_A}`, /^Error: Cannot read document 1: yaml: line 2: did not find expected <document start>/],
+  [
+    "directives without a document",
+    `%YAML 1.2\n${MAP_A}`,
+    /^Error: Cannot read document 1: yaml: line 2: did not find expected <document start>/,
+  ],
   ["a text", "just words", /^Error: Cannot apply document 1: it is no object$/],
   ["a list", "- 1", /^Error: Cannot apply document 1: it is no object$/],
   [

@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32". */
-export function wrongType({ path, owners }: Place, found: unknown, expected: string): DecodeError {
+export function wrongType({ path, owners }: Place, found: Found, expected: string): DecodeError {
   const fields: string[] = [];
   let struct: string | undefined;
   owners.forEach((owner, level) => {
@@ -26,6 +26,12 @@ export function wrongType({ path, owners }: Place, found: unknown, expected: str
   });
   const target = struct === undefined ? "Go value" : `Go struct field ${struct}.${fields.join(".")}`;
   return new DecodeError(`json: cannot unmarshal ${describe(found, expected)} into ${target} of type ${expected}`);
+}
+
+export interface Found {
+  readonly value: unknown;
+  /** How a number was spelt, if that is not how it would be written. */
+  readonly literal?: string | undefined;
 }
 
 /** What the schema's Go type is called. Upstream's own names for kinds of strings (v1.RestartPolicy) are not known here. */
@@ -66,8 +72,9 @@ function inlinedNames(schema: ObjectSchema, member: string): readonly string[] {
 }
 
 /** The number itself is told where a number was expected: then it is its form or size that is wrong. */
-function describe(found: unknown, expected: string): string {
-  if (typeof found === "number" || typeof found === "bigint") return /^(?:u?int|float)/.test(expected) ? `number ${found}` : "number";
+function describe({ value: found, literal }: Found, expected: string): string {
+  if (typeof found === "number" || typeof found === "bigint")
+    return /^(?:u?int|float)/.test(expected) ? `number ${literal ?? found}` : "number";
   if (typeof found === "boolean") return "bool";
   if (typeof found === "string") return "string";
   return Array.isArray(found) ? "array" : "object";

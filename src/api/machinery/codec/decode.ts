@@ -4,7 +4,7 @@
  * fields say (Field.zero). A part that needs no change is returned as it is, and a value that needs none costs no memory.
  *
  * Not here: defaults, validation, duplicates (json-parser.ts), the sentence that a client gets (strict.ts, body-error.ts).
- * Gentler than upstream in two ways: `1.0` and `1e3` are whole numbers (the parser does not keep how they were spelt).
+ * Whole numbers may not be spelt `1.0` or `1e3`, as upstream; in values of any shape numbers lose such a spelling, which upstream keeps.
  */
 import type { Json, JsonObject } from "../object.ts";
 import type { ObjectSchema, Schema } from "../schema.ts";
@@ -21,7 +21,7 @@ import {
   type ScalarPlan,
   writtenZero,
 } from "./decode-plan.ts";
-import { MISTAKES_MAX, pathText } from "./json-parser.ts";
+import { MISTAKES_MAX, type NumberLiterals, pathText } from "./json-parser.ts";
 import { isInt32, isInt64, normaliseBytes, normaliseDuration, normaliseMicroTime, normaliseQuantity, normaliseTime } from "./scalar.ts";
 
 export interface Decoded {
@@ -33,8 +33,8 @@ export interface Decoded {
 const NONE_UNKNOWN: readonly string[] = [];
 
 /** Throws a DecodeError. The value must not be nested more deeply than parsers allow (DEPTH_MAX). */
-export function decodeBySchema(value: Json, schema: ObjectSchema): Decoded {
-  const walk = new Walk();
+export function decodeBySchema(value: Json, schema: ObjectSchema, literals?: NumberLiterals): Decoded {
+  const walk = new Walk(literals);
   const object = walk.value(value, planOf(schema));
   // Upstream goes on after the first value of a wrong type, and tells of it at the end.
   if (walk.firstError !== undefined) throw walk.firstError;
@@ -54,6 +54,11 @@ class Walk {
   #depth = 0;
   /** How many choices the walk is in. */
   #choices = 0;
+  readonly #literals: NumberLiterals | undefined;
+
+  constructor(literals: NumberLiterals | undefined) {
+    this.#literals = literals;
+  }
 
   value(value: Json, plan: Plan): Json {
     switch (plan.form) {
@@ -163,18 +168,18 @@ class Walk {
       case "boolean":
         return typeof value === "boolean" ? value : this.#wrongType(value, plan);
       case "int32":
-        return isInt32(value) ? value : this.#wrongType(value, plan);
+        return isInt32(value) && this.#isSpeltWhole(value) ? value : this.#wrongType(value, plan);
       case "int64":
-        return isInt64(value) ? value : this.#wrongType(value, plan);
+        return isInt64(value) && this.#isSpeltWhole(value) ? value : this.#wrongType(value, plan);
       case "number":
         if (typeof value === "bigint") return Number(value);
         return typeof value === "number" ? value : this.#wrongType(value, plan);
       case "int-or-string":
-        return typeof value === "string" || isInt32(value) ? value : this.#wrongType(value, plan, "int32");
+        return typeof value === "string" || (isInt32(value) && this.#isSpeltWhole(value)) ? value : this.#wrongType(value, plan, "int32");
       case "bytes":
         return typeof value === "string" ? this.#bytes(value) : this.#wrongType(value, plan);
       case "quantity":
-        return normaliseQuantity(textOfQuantity(value));
+        return normaliseQuantity(this.#literalOf(value) ?? textOfQuantity(value));
       case "time":
         return typeof value === "string" ? normaliseTime(value) : this.#wrongText(value);
       case "micro-time":
@@ -182,6 +187,18 @@ class Walk {
       case "duration":
         return typeof value === "string" ? normaliseDuration(value) : this.#wrongText(value);
     }
+  }
+
+  #isSpeltWhole(value: Json): boolean {
+    return this.#literals === undefined || this.#literalOf(value) === undefined;
+  }
+
+  /** How a number was spelt, if that is not how it would be written. */
+  #literalOf(value: Json): string | undefined {
+    if (this.#literals === undefined || typeof value !== "number") return undefined;
+    const literal = this.#literals.get(pathText(this.#path.slice(0, this.#depth)));
+    // A patch may have put another number in the place of this one.
+    return literal !== undefined && Number(literal) === value ? literal : undefined;
   }
 
   /** Base64 is decoded by upstream's parser itself, so it is one of the errors that wait until the end. */
@@ -208,7 +225,7 @@ class Walk {
   }
 
   #wrongType(value: Json, plan: Plan, expected = goType(plan.schema)): Json {
-    const error = wrongType(this.#place(), value, expected);
+    const error = wrongType(this.#place(), { value, literal: this.#literalOf(value) }, expected);
     if (this.#choices > 0) throw error;
     this.firstError ??= error;
     return value;
@@ -216,7 +233,7 @@ class Walk {
 
   /** Types that decode themselves end the decoding at once. */
   #wrongText(value: Json): never {
-    throw wrongType(this.#place(), value, "string");
+    throw wrongType(this.#place(), { value }, "string");
   }
 
   #place(): { readonly path: readonly (string | number)[]; readonly owners: readonly Schema[] } {

@@ -8,6 +8,7 @@
  */
 import type { Json } from "../object.ts";
 import type { Schema } from "../schema.ts";
+import { detached } from "./detached.ts";
 import { quoteByte } from "./go-text.ts";
 
 /** How deeply objects and lists may be nested. The deepest real objects (schemas of custom resources) have about 60 levels. */
@@ -28,8 +29,18 @@ export interface FieldMistake {
   readonly path: string;
 }
 
+/**
+ * Numbers whose spelling says more than their value, by their path: "1.0" and "1e2" are no whole numbers upstream. Only the first
+ * LITERALS_MAX of a body are kept; absent: there are none.
+ */
+export type NumberLiterals = ReadonlyMap<string, string>;
+
+/** Whoever has so many where whole numbers belong gets to hear of the first. */
+const LITERALS_MAX = 1_000;
+
 export interface ExactJson {
   readonly value: Json;
+  readonly literals?: NumberLiterals;
   /** In the order of the document, each once. */
   readonly mistakes: readonly FieldMistake[];
 }
@@ -38,7 +49,7 @@ export interface ExactJson {
 export function parseExactly(text: string, schema?: Schema): ExactJson {
   const parser = new Parser(text);
   const value = parser.document(schema ?? EVERYTHING);
-  return { value, mistakes: parser.mistakes };
+  return { value, mistakes: parser.mistakes, ...(parser.literals.size === 0 ? {} : { literals: parser.literals }) };
 }
 
 /** Stands for "any shape, but look for duplicates in it". */
@@ -51,10 +62,10 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 const BACKSLASH = 0x5c;
-const INT64_MAX = 2n ** 63n - 1n;
 
 class Parser {
   readonly mistakes: FieldMistake[] = [];
+  readonly literals = new Map<string, string>();
   readonly #seen = new Set<string>();
   readonly #text: string;
   readonly #path: (string | number)[] = [];
@@ -185,7 +196,7 @@ class Parser {
     }
     this.#at++;
     // The quoted text is known to be well formed; JSON.parse is the quickest way to undo its escapes.
-    const value = plain ? text.slice(start + 1, this.#at - 1) : (JSON.parse(text.slice(start, this.#at)) as string);
+    const value = plain ? detached(text.slice(start + 1, this.#at - 1)) : (JSON.parse(text.slice(start, this.#at)) as string);
     return value.toWellFormed();
   }
 
@@ -225,7 +236,11 @@ class Parser {
       if (/^[+-]$/.test(this.#text[this.#at] ?? "")) this.#at++;
       this.#digits("in exponent of numeric literal");
     }
-    return numberOf(this.#text.slice(start, this.#at), this.#at === wholeEnd);
+    const literal = this.#text.slice(start, this.#at);
+    const isWhole = this.#at === wholeEnd;
+    const value = numberOf(literal, isWhole);
+    if (!isWhole && this.literals.size < LITERALS_MAX && String(value) !== literal) this.literals.set(pathText(this.#path), literal);
+    return value;
   }
 
   /** One at least. */
@@ -258,13 +273,12 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
-/** A bigint only where a number would lose digits. What is beyond 64 bits is a number with fewer digits, as it is upstream. */
+/** A bigint only where a number would lose digits. It may be beyond 64 bits: what that means depends on where it is (decode.ts). */
 function numberOf(literal: string, isWhole: boolean): number | bigint {
   const value = Number(literal);
   if (!Number.isFinite(value)) throw new JsonSyntaxError(`json: cannot unmarshal number ${literal} into Go value of type float64`);
   if (!isWhole || Number.isSafeInteger(value)) return value;
-  const exact = BigInt(literal);
-  return exact <= INT64_MAX && exact >= -INT64_MAX - 1n ? exact : value;
+  return BigInt(literal);
 }
 
 /** The first byte of a character in UTF-8: Go's scanner complains about bytes, not about characters. */

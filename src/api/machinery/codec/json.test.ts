@@ -34,11 +34,10 @@ const ROWS: readonly { text: string; value: Json; duplicates?: readonly string[]
   { text: '{"a":":{[","b":"\\":"}', value: { a: ":{[", b: '":' } },
   { text: "9007199254740993", value: 9007199254740993n },
   { text: '{"a":-9223372036854775808}', value: { a: -9223372036854775808n } },
-  { text: '{"a":9223372036854775808}', value: { a: 9223372036854775808 } },
+  { text: '{"a":9223372036854775808}', value: { a: 9223372036854775808n } },
+  { text: '{"a":1.5,"b":0.25}', value: { a: 1.5, b: 0.25 } },
   { text: '{"a":"9007199254740993"}', value: { a: "9007199254740993" } },
   { text: "1234567890123456", value: 1234567890123456 },
-  { text: "1e3", value: 1000 },
-  { text: "12345678901234567.5", value: 12345678901234568 },
   { text: '"\\ud800x"', value: "\ufffdx" },
   { text: '"\\ud83d\\ude00"', value: "😀" },
   { text: ' \t\r\n{ "a" : 1 } ', value: { a: 1 } },
@@ -48,6 +47,21 @@ for (const { text, value, duplicates = [] } of ROWS) {
     assert.deepEqual(parse(text), { value, duplicates });
   });
 }
+
+const SPELT: readonly (readonly [text: string, value: Json, literals: Readonly<Record<string, string>>])[] = [
+  ["1e3", 1000, { "": "1e3" }],
+  ["12345678901234567.5", 12345678901234568, { "": "12345678901234567.5" }],
+  ['{"a":[1,1.0],"b":{"c":1.50,"d":1.5}}', { a: [1, 1], b: { c: 1.5, d: 1.5 } }, { "a[1]": "1.0", "b.c": "1.50" }],
+];
+for (const [text, value, literals] of SPELT) {
+  test(`${text} is read with the spelling of its numbers`, () => {
+    assert.deepEqual(parse(text), { value, duplicates: [], literals: new Map(Object.entries(literals)) });
+  });
+}
+
+test("of numbers that are spelt in an unusual way a bounded number is kept", () => {
+  assert.equal(parse(`[${"1.0,".repeat(5_000)}1]`).literals?.size, 1_000);
+});
 
 test("a member called __proto__ stays a member, on both paths", () => {
   for (const text of ['{"__proto__":{"a":1}}', '{"__proto__":{"a":9007199254740993}}']) {

@@ -6,12 +6,13 @@
  * Bytes that are not UTF-8 become U+FFFD, as upstream has it. A member called `__proto__` is a member like any other.
  */
 import type { Json } from "../object.ts";
-import { DEPTH_MAX, JsonSyntaxError, parseExactly } from "./json-parser.ts";
+import { DEPTH_MAX, JsonSyntaxError, type NumberLiterals, parseExactly } from "./json-parser.ts";
 
 export interface ParsedJson {
   readonly value: Json;
   /** The paths of members that are named more than once, in the order of the document. */
   readonly duplicates: readonly string[];
+  readonly literals?: NumberLiterals;
 }
 
 const NO_DUPLICATES: readonly string[] = [];
@@ -41,8 +42,8 @@ export function parseJson(bytes: Uint8Array, options: { readonly duplicates?: bo
 }
 
 function parseSlowly(text: string): ParsedJson {
-  const { value, mistakes } = parseExactly(text);
-  return { value, duplicates: mistakes.map(({ path }) => path) };
+  const { value, mistakes, literals } = parseExactly(text);
+  return { value, duplicates: mistakes.map(({ path }) => path), ...(literals === undefined ? {} : { literals }) };
 }
 
 interface Scan {
@@ -57,6 +58,7 @@ interface Scan {
 const DIGITS_IN_DOUBT = 16;
 
 const QUOTE = 0x22;
+const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
 const COLON = 0x3a;
@@ -86,7 +88,7 @@ function scanJson(bytes: Uint8Array): Scan {
     } else if (byte >= ZERO && byte <= NINE) {
       const start = at;
       while (isDigit(bytes[at + 1])) at++;
-      inDoubt ||= at - start + 1 >= DIGITS_IN_DOUBT || isExponent(bytes[at + 1]);
+      inDoubt ||= at - start + 1 >= DIGITS_IN_DOUBT || isExponent(bytes[at + 1]) || isEndOfFraction(bytes, { start, at });
     } else if (isOpening(byte)) {
       depth++;
       if (depth > deepest) deepest = depth;
@@ -113,6 +115,11 @@ function isDigit(byte: number | undefined): boolean {
 /** "1e999" is no number that could be kept. */
 function isExponent(byte: number | undefined): boolean {
   return byte === 0x65 || byte === 0x45;
+}
+
+/** "1.0" is not spelt as it would be written: the exact parser keeps its spelling. `start` and `at` are the first and last of some digits. */
+function isEndOfFraction(bytes: Uint8Array, { start, at }: { readonly start: number; readonly at: number }): boolean {
+  return bytes[at] === ZERO && bytes[start - 1] === POINT;
 }
 
 /** `{` and `[` differ in one bit only, as do `}` and `]`. */

@@ -2,6 +2,7 @@
  * Position in a YAML text, and the classes of characters that go-yaml distinguishes. The end of the text reads as NaN, which is in no class
  * but `isBreakOrEnd` and `isBlankOrEnd`.
  */
+import { detached } from "./detached.ts";
 import { YamlError } from "./yaml-scalar.ts";
 
 export const BYTE_ORDER_MARK = 0xfe_ff;
@@ -96,14 +97,6 @@ export function isBreakOrEnd(code: number): boolean {
 export function isBlankOrEnd(code: number): boolean {
   return isBlank(code) || isBreakOrEnd(code);
 }
-
-/** A piece of the text that does not keep the whole text in memory, as a slice would: objects live much longer than their bodies. */
-export function detached(text: string): string {
-  return text.length < SLICE_LENGTH_MIN ? text : ` ${text}`.slice(1);
-}
-
-/** V8 copies shorter ones anyway. */
-const SLICE_LENGTH_MIN = 13;
 
 /** Puts a text together from many small pieces without a string per piece staying alive. */
 export class TextBuilder {

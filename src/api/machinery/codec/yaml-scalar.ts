@@ -55,7 +55,14 @@ export const ESCAPED_CHARACTERS = /[\u007F-\u009F\u2028\u2029\uFEFF\uFFFE\uFFFF]
 
 /** Whether the text, unquoted, would be read as the text that it is. */
 export function isPlainText(text: string): boolean {
-  return text !== "<<" && text.search(ESCAPED_CHARACTERS) === -1 && !TIMESTAMP.test(text) && !WORDS.has(text) && !NOT_IN_JSON.has(text) && resolveNumber(text) === undefined;
+  return (
+    text !== "<<" &&
+    text.search(ESCAPED_CHARACTERS) === -1 &&
+    !TIMESTAMP.test(text) &&
+    !WORDS.has(text) &&
+    !NOT_IN_JSON.has(text) &&
+    resolveNumber(text) === undefined
+  );
 }
 
 function typeName(value: YamlScalar): string {

@@ -373,7 +373,9 @@ const NOT_PLAIN: ReadonlySet<number> = new Set(Array.from(",[]{}#&*!|>'\"%@`", (
 const TAG = /!(?:<([\w\-;/?:@&=+$,.!~*'()[\]%]+)>|([\w-]*!)?([\w\-;/?:@&=+$,.!~*'()[\]%]*))/y;
 
 function isNameCharacter(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f || code === DASH;
+  return (
+    (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f || code === DASH
+  );
 }
 
 /** "%41" of a tag. One that is no escape stays as it is: it makes the tag unknown, and an unknown tag means text. */

@@ -95,7 +95,8 @@ export function readQuoted(cursor: YamlCursor): string {
   const text = new TextBuilder();
   cursor.at++;
   for (;;) {
-    if (cursor.isAtDocumentMark("---") || cursor.isAtDocumentMark("...")) throw cursor.fail("found unexpected document indicator", startLine);
+    if (cursor.isAtDocumentMark("---") || cursor.isAtDocumentMark("..."))
+      throw cursor.fail("found unexpected document indicator", startLine);
     if (cursor.isAtEnd) throw cursor.fail("found unexpected end of stream", startLine);
     const broken = quote === APOSTROPHE ? readSingleQuoted(cursor, text) : readDoubleQuoted(cursor, text);
     if (cursor.code() === quote) break;
@@ -208,7 +209,10 @@ interface BlockHeader {
 }
 
 /** `|` and `>`. The cursor is at the indicator; `parentIndent` is -1 outside of all collections. */
-export function readBlockText(cursor: YamlCursor, { folded, parentIndent }: { readonly folded: boolean; readonly parentIndent: number }): string {
+export function readBlockText(
+  cursor: YamlCursor,
+  { folded, parentIndent }: { readonly folded: boolean; readonly parentIndent: number },
+): string {
   const { chomping, increment } = readBlockHeader(cursor);
   let indent = increment === 0 ? 0 : Math.max(parentIndent, 0) + increment;
   const text = new TextBuilder();
