@@ -320,7 +320,7 @@ export class YamlReader {
     if (kind === "scalar") return this.#scalar(this.#take(), { line, anchor, tag });
     if (kind === "[" || kind === "{" || (isBlock && (kind === "block sequence" || kind === "block mapping"))) {
       this.#take();
-      return this.#open(kind as Collection["kind"], { line, anchor });
+      return this.#open(kind, { line, anchor });
     }
     if (anchor === undefined && tag === undefined) throw this.#fail("did not find expected node content", line);
     this.#scalar({ kind: "scalar", line, text: "", isPlain: true }, { line, anchor, tag });
