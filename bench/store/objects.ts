@@ -10,7 +10,7 @@ const SCRAMBLE = 0x9e37_79b1;
 
 /** The key of the pod with this number, which is below 2^32; each has its own. */
 export function podKey(number: number): string {
-  return `/core/pods/ns-${number % NAMESPACES}/web-${(Math.imul(number, SCRAMBLE) >>> 0).toString(36)}`;
+  return `/pods/ns-${number % NAMESPACES}/web-${(Math.imul(number, SCRAMBLE) >>> 0).toString(36)}`;
 }
 
 /** A value of its own, in memory of its own. */

@@ -49,7 +49,7 @@ function prefixesOf(watched: Watched): string[] {
     case "other-resources":
       return Array.from({ length: WATCHERS }, (_, index) => `/example.com/resource-${index}/`);
     case "other-namespaces":
-      return Array.from({ length: WATCHERS }, (_, index) => `/core/pods/other-${index}/`);
+      return Array.from({ length: WATCHERS }, (_, index) => `/pods/other-${index}/`);
   }
 }
 

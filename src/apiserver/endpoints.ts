@@ -6,6 +6,7 @@ import { apiVersionOf } from "../api/machinery/object.ts";
 import type { Resource, ServedVersion } from "../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../api/machinery/schema.ts";
 import type { ResourceName } from "../api/machinery/status-error.ts";
+import { foreignReader } from "./storage/foreign-value.ts";
 import { ObjectFormat } from "./storage/object-format.ts";
 import { ResourceStorage, type StorageContext } from "./storage/resource-storage.ts";
 
@@ -39,7 +40,7 @@ export class Endpoints {
   }
 
   add(resource: Resource, schemas: SchemaSet = this.#schemas): void {
-    const storage = new ResourceStorage(resource, this.#context);
+    const storage = new ResourceStorage(resource, this.#context, foreignReader(resource, schemas));
     for (const served of resource.served) {
       const path = pathOf(served.group, served.version, resource.plural);
       if (this.#byPath.has(path)) throw new Error(`Cannot serve ${path} twice`);

@@ -39,6 +39,7 @@ async function openEtcd({ servers, prefix, files = {} }: EtcdStoreConfig, { cloc
     log,
     random: realRandom(),
     ...(Object.keys(pem).length === 0 ? {} : { tls: pem }),
+    refusesLegacyKeys: true,
     ...(prefix === undefined ? {} : { root: prefix }),
   });
 }

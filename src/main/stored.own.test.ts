@@ -36,7 +36,7 @@ async function withStore(body: (directory: string) => Promise<void>): Promise<vo
   try {
     const store = await openEmbeddedStore({ directory: join(directory, "data"), clock: realClock, log: silentLogger });
     for (let index = 0; index < 40; index++) {
-      await store.commit([{ type: "put", key: `/core/pods/p${index % 20}`, value: bytesValue(Buffer.from(`secret-${index}`)) }]);
+      await store.commit([{ type: "put", key: `/pods/p${index % 20}`, value: bytesValue(Buffer.from(`secret-${index}`)) }]);
     }
     await store.close();
     await body(directory);
@@ -88,7 +88,8 @@ test("a damaged snapshot is refused, a store with content is not restored over",
     await k8ts("store", "snapshot", file, "--data-dir", data);
     match((await k8ts("store", "restore", file, "--data-dir", data)).notes, /^Error: Cannot restore: the store has been written to/);
     const bytes = await readFile(file);
-    bytes[100] = (bytes[100] ?? 0) ^ 1;
+    const inValue = bytes.indexOf("secret-");
+    bytes[inValue] = (bytes[inValue] ?? 0) ^ 1;
     await writeFile(file, bytes);
     const refused = await k8ts("store", "restore", file, "--data-dir", join(directory, "copy"));
     deepEqual([refused.code, refused.out], [1, ""]);

@@ -10,7 +10,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Entry, Store } from "./store.ts";
 import type { Running } from "./expiry.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "./key.ts";
+import { bookkeepingPrefix } from "./key.ts";
 import { isStoreError } from "./store-error.ts";
 import { bytesValue } from "./value.ts";
 
@@ -26,7 +26,7 @@ export const DEFAULT_COMPACTION: CompactionPolicy = { intervalMs: 5 * 60_000, re
 /** How many times per interval the number of kept revisions is looked at. */
 const LOOKS_PER_INTERVAL = 10;
 
-export const COMPACTION_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "compaction")}state`;
+export const COMPACTION_KEY = `${bookkeepingPrefix("compaction")}state`;
 
 export function startCompaction(
   store: Store,

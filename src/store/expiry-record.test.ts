@@ -8,7 +8,7 @@ const time = integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 test("a record says what it was made for", () => {
   property(
     forAll(time, (expiresAtMs) =>
-      deepEqual(parseExpiryRecord(expiryRecord({ key: "/core/events/a/b", expiresAtMs }).key), { key: "/core/events/a/b", expiresAtMs }),
+      deepEqual(parseExpiryRecord(expiryRecord({ key: "/events/a/b", expiresAtMs }).key), { key: "/events/a/b", expiresAtMs }),
     ),
   );
 });
@@ -23,10 +23,10 @@ test("the order of records is the order of their times", () => {
 });
 
 for (const key of [
-  "/core/events/a",
+  "/events/a",
   EXPIRY_PREFIX,
-  `${EXPIRY_PREFIX}12/core/events/a`,
-  `${EXPIRY_PREFIX}00000000000000x0/core/events/a`,
+  `${EXPIRY_PREFIX}12/events/a`,
+  `${EXPIRY_PREFIX}00000000000000x0/events/a`,
   `${EXPIRY_PREFIX}0000000000000000`,
 ]) {
   test(`${key} is not a record`, () => equal(parseExpiryRecord(key), undefined));

@@ -6,10 +6,10 @@
  * the key is written again its revision is another, and the old record is void. store/expiry.ts acts on the records.
  */
 import type { PutOperation } from "./store.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "./key.ts";
+import { bookkeepingPrefix } from "./key.ts";
 import { bytesValue } from "./value.ts";
 
-export const EXPIRY_PREFIX = resourcePrefix(BOOKKEEPING_GROUP, "expiry");
+export const EXPIRY_PREFIX = bookkeepingPrefix("expiry");
 
 /** Enough for every safe integer, so that the order of the texts is the order of the times. */
 const TIME_DIGITS = 16;

@@ -1,37 +1,49 @@
 /**
- * The shape of keys: `/<group or core>/<plural>/[<namespace>/]<name>`. The first two segments are the resource prefix,
- * the unit of watching: a watch never spans two of them, and a commit changes at most one key under each.
+ * The shape of keys: `/<resource>/[<namespace>/]<name>`, as upstream has them in etcd after `/registry`. `/<resource>/` is the
+ * resource prefix, the unit of watching: a watch never spans two of them, and a commit changes at most one key under each.
+ * A resource has one segment (`pods`), or two where its first segment is a family of resources: an API group, which has a dot
+ * (`example.com/widgets`), `services` (`services/specs`, `services/endpoints`), or the bookkeeping (`k8ts/expiry`).
  * Keys are ordered by their UTF-8 bytes on every driver. (The etcd driver puts its own root, `/registry`, before them.)
  */
 import { KEY_BYTES_MAX } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-/** The group of the keys by which the store room keeps its own books. */
-export const BOOKKEEPING_GROUP = "k8ts";
+/** Family of the keys for the store's and the API server's own records, which are no API objects. */
+const BOOKKEEPING = "k8ts";
 
-const BOOKKEEPING_PREFIX = `/${BOOKKEEPING_GROUP}/`;
+export const BOOKKEEPING_PREFIX = `/${BOOKKEEPING}/`;
+
+/** First segments without a dot that need a second one to name a resource. */
+const FAMILIES: ReadonlySet<string> = new Set(["services", BOOKKEEPING]);
 
 /** A key of the bookkeeping may hold a whole other key and this much more. */
 const BOOKKEEPING_BYTES_MAX = 64;
 
-export function resourcePrefix(group: string, plural: string): string {
-  return `/${group === "" ? "core" : group}/${plural}/`;
+/** The resource prefix of bookkeeping records called `name`. */
+export function bookkeepingPrefix(name: string): string {
+  return `${BOOKKEEPING_PREFIX}${name}/`;
 }
 
-/** `/<group>/<plural>/` of a key, or of a prefix that is at least that long; undefined if it is shorter. */
+/** The resource prefix of a key, or of a prefix that is at least that long; undefined if it is shorter. */
 export function resourcePrefixOf(key: string): string | undefined {
-  const afterGroup = key.indexOf("/", 1);
-  if (afterGroup <= 1 || key.charCodeAt(0) !== SLASH) return undefined;
-  const afterPlural = key.indexOf("/", afterGroup + 1);
-  if (afterPlural <= afterGroup + 1) return undefined;
-  return key.slice(0, afterPlural + 1);
+  const end = key.indexOf("/", 1);
+  if (end <= 1 || key.charCodeAt(0) !== SLASH) return undefined;
+  if (!isFamily(key, end)) return key.slice(0, end + 1);
+  const secondEnd = key.indexOf("/", end + 1);
+  return secondEnd <= end + 1 ? undefined : key.slice(0, secondEnd + 1);
+}
+
+/** Whether the first segment of `key`, which ends at `end`, holds several resources. */
+function isFamily(key: string, end: number): boolean {
+  const dot = key.indexOf(".");
+  return (dot !== -1 && dot < end) || FAMILIES.has(key.slice(1, end));
 }
 
 /** Throws "Invalid" unless `key` can be stored. */
 export function checkKey(key: string): void {
   const resource = resourcePrefixOf(key);
   if (resource === undefined || resource.length === key.length) {
-    throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key)}: it must look like /<group>/<plural>/<name>`);
+    throw new StoreError("Invalid", `Cannot use key ${JSON.stringify(key)}: it must look like /<resource>/<name>`);
   }
   const bytesMax = KEY_BYTES_MAX + (key.startsWith(BOOKKEEPING_PREFIX) ? BOOKKEEPING_BYTES_MAX : 0);
   // A character takes at most three bytes per UTF-16 unit, so nearly every key is seen to be short enough without counting.
@@ -47,7 +59,7 @@ export function checkKey(key: string): void {
 export function checkWatchPrefix(prefix: string): string {
   const resource = resourcePrefixOf(prefix);
   if (resource === undefined) {
-    throw new StoreError("Invalid", `Cannot watch ${JSON.stringify(prefix)}: a watched prefix begins with /<group>/<plural>/`);
+    throw new StoreError("Invalid", `Cannot watch ${JSON.stringify(prefix)}: a watched prefix begins with /<resource>/`);
   }
   return resource;
 }

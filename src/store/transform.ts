@@ -6,7 +6,7 @@
  * needs a remote key service fetches its keys before it is given to a store.
  */
 import type { Change, Entry, Operation, Store, Value, WatchListener } from "./store.ts";
-import { BOOKKEEPING_GROUP } from "./key.ts";
+import { BOOKKEEPING_PREFIX } from "./key.ts";
 import { lazyValue } from "./value.ts";
 
 export interface ValueTransformer {
@@ -96,5 +96,5 @@ class Reader {
 }
 
 function isBookkeeping(key: string): boolean {
-  return key.startsWith(`/${BOOKKEEPING_GROUP}/`);
+  return key.startsWith(BOOKKEEPING_PREFIX);
 }

@@ -9,7 +9,7 @@ import { bytesValue } from "./value.ts";
 const value = bytesValue(new Uint8Array(0));
 
 function changes(...revisions: number[]): Change[] {
-  return revisions.map((revision) => ({ type: "put", key: "/core/pods/a", revision, value, previous: undefined }));
+  return revisions.map((revision) => ({ type: "put", key: "/pods/a", revision, value, previous: undefined }));
 }
 
 /** A channel whose listener writes down what it is told, and stays busy until `done` is called. */

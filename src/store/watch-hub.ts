@@ -184,7 +184,7 @@ function addToBatches(change: Change, watchers: Iterable<Watcher>, concerned: Wa
   }
 }
 
-/** "/core/pods/" of "/core/pods/" and of "/core/pods/def". */
+/** "/pods/" of "/pods/" and of "/pods/def". */
 function folderOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf("/") + 1);
 }

@@ -24,8 +24,13 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly scope: "Namespaced" | "Cluster";
   /** In any order; discovery prefers the order of api/all.ts and of versions (v2 before v1). */
   readonly served: readonly ServedVersion<T>[];
-  /** One of `served`: how values are stored, and under which group their key is. */
+  /** One of `served`: how values are stored, and whose group decides about their key (storage-prefix.ts). */
   readonly storage: GroupVersion;
+  /**
+   * Versions of the storage group in which upstream's API server may have stored objects, though they are served nowhere. `upgrade` makes
+   * the storage version of one; absent: they differ in nothing but the name.
+   */
+  readonly olderStorage?: readonly { readonly version: string; readonly upgrade?: (object: JsonObject) => JsonObject }[];
   /** False: it is answered and never stored (SubjectAccessReview); apiserver/resources/<kind> answers its create. */
   readonly stored: boolean;
   /** Maximum body size of a kind that is not stored. Absent: that of all such kinds (apiserver/body-limits.ts). */

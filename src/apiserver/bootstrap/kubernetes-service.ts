@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Service } from "../../api/generated/core/v1.ts";
 import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "../../store/key.ts";
+import { bookkeepingPrefix } from "../../store/key.ts";
 import type { Store } from "../../store/store.ts";
 import { bytesValue } from "../../store/value.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
@@ -28,7 +28,7 @@ const REFRESH_INTERVAL_MS = 10_000;
 /** A store that is gone must not keep a server from stopping. */
 const WITHDRAWAL_MS_MAX = 2_000;
 
-const LEASE_PREFIX = resourcePrefix(BOOKKEEPING_GROUP, "apiserverleases");
+const LEASE_PREFIX = bookkeepingPrefix("apiserverleases");
 
 /** Where a server listens that nobody told where. */
 const DEFAULT_PORT = 6443;

@@ -29,7 +29,7 @@ const RELOAD_DELAY = { minMs: 100, maxMs: 5_000 };
 
 export interface ObjectCacheOptions {
   readonly store: Store;
-  /** `/<group>/<plural>/`. */
+  /** Of the resource (api/machinery/storage-prefix.ts). */
   readonly prefix: string;
   readonly family: ObjectFamily;
   readonly indexed: FieldReaders;

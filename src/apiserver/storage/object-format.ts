@@ -7,6 +7,7 @@
 import { encodeUtf8 } from "../../base/utf8.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { ForeignReader } from "./foreign-value.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -20,14 +21,23 @@ export interface ParsedObject {
   readonly managedFields: string;
 }
 
+export interface ObjectFormatOptions {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Reads values of another layout. Default: as JSON of the same version. */
+  readonly readForeign?: ForeignReader | undefined;
+}
+
 export class ObjectFormat {
   readonly apiVersion: string;
   readonly kind: string;
   readonly #head: string;
   /** All of it is ASCII, so this is also the number of bytes. */
   readonly headLength: number;
+  readonly #readForeign: ForeignReader | undefined;
 
-  constructor({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
+  constructor({ apiVersion, kind, readForeign }: ObjectFormatOptions) {
+    this.#readForeign = readForeign;
     this.apiVersion = apiVersion;
     this.kind = kind;
     this.#head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`;
@@ -50,7 +60,7 @@ export class ObjectFormat {
   read(bytes: Uint8Array): ParsedObject {
     const text = decoder.decode(bytes);
     const start = text.startsWith(this.#head) ? managedFieldsIn(text, this.headLength) : -1;
-    if (start === -1) return splitManagedFields(parse(text));
+    if (start === -1) return splitManagedFields(parse(text) as unknown as KubeObject);
     const open = start + MANAGED_FIELDS.length - 1;
     const end = endOfArray(text, open);
     const cut = text.slice(0, start) + text.slice(end);
@@ -59,13 +69,15 @@ export class ObjectFormat {
 
   /** Bytes in the layout of `write`, whoever wrote them. */
   normalise(bytes: Uint8Array): Uint8Array {
-    for (let index = 0; index < this.headLength; index++) {
-      if (bytes[index] !== this.#head.charCodeAt(index)) {
-        const { object, managedFields } = this.read(bytes);
-        return this.write(object, managedFields);
-      }
-    }
-    return bytes;
+    if (this.#hasLayout(bytes)) return bytes;
+    const { object, managedFields } = this.#readForeign === undefined ? this.read(bytes) : splitManagedFields(this.#readForeign(bytes));
+    return this.write(object, managedFields);
+  }
+
+  /** Others who write JSON in the same order of members end it with a line break. */
+  #hasLayout(bytes: Uint8Array): boolean {
+    for (let index = 0; index < this.headLength; index++) if (bytes[index] !== this.#head.charCodeAt(index)) return false;
+    return bytes[bytes.length - 1] === CLOSE_BRACE;
   }
 
   /** What stands before the bytes after `headLength` in a whole object. Revision 0: it has none (a dry run). */
@@ -142,8 +154,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   return (LONG_NUMBER.test(text) ? parseJson(encoder.encode(text)).value : JSON.parse(text)) as Readonly<Record<string, unknown>>;
 }
 
-function splitManagedFields(value: Readonly<Record<string, unknown>>): ParsedObject {
-  const object = value as unknown as KubeObject;
+function splitManagedFields(object: KubeObject): ParsedObject {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return { object, managedFields: "" };
   return { object: { ...object, metadata }, managedFields: writeJson(managedFields) };

@@ -1,4 +1,4 @@
-/** Between keys of the store and the names of objects: `/<group or core>/<plural>/[<namespace>/]<name>`. */
+/** Between keys of the store and the names of objects: `<resource prefix>[<namespace>/]<name>`. */
 
 export interface ObjectName {
   /** "" for objects of the cluster. */

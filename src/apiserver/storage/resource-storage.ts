@@ -9,10 +9,11 @@ import { SortedMap } from "../../base/sorted-map.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
 import { apiVersionOf } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
+import { storagePrefix } from "../../api/machinery/storage-prefix.ts";
 import { COMPACTION_KEY } from "../../store/compaction.ts";
-import { resourcePrefix } from "../../store/key.ts";
 import type { CommitResult, Entry, Operation, Precondition, Store } from "../../store/store.ts";
 import { isStoreError } from "../../store/store-error.ts";
+import type { ForeignReader } from "./foreign-value.ts";
 import { ObjectCache, rangeOf, type Snapshot } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { namespacePrefix, objectKey, objectName, type ObjectName } from "./object-key.ts";
@@ -53,14 +54,14 @@ export class ResourceStorage {
   readonly moments = new Lru<number, Snapshot>({ max: PAGED_MOMENTS_MAX });
   readonly #clock: Clock;
 
-  constructor(resource: Resource, { store, clock, log, freezes }: StorageContext) {
+  constructor(resource: Resource, { store, clock, log, freezes }: StorageContext, readForeign?: ForeignReader) {
     const { group } = resource.storage;
     this.resource = resource;
     this.name = { group, plural: resource.plural };
-    this.prefix = resourcePrefix(group, resource.plural);
+    this.prefix = storagePrefix(this.name);
     this.store = store;
     this.#clock = clock;
-    const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind });
+    const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind, readForeign });
     this.family = new ObjectFamily(format, { freezes });
     this.cache = new ObjectCache({ store, prefix: this.prefix, family: this.family, indexed: indexedReaders(resource), clock, log });
   }

@@ -53,8 +53,12 @@ test("what this process wrote comes back from the store as itself, and anything 
   const written = newObject();
   const value = written.value({ asBytes: false });
 
-  const own = StoredObject.of(family, { value, revision: 7 });
-  const others = StoredObject.of(family, { value: { ...value, memo: undefined, bytes: () => written.bytes() }, revision: 7 });
+  const own = StoredObject.of(family, { key: "/widgets/a", value, revision: 7 });
+  const others = StoredObject.of(family, {
+    key: "/widgets/a",
+    value: { ...value, memo: undefined, bytes: () => written.bytes() },
+    revision: 7,
+  });
 
   assert.equal(own, written);
   assert.equal(own.revision, 7);

@@ -12,6 +12,7 @@ import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { Entry, Value } from "../../store/store.ts";
+import { StoreError } from "../../store/store-error.ts";
 import { bytesValue, lazyValue } from "../../store/value.ts";
 import type { ObjectFormat } from "./object-format.ts";
 
@@ -65,12 +66,18 @@ export class StoredObject {
   }
 
   /** What the store has under a key: what this process wrote, or bytes. */
-  static of(family: ObjectFamily, { value, revision }: Pick<Entry, "value" | "revision">): StoredObject {
+  static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): StoredObject {
     if (value.memo instanceof StoredObject) {
       value.memo.arriveAt(revision);
       return value.memo;
     }
-    return StoredObject.fromBytes(family, value.bytes(), revision);
+    try {
+      return StoredObject.fromBytes(family, value.bytes(), revision);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new StoreError("Damaged", `Cannot read the value of ${key} at revision ${revision}: ${why}`, { cause: error });
+    }
   }
 
   /** The same content at another revision: how a deleted object is shown. */

@@ -202,7 +202,7 @@ for (const { title, change } of [
     const { continue: stale, resourceVersion } = first.body.metadata;
     await change(server);
     const noted = bytesValue(new TextEncoder().encode("a write of another resource"));
-    await server.store.commit([{ type: "put", key: "/core/other/x", value: noted }]);
+    await server.store.commit([{ type: "put", key: "/other/x", value: noted }]);
     const before = await server.call("GET", `${DEFAULT}?limit=1&continue=${stale}`);
     await server.store.compact(await server.store.currentRevision());
 

@@ -88,10 +88,11 @@ async function checkSurvival(store: Store, lines: readonly Line[], reached: numb
 
 /** No value is torn, and what was committed together is there together or not at all. */
 async function checkWhole(store: Store): Promise<void> {
-  for (const { key, value, revision } of (await store.list("/core/")).entries) {
+  for (const { key, value, revision } of (await store.list("")).entries) {
+    if (!/^\/(pods|twins)\//.test(key)) continue;
     const [first, filling = "", last] = textOf(value).split(" ");
     ok(first === last && /^x*$/.test(filling), `${key} at revision ${revision} is torn`);
-    if (!key.startsWith("/core/twins/")) continue;
+    if (!key.startsWith("/twins/")) continue;
     const twin = await store.get(key.replace("twins", "pods"), { revision }).catch(() => "compacted" as const);
     if (twin !== "compacted") equal(twin?.revision, revision, `${key} lost its twin`);
   }
@@ -101,7 +102,7 @@ async function checkWhole(store: Store): Promise<void> {
 async function checkHistory(store: Store, lines: readonly Line[], compactedRevision: number): Promise<void> {
   const seen = lines.filter(({ word, revision }) => word === "seen" && revision > compactedRevision);
   if (seen.length === 0) return;
-  const replay = new Seen(store, "/core/pods/", compactedRevision);
+  const replay = new Seen(store, "/pods/", compactedRevision);
   await replay.untilRevision(seen.at(-1)?.revision ?? 0);
   const first = seen[0]?.revision ?? 0;
   const last = seen.at(-1)?.revision ?? 0;

@@ -69,24 +69,24 @@ test(
     };
     const first = inContainer();
     equal(await first.line(), "open");
-    await first.commit("/core/pods/a");
+    await first.commit("/pods/a");
 
     // Both are process 1, each in its own world; we are neither.
     const second = inContainer();
     match(await second.line(), /^refused Locked Cannot open .*: another process has it open, maybe in another container; stop that first/);
     await second.end();
     await rejects(openIn(directory), { reason: "Locked" });
-    await first.commit("/core/pods/b");
+    await first.commit("/pods/b");
     await first.end();
 
     const third = inContainer();
     equal(await third.line(), "open");
-    await third.commit("/core/pods/c");
+    await third.commit("/pods/c");
     await third.end();
     const store = await openIn(directory);
     deepEqual(
-      (await store.list("/core/pods/")).entries.map(({ key }) => key),
-      ["/core/pods/a", "/core/pods/b", "/core/pods/c"],
+      (await store.list("/pods/")).entries.map(({ key }) => key),
+      ["/pods/a", "/pods/b", "/pods/c"],
     );
     await store.close();
     await rm(directory, { recursive: true });

@@ -4,6 +4,7 @@
  */
 import { joinPath, makePrivateDirectory, removeFile, syncDirectory } from "../../host/files.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
+import { legacyKeyToCurrent } from "../legacy-keys.ts";
 import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { explainWriteFailure, prepareDataFile, type FileState } from "./data-file.ts";
@@ -63,7 +64,7 @@ async function openLocked(path: string, lock: DirectoryLock, options: DirectoryO
   const file = joinPath(path, DATA_FILE);
   await removeLeftovers(file);
   const { wasShort } = await prepareFiles(path, file, lock.wasAbandoned);
-  if (await isLegacyFile(file)) await migrate({ file, open: openDisk, currentKey: (key) => key });
+  if (await isLegacyFile(file)) await migrate({ file, open: openDisk, currentKey: legacyKeyToCurrent });
   const disk = openDisk(file);
   try {
     await prepareContent(disk, path, { wasShort });

@@ -29,13 +29,13 @@ test("embedded: what was there before closing is there after opening: state, rev
     const before = await openIn(directory);
     const first = await committed(before, put(`${PODS}a`, "1"));
     const second = await committed(before, put(`${PODS}a`, "2"));
-    const third = await committed(before, put(`${PODS}b`, "1"), put("/core/services/s", "1"));
+    const third = await committed(before, put(`${PODS}b`, "1"), put("/services/specs/s", "1"));
     const fourth = await committed(before, del(`${PODS}a`));
     await before.close();
 
     const store = await openIn(directory);
     equal(await store.currentRevision(), fourth);
-    deepEqual((await store.list("")).entries.map(show), [`${PODS}b=1@${third}`, `/core/services/s=1@${third}`]);
+    deepEqual((await store.list("")).entries.map(show), [`${PODS}b=1@${third}`, `/services/specs/s=1@${third}`]);
     deepEqual((await store.list(PODS, { revision: second })).entries.map(show), [`${PODS}a=2@${second}`]);
     const seen = new Seen(store, PODS, first);
     equal(await committed(store, put(`${PODS}b`, "2", at(third))), fourth + 1);

@@ -9,6 +9,7 @@ import { Disk } from "./disk.ts";
 import { LegacyDisk } from "./legacy-format.ts";
 import { isLegacyFile } from "./legacy-layout.ts";
 import { migrate } from "./migrate.ts";
+import { legacyKeyToCurrent } from "../legacy-keys.ts";
 import { PODS, Seen, committed, put, show, textOf } from "../testing/harness.ts";
 import { LEGACY_LIFE, writeLegacyStore, type LegacyLife } from "./testing/legacy-store.ts";
 import { inDirectory, openIn } from "./testing/temporary.ts";
@@ -19,8 +20,9 @@ const openDisk = (path: string) => new Disk(path);
 function lastValues({ writes }: LegacyLife): Map<string, string> {
   const values = new Map<string, string>();
   for (const { key, value } of writes) {
-    if (value === undefined) values.delete(key);
-    else values.set(key, value);
+    const current = legacyKeyToCurrent(key);
+    if (value === undefined) values.delete(current);
+    else values.set(current, value);
   }
   return values;
 }
@@ -59,7 +61,7 @@ test("migration gives every record the key of the current format", () =>
     const store = await openIn(directory);
     equal((await store.list("/core/")).entries.length, 0);
     deepEqual(
-      new Set((await store.list("/pods/of/")).entries.map(({ key }) => key.replace("/pods/of/", "/core/pods/"))),
+      new Set((await store.list("/pods/of/")).entries.map(({ key }) => key.replace("/pods/of/", "/pods/"))),
       new Set(lastValues(LEGACY_LIFE).keys()),
     );
     await store.close();

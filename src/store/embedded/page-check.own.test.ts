@@ -103,7 +103,7 @@ test("a store that was restored from entries is accepted", () =>
       (async function* () {
         for (let number = 0; number < 3_000; number++) {
           const value = bytesValue(new Uint8Array(number));
-          yield { key: `/core/pods/p${String(number).padStart(5, "0")}`, value, revision: number + 2 };
+          yield { key: `/pods/p${String(number).padStart(5, "0")}`, value, revision: number + 2 };
         }
       })(),
       4_000,
@@ -142,8 +142,8 @@ async function commitAndKill(
 test("a file that ends before its last page is accepted as long as the missing pages are free, and nothing of it is lost", () =>
   inDirectory(async (directory, file) => {
     const store = await openIn(directory);
-    for (let number = 0; number < 50; number++) await committed(store, put(`/core/pods/p${number}`, "x".repeat(20_000)));
-    for (let number = 25; number < 50; number++) await committed(store, del(`/core/pods/p${number}`));
+    for (let number = 0; number < 50; number++) await committed(store, put(`/pods/p${number}`, "x".repeat(20_000)));
+    for (let number = 25; number < 50; number++) await committed(store, del(`/pods/p${number}`));
     await store.compact(await store.currentRevision());
     // Small commits move the pages of the tree into free ones that come before those of the values.
     for (let number = 0; number < 10; number++) await committed(store, put("/core/pods/small", String(number)));
@@ -433,7 +433,7 @@ test(`each of ${LEGACY_ROWS.length} damages of a file of format 1 is refused, an
 
 async function aStoreWithAllKindsOfPages(directory: string, file: string): Promise<PageFile> {
   const store = await openIn(directory);
-  for (let number = 0; number < 200; number++) await committed(store, put(`/core/pods/p${number % 150}`, "x".repeat((200 - number) * 100)));
+  for (let number = 0; number < 200; number++) await committed(store, put(`/pods/p${number % 150}`, "x".repeat((200 - number) * 100)));
   await store.compact(180);
   await store.close();
   return readPageFile(file);

@@ -48,25 +48,25 @@ test("a position tells its revision, whichever the operation", () => {
 });
 
 test("a record that was changed in any bit, or cut off anywhere, is refused", () => {
-  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 4_711, keys: 3 }, Buffer.from("the value"));
+  const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 4_711, keys: 3 }, Buffer.from("the value"));
   for (let bit = 0; bit < record.length * 8; bit++) {
     const changed = Buffer.from(record);
     changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-    throws(() => decodeValue(changed, 128, "/core/pods/a"), { reason: "Damaged" });
+    throws(() => decodeValue(changed, 128, "/pods/a"), { reason: "Damaged" });
   }
   for (let length = 0; length < record.length; length++)
-    throws(() => decodeValue(record.subarray(0, length), 128, "/core/pods/a"), { reason: "Damaged" });
+    throws(() => decodeValue(record.subarray(0, length), 128, "/pods/a"), { reason: "Damaged" });
 });
 
 test("a record of another key is refused", () => {
-  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
-  throws(() => decodeValue(record, 128, "/core/pods/b"), { reason: "Damaged", message: /the value of \/core\/pods\/b at revision 1 / });
+  const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
+  throws(() => decodeValue(record, 128, "/pods/b"), { reason: "Damaged", message: /the value of \/pods\/b at revision 1 / });
 });
 
 test("a record under the position of another one is refused", () => {
-  const record = encodeRecord(128, { key: "/core/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
+  const record = encodeRecord(128, { key: "/pods/a", deleted: false, previous: 0, keys: 1 }, Buffer.from("the value"));
   for (const position of [127, 129, 256, 128 + 2 ** 32, 128 * 2 ** 32]) {
-    throws(() => decodeValue(record, position, "/core/pods/a"), { reason: "Damaged" });
+    throws(() => decodeValue(record, position, "/pods/a"), { reason: "Damaged" });
   }
 });
 

@@ -9,8 +9,8 @@ import type { Disk } from "./disk.ts";
 import { encodeHead, decodeHead, type Head, type LogRecord } from "./records.ts";
 import { COMMITS_WAITING_MAX, Writer } from "./writer.ts";
 
-const A = "/core/pods/a";
-const B = "/core/pods/b";
+const A = "/pods/a";
+const B = "/pods/b";
 
 /** A disk whose transactions end when the test says so. */
 class SlowDisk {

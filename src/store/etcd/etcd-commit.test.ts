@@ -20,8 +20,8 @@ import { Retry } from "./retry.ts";
 type TxnRequest = Encodable<(typeof TXN)["request"]>;
 type TxnResponse = Decoded<(typeof TXN)["response"]>;
 
-const KEY = "/core/pods/a";
-const OTHER_KEY = "/core/services/s";
+const KEY = "/pods/a";
+const OTHER_KEY = "/services/specs/s";
 const keys = new KeySpace("/registry");
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
@@ -219,7 +219,7 @@ test("a commit that is certain to come through is not called uncertain", async (
     { steps: [dropped, dropped, lost, unsent], operations: (revision) => [put(KEY, "mine", at(revision))] },
     { steps: [unsent, unsent], operations: () => [put(KEY, "mine")] },
     { steps: [{ fate: "full, but carried out", meanwhile: "nothing" }], operations: (revision) => [put(KEY, "mine", at(revision))] },
-    { steps: [unsent, lost, dropped], operations: () => [put("/core/pods/new", "mine", absent)] },
+    { steps: [unsent, lost, dropped], operations: () => [put("/pods/new", "mine", absent)] },
   ];
   for (const { steps, operations } of rows) {
     const network = new WorstNetwork(steps);
@@ -230,7 +230,7 @@ test("a commit that is certain to come through is not called uncertain", async (
 
 test("what others wrote alike, but not together, is not taken for ours", async () => {
   const network = new WorstNetwork([{ fate: "request lost", meanwhile: "nothing" }]);
-  const newKeys = ["/core/pods/new", "/core/services/new"];
+  const newKeys = ["/pods/new", "/services/specs/new"];
   for (const key of newKeys) network.etcd.run({ success: [{ put: { key: keys.encode(key), value: text8("mine") } }] });
   const operations = newKeys.map((key) => put(key, "mine", absent));
   await rejects(commit(network, operations), { reason: "Uncertain" });

@@ -7,7 +7,7 @@ import { PODS, Seen, absent, at, committed, del, exists, put, show } from "../te
 import { bytesValue } from "../value.ts";
 import { PATIENT, Writers, etcd, proxyOf, storeOn } from "./testing/harness.ts";
 
-const SERVICES = "/core/services/";
+const SERVICES = "/services/specs/";
 
 /** "committed@7", "refused", or the reason of the error. */
 async function outcomeOf(commit: Promise<CommitResult>): Promise<string> {
@@ -48,7 +48,7 @@ const lostCommits: readonly {
   { it: "a delete of what exists", operations: () => [del(`${PODS}a`)], answerLost: "Uncertain", requestLost: "Uncertain" },
   {
     it: "a put at a revision with another put and a delete",
-    operations: (revision) => [put(`${PODS}a`, "2", at(revision)), put("/apps/deployments/d", "1"), del(`${SERVICES}s`)],
+    operations: (revision) => [put(`${PODS}a`, "2", at(revision)), put("/deployments/d", "1"), del(`${SERVICES}s`)],
     answerLost: "committed",
     requestLost: "committed",
   },

@@ -4,12 +4,12 @@
  */
 import type { Entry, ListOptions, ListResult, ReadOptions } from "../store.ts";
 import { checkReadOptions } from "../read-options.ts";
-import { compacted, futureRevision, isStoreError } from "../store-error.ts";
+import { compacted, futureRevision, isStoreError, StoreError } from "../store-error.ts";
 import type { CompactionMemory } from "./compaction-memory.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { RANGE, type KeyValue } from "./etcd-messages.ts";
 import type { Decoded, Encodable } from "../../base/protobuf.ts";
-import type { KeySpace } from "./key-space.ts";
+import type { KeyRange, KeySpace } from "./key-space.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import { SharedLook } from "./shared-look.ts";
 
@@ -44,27 +44,50 @@ export class EtcdReader {
     const { limit = Infinity, startAfter } = options;
     checkReadOptions(options);
     const { keys } = this.#options;
-    const whole = keys.rangeOf(prefix);
-    if (whole === undefined) return { entries: [], revision: options.revision ?? (await this.currentRevision()), remaining: 0 };
-
+    let ranges = keys
+      .rangesOf(prefix)
+      .flatMap((range) => (startAfter === undefined ? [range] : (keys.rangeAfter(range, startAfter) ?? [])));
     const entries: Entry[] = [];
-    let range = startAfter === undefined ? whole : keys.rangeAfter(whole, startAfter);
     let revision = options.revision;
     for (;;) {
-      const page = await this.#page(`list ${prefix}`, { ...range, revision, limit: Math.min(PAGE_ENTRIES, limit - entries.length) });
+      const [range, ...others] = ranges;
+      if (range === undefined) return { entries, revision: revision ?? (await this.currentRevision()), remaining: 0 };
+      const { key, rangeEnd } = range;
+      const page = await this.#page(`list ${prefix}`, { key, rangeEnd, revision, limit: Math.min(PAGE_ENTRIES, limit - entries.length) });
       revision ??= revisionOf(page);
       for (const kv of page.kvs) entries.push(this.entryOf(kv));
       const remaining = page.count - page.kvs.length;
-      const last = entries.at(-1);
-      if (remaining === 0 || last === undefined || entries.length >= limit) return { entries, revision, remaining };
-      range = keys.rangeAfter(range, last.key);
+      if (entries.length >= limit) return { entries, revision, remaining: remaining + (await this.#countIn(others, revision)).keys };
+      const rest = remaining === 0 ? undefined : keys.rangeAfter(range, (entries.at(-1) as Entry).key);
+      ranges = rest === undefined ? others : [rest, ...others];
     }
   }
 
   /** Exactly how many keys there are, and at which revision. */
-  async count(): Promise<{ readonly keys: number; readonly revision: number }> {
-    const answer = await this.#range("count the keys", { ...this.#options.keys.rangeOf(""), countOnly: true });
-    return { keys: answer.count, revision: revisionOf(answer) };
+  count(): Promise<{ readonly keys: number; readonly revision: number }> {
+    return this.#countIn(this.#options.keys.rangesOf(""), undefined);
+  }
+
+  async #countIn(ranges: readonly KeyRange[], at: number | undefined): Promise<{ readonly keys: number; readonly revision: number }> {
+    let keys = 0;
+    let revision = at;
+    for (const { key, rangeEnd } of ranges) {
+      const answer = await this.#range("count the keys", { key, rangeEnd, revision, countOnly: true });
+      keys += answer.count;
+      revision ??= revisionOf(answer);
+    }
+    return { keys, revision: revision ?? 0 };
+  }
+
+  /** Rejects with "Unsupported" if an earlier version of k8ts, with another layout of keys, has written here. */
+  async refuseLegacyKeys(root: string): Promise<void> {
+    const { count } = await this.#range("look for keys of an earlier version", { ...this.#options.keys.legacyRange(), countOnly: true });
+    if (count > 0) {
+      throw new StoreError(
+        "Unsupported",
+        `Cannot use etcd under ${root}: an earlier version of k8ts has written there with other keys (${root}/k8ts/…); use another --etcd-prefix or an empty etcd`,
+      );
+    }
   }
 
   currentRevision(): Promise<number> {

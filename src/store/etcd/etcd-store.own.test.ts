@@ -92,6 +92,35 @@ test("stores with different roots share an etcd without seeing each other", need
   deepEqual([(await one.list("core")).entries, (await one.list("2/")).entries], [[], []]);
 });
 
+test("bookkeeping is kept outside of the root, and a list of everything has it in order", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints, PATIENT);
+  const revision = await committed(store, put("/jobs/a", "1"), put("/k8ts/records/b", "2"), put("/leases/c", "3"), put("/pods/d", "4"));
+  const outside = await storeOn(context, endpoints, { root: "/k8ts2", ...PATIENT });
+  const lines = [`/jobs/a=1@${revision}`, `/k8ts/records/b=2@${revision}`, `/leases/c=3@${revision}`, `/pods/d=4@${revision}`];
+
+  deepEqual((await store.list("")).entries.map(show), lines);
+  deepEqual((await store.list("", { startAfter: "/k8ts/records/b" })).entries.map(show), lines.slice(2));
+  for (let limit = 1; limit <= lines.length; limit++) {
+    const { entries, remaining } = await store.list("", { limit });
+    deepEqual([entries.map(show), remaining], [lines.slice(0, limit), lines.length - limit]);
+  }
+  equal((await store.statistics()).keys, lines.length);
+  equal((await outside.statistics()).keys, 0);
+});
+
+test("an etcd in which an earlier version wrote keys of another layout is refused", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const legacy = await storeOn(context, endpoints, { root: "/registry/k8ts", ...PATIENT });
+  await committed(legacy, put("/compaction/state", "1"));
+
+  await rejects(openStore(endpoints, { refusesLegacyKeys: true, ...PATIENT }), {
+    reason: "Unsupported",
+    message: /^Cannot use etcd under \/registry: an earlier version of k8ts has written there .*--etcd-prefix/,
+  });
+  await (await openStore(endpoints, { root: "/other", refusesLegacyKeys: true, ...PATIENT })).close();
+});
+
 test("a store learns from etcd how far another one has compacted", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const [one, other] = [await storeOn(context, endpoints, PATIENT), await storeOn(context, endpoints, UNHURRIED)];

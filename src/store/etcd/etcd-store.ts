@@ -3,7 +3,7 @@
  * what the contract promises on top of it: failing over between members, saying "Uncertain" only when nobody can know, watches
  * that outlive members and connections. The parts are beside this file; here they are put together.
  *
- * Keys are `<root><key>`, by default `/registry/core/pods/default/web`. `capabilities.progress` follows the versions of the
+ * Keys are `<root><key>`, by default `/registry/pods/default/web`, as upstream's (key-space.ts). `capabilities.progress` follows the versions of the
  * members that were seen; where it is false a consistent read asks `currentRevision`.
  */
 import type { Clock } from "../../base/clock.ts";
@@ -35,7 +35,7 @@ import { parseAddress, type EtcdAddress } from "./etcd-endpoint.ts";
 import { COMPACT } from "./etcd-messages.ts";
 import { EtcdReader } from "./etcd-reader.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
-import { DEFAULT_ROOT, KeySpace, type KeyRange } from "./key-space.ts";
+import { DEFAULT_ROOT, KeySpace } from "./key-space.ts";
 import { OwnWrites } from "./own-writes.ts";
 
 export interface EtcdStoreOptions {
@@ -45,6 +45,8 @@ export interface EtcdStoreOptions {
   readonly tls?: GrpcTls;
   /** Before every key; begins with a slash and does not end with one. Default: `/registry`. */
   readonly root?: string;
+  /** Opening rejects with "Unsupported" if an earlier version of k8ts has written under the root, with other keys. Costs a read. */
+  readonly refusesLegacyKeys?: boolean;
   readonly timeouts?: Partial<EtcdTimeouts>;
   readonly clock: Clock;
   readonly random: Random;
@@ -58,7 +60,14 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const { tls, clock, random, log } = options;
   const cluster = await openEtcdCluster({ addresses, tls, timeouts, clock, random, log });
-  return new EtcdStore({ ...options, timeouts, cluster, keys });
+  const store = new EtcdStore({ ...options, timeouts, cluster, keys });
+  try {
+    if (options.refusesLegacyKeys === true) await store.refuseLegacyKeys(options.root ?? DEFAULT_ROOT);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
 }
 
 interface EtcdStoreParts {
@@ -93,6 +102,10 @@ class EtcdStore implements Store {
       shared: true,
       durable: true,
     };
+  }
+
+  refuseLegacyKeys(root: string): Promise<void> {
+    return this.#reader.refuseLegacyKeys(root);
   }
 
   async get(key: string, options: ReadOptions = {}): Promise<Entry | undefined> {
@@ -135,7 +148,7 @@ class EtcdStore implements Store {
       listener,
       compaction: this.#compaction,
       entryOf: (kv) => this.#reader.entryOf(kv),
-      range: keys.rangeOf(prefix) as KeyRange,
+      range: keys.rangeOf(prefix),
       whenClosed: () => void this.#watches.delete(watch),
     });
     this.#watches.add(watch);

@@ -120,7 +120,8 @@ export class EtcdWatch implements Watch {
   #creation(): Uint8Array {
     return request({
       create: {
-        ...this.#options.range,
+        key: this.#options.range.key,
+        rangeEnd: this.#options.range.rangeEnd,
         // etcd takes 0 for "from now on"; its first revision is 1, at which nothing was ever written.
         startRevision: Math.max(1, this.#events.last),
         previousKeyValue: true,

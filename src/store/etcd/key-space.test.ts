@@ -1,49 +1,84 @@
 import { test } from "node:test";
 import { deepEqual, equal, throws } from "node:assert/strict";
-import { assert, constantFrom, property, string } from "fast-check";
+import { assert, constantFrom, property, string, tuple } from "fast-check";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import { KeySpace, type KeyRange } from "./key-space.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 20_000 }) };
 const keys = new KeySpace("/registry");
-const names = string({ unit: "grapheme" }).map((name) => `/core/pods/${name}`);
+const names = tuple(
+  constantFrom("/pods/", "/k8ts/expiry/", "/jobs/", "/leases/", "/k8ts2/"),
+  string({ unit: "grapheme" }).filter((name) => !name.includes("\0")),
+).map(([resource, name]) => resource + name);
+const prefixes = constantFrom(
+  "",
+  "/",
+  "/pods/",
+  "/pods/a",
+  "/pods/é",
+  "/pods/\u{10ffff}",
+  "/pod",
+  "/k",
+  "/k8ts",
+  "/k8ts/",
+  "/k8ts/expiry/",
+  "/l",
+);
 
-/** As etcd sees it. */
-function isIn(key: string, range: KeyRange | undefined): boolean {
-  if (range === undefined) return false;
+/** Whether etcd finds the key in one of the ranges. */
+function isIn(key: string, ranges: readonly KeyRange[]): boolean {
   const bytes = Buffer.from(keys.encode(key));
-  return bytes.compare(range.key) >= 0 && bytes.compare(range.rangeEnd) < 0;
+  return ranges.filter((range) => bytes.compare(range.key) >= 0 && bytes.compare(range.rangeEnd) < 0).length === 1;
 }
 
 test("a key is the root and itself, and comes back as it was", () => {
-  equal(Buffer.from(keys.encode("/core/pods/default/web")).toString(), "/registry/core/pods/default/web");
+  equal(Buffer.from(keys.encode("/pods/default/web")).toString(), "/registry/pods/default/web");
   assert(
     property(names, (key) => equal(keys.decode(keys.encode(key)), key)),
     settings,
   );
 });
 
-test("the range of a prefix holds the keys that begin with it and no others", () => {
-  const prefixes = constantFrom("", "/", "/core/pods/", "/core/pods/a", "/core/pods/é", "/core/pods/\u{10ffff}", "/core/pod");
-  assert(
-    property(names, prefixes, (key, prefix) => equal(isIn(key, keys.rangeOf(prefix)), key.startsWith(prefix))),
-    settings,
-  );
-  equal(keys.rangeOf("core"), undefined, "no key begins without a slash");
-  equal(isIn("2/core/pods/a", keys.rangeOf("")), false, "the keys of another root are not ours");
+test("bookkeeping is kept outside of the root", () => {
+  equal(Buffer.from(keys.encode("/k8ts/compaction/state")).toString(), "/k8ts/registry/compaction/state");
+  equal(Buffer.from(new KeySpace("/a/b").encode("/k8ts/compaction/state")).toString(), "/k8ts/a/b/compaction/state");
 });
 
-test("what comes after a key is in the rest of a range, the key and what comes before are not", () => {
-  const range = keys.rangeOf("/core/pods/") as KeyRange;
-  const byBytes = (a: string, b: string) => Buffer.from(a).compare(Buffer.from(b));
+test("the ranges of a prefix hold the keys that begin with it and no others", () => {
   assert(
-    property(names, names, (key, after) => equal(isIn(key, keys.rangeAfter(range, after)), byBytes(key, after) > 0)),
+    property(names, prefixes, (key, prefix) => equal(isIn(key, keys.rangesOf(prefix)), key.startsWith(prefix))),
     settings,
   );
-  deepEqual(keys.rangeAfter(range, "/core/a"), range, "before the range there is nothing to leave out");
+  deepEqual(keys.rangesOf("pods"), [], "no key begins without a slash");
+  equal(isIn("2/pods/a", keys.rangesOf("")), false, "the keys of another root are not ours");
 });
 
-for (const root of ["", "/", "registry", "/registry/", "/a\0b", "/\ud800"]) {
+test("the ranges of a prefix come in the order of the store's keys", () => {
+  assert(
+    property(names, names, prefixes, (one, other, prefix) => {
+      const ranges = keys.rangesOf(prefix);
+      const [first, second] = [one, other].map((key) => ranges.findIndex((range) => isIn(key, [range]))) as [number, number];
+      if (first !== -1 && second !== -1 && first < second) equal(byBytes(one, other) < 0, true);
+    }),
+    settings,
+  );
+});
+
+test("what comes after a key is in the rest of the ranges, the key and what comes before are not", () => {
+  assert(
+    property(names, names, prefixes, (key, after, prefix) => {
+      const rest = keys.rangesOf(prefix).flatMap((range) => keys.rangeAfter(range, after) ?? []);
+      equal(isIn(key, rest), key.startsWith(prefix) && byBytes(key, after) > 0);
+    }),
+    settings,
+  );
+});
+
+function byBytes(a: string, b: string): number {
+  return Buffer.from(a).compare(Buffer.from(b));
+}
+
+for (const root of ["", "/", "registry", "/registry/", "/a\0b", "/\ud800", "/k8ts", "/k8ts/registry"]) {
   test(`the root ${JSON.stringify(root)} is refused`, () => {
     throws(() => new KeySpace(root), { reason: "Invalid" });
   });

@@ -1,7 +1,9 @@
 /**
- * The store's keys as etcd's: `<root><key>` in UTF-8, so that etcd's order, which is that of bytes, is the contract's.
- * Several stores share one etcd under roots of their own.
+ * The store's keys as etcd's: `<root><key>` in UTF-8, so that etcd's order, which is that of bytes, is the contract's. Under the default
+ * root they are upstream's keys. Bookkeeping (`/k8ts/<records>/…`) is kept outside of the root, in `/k8ts<root>/<records>/…`: whatever
+ * else reads the root finds API objects there and nothing else. Several stores share one etcd under roots of their own.
  */
+import { BOOKKEEPING_PREFIX, orderOf } from "../key.ts";
 import { StoreError } from "../store-error.ts";
 
 /** Where Kubernetes keeps its objects. */
@@ -11,42 +13,76 @@ export const DEFAULT_ROOT = "/registry";
 export interface KeyRange {
   readonly key: Uint8Array;
   readonly rangeEnd: Uint8Array;
+  /** The store's key at which it begins. */
+  readonly from: string;
 }
 
 export class KeySpace {
   readonly #root: string;
-  readonly #rootLength: number;
+  /** Takes the place of BOOKKEEPING_PREFIX. */
+  readonly #bookkeeping: string;
 
   constructor(root: string) {
     if (!/^\/.*[^/]$/s.test(root) || root.includes("\0") || !root.isWellFormed()) {
       throw new StoreError("Invalid", `Cannot use root ${JSON.stringify(root)}: it must begin with a slash and not end with one`);
     }
+    if (`${root}/`.startsWith(BOOKKEEPING_PREFIX)) {
+      throw new StoreError("Invalid", `Cannot use root ${JSON.stringify(root)}: k8ts keeps its own records under ${BOOKKEEPING_PREFIX}`);
+    }
     this.#root = root;
-    this.#rootLength = UTF8.encode(root).length;
+    this.#bookkeeping = `${BOOKKEEPING_PREFIX}${root.slice(1)}/`;
   }
 
   encode(key: string): Uint8Array {
-    return UTF8.encode(this.#root + key);
+    return UTF8.encode(isBookkeeping(key) ? this.#bookkeeping + key.slice(BOOKKEEPING_PREFIX.length) : this.#root + key);
   }
 
   decode(bytes: Uint8Array): string {
-    return FROM_UTF8.decode(bytes.subarray(this.#rootLength));
+    const text = FROM_UTF8.decode(bytes);
+    return text.startsWith(this.#bookkeeping) ? BOOKKEEPING_PREFIX + text.slice(this.#bookkeeping.length) : text.slice(this.#root.length);
   }
 
-  /** The keys that begin with `prefix`; undefined if no key of a store can. */
-  rangeOf(prefix: string): KeyRange | undefined {
-    if (prefix === "") return this.rangeOf("/"); // Not the bare root: /registry is also the beginning of /registry2.
-    if (!prefix.startsWith("/")) return undefined;
+  /** The keys that begin with `prefix`, which is a resource prefix or longer. */
+  rangeOf(prefix: string): KeyRange {
     const key = this.encode(prefix);
+    return { key, rangeEnd: endOfPrefix(key), from: prefix };
+  }
+
+  /** The keys that begin with `prefix`, as ranges in the order of the store's keys; none if no key of a store can. */
+  rangesOf(prefix: string): readonly KeyRange[] {
+    if (prefix === "") return this.rangesOf("/"); // Not the bare root: /registry is also the beginning of /registry2.
+    if (!prefix.startsWith("/")) return [];
+    const whole = this.rangeOf(prefix);
+    if (prefix === BOOKKEEPING_PREFIX || !BOOKKEEPING_PREFIX.startsWith(prefix)) return [whole];
+    // Keys of the root that would be bookkeeping by their name belong to nobody: an earlier version left them.
+    const foreign = UTF8.encode(this.#root + BOOKKEEPING_PREFIX);
+    const afterForeign = endOfPrefix(foreign);
+    const from = BOOKKEEPING_PREFIX.slice(0, -1) + AFTER_SLASH;
+    return [{ ...whole, rangeEnd: foreign }, this.rangeOf(BOOKKEEPING_PREFIX), { ...whole, key: afterForeign, from }];
+  }
+
+  /** The part of `range` after `key`; undefined if there is none. */
+  rangeAfter(range: KeyRange, key: string): KeyRange | undefined {
+    if (orderOf(key) < orderOf(range.from)) return range;
+    if (isBookkeeping(key) !== isBookkeeping(range.from)) return undefined;
+    const from = `${key}\0`;
+    const next = this.encode(from);
+    return compareBytes(next, range.rangeEnd) < 0 ? { key: next, rangeEnd: range.rangeEnd, from } : undefined;
+  }
+
+  /** The keys of the layout before upstream's, of which every store had one. */
+  legacyRange(): Pick<KeyRange, "key" | "rangeEnd"> {
+    const key = UTF8.encode(this.#root + BOOKKEEPING_PREFIX);
     return { key, rangeEnd: endOfPrefix(key) };
   }
-
-  /** The part of `range` after `key`. */
-  rangeAfter(range: KeyRange, key: string): KeyRange {
-    const next = this.encode(`${key}\0`);
-    return compareBytes(next, range.key) > 0 ? { key: next, rangeEnd: range.rangeEnd } : range;
-  }
 }
+
+function isBookkeeping(key: string): boolean {
+  return key.startsWith(BOOKKEEPING_PREFIX);
+}
+
+/** The character after "/". */
+const AFTER_SLASH = "0";
 
 const UTF8 = new TextEncoder();
 const FROM_UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -4,7 +4,7 @@ import type { PutOperation } from "../store.ts";
 import { bytesValue } from "../value.ts";
 import { OwnWrites } from "./own-writes.ts";
 
-const KEY = "/core/pods/a";
+const KEY = "/pods/a";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const write = (text: string, memo?: unknown): PutOperation => ({ type: "put", key: KEY, value: bytesValue(bytes(text), memo) });
 
@@ -15,7 +15,7 @@ test("a write is known by its revision once it is answered", () => {
   equal(own.valueOf(KEY, 7, bytes("1")).memo, memo);
   equal(own.valueOf(KEY, 7, bytes("1")).memo, memo, "every watch gets it");
   equal(own.valueOf(KEY, 8, bytes("1")).memo, undefined, "another revision is somebody else's");
-  equal(own.valueOf("/core/pods/b", 7, bytes("1")).memo, undefined);
+  equal(own.valueOf("/pods/b", 7, bytes("1")).memo, undefined);
 });
 
 test("a write under way is known by its bytes, and forgotten when it did not happen", () => {

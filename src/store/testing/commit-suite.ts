@@ -84,31 +84,31 @@ function preconditionTests(driver: Driver): void {
 
 function atomicityTests(driver: Driver): void {
   storeTest(driver, "several operations happen together, at one revision", async (store) => {
-    const before = await committed(store, put("/core/services/s", "old"));
+    const before = await committed(store, put("/services/specs/s", "old"));
     const revision = await committed(
       store,
       put(`${PODS}a`, "1", absent),
-      put("/core/services/s", "new", at(before)),
-      put("/apps/deployments/d", "1"),
+      put("/services/specs/s", "new", at(before)),
+      put("/deployments/d", "1"),
     );
 
-    deepEqual(await stateOf(store), [`/apps/deployments/d=1@${revision}`, `${PODS}a=1@${revision}`, `/core/services/s=new@${revision}`]);
+    deepEqual(await stateOf(store), [`/deployments/d=1@${revision}`, `${PODS}a=1@${revision}`, `/services/specs/s=new@${revision}`]);
   });
 
   storeTest(driver, "one failed precondition stops all operations, and every failed one is named", async (store) => {
-    const revision = await committed(store, put("/core/services/s", "old"));
+    const revision = await committed(store, put("/services/specs/s", "old"));
 
-    const result = await store.commit([put(`${PODS}a`, "1", absent), put("/core/services/s", "new", absent), del("/apps/deployments/d")]);
+    const result = await store.commit([put(`${PODS}a`, "1", absent), put("/services/specs/s", "new", absent), del("/deployments/d")]);
 
     ok(!result.committed);
     deepEqual(
       result.failed.map(({ operation, key, found }) => ({ operation, key, found: show(found) })),
       [
-        { operation: 1, key: "/core/services/s", found: `/core/services/s=old@${revision}` },
-        { operation: 2, key: "/apps/deployments/d", found: undefined },
+        { operation: 1, key: "/services/specs/s", found: `/services/specs/s=old@${revision}` },
+        { operation: 2, key: "/deployments/d", found: undefined },
       ],
     );
-    deepEqual(await stateOf(store), [`/core/services/s=old@${revision}`]);
+    deepEqual(await stateOf(store), [`/services/specs/s=old@${revision}`]);
   });
 
   storeTest(driver, "commits that arrive together get one revision each", async (store) => {
@@ -136,9 +136,11 @@ function limitTests(driver: Driver): void {
     { it: "too many operations", operations: many, reason: "Invalid" },
     { it: "two keys of one resource", operations: [put(`${PODS}x/a`, "1"), put(`${PODS}y/b`, "1")], reason: "Invalid" },
     { it: "one key twice", operations: [put(`${PODS}a`, "1"), del(`${PODS}a`)], reason: "Invalid" },
-    { it: "a key without a slash before", operations: [put("core/pods/a", "1")], reason: "Invalid" },
+    { it: "a key without a slash before", operations: [put("pods/a", "1")], reason: "Invalid" },
     { it: "a key that is only a resource", operations: [put(PODS, "1")], reason: "Invalid" },
-    { it: "a key without a plural", operations: [put("/core//a", "1")], reason: "Invalid" },
+    { it: "a key without a resource", operations: [put("//a", "1")], reason: "Invalid" },
+    { it: "a key of a family without a resource", operations: [put("/services/a", "1")], reason: "Invalid" },
+    { it: "two keys of one custom resource", operations: [put("/a.b/c/x", "1"), put("/a.b/c/y", "1")], reason: "Invalid" },
     { it: "an empty key", operations: [put("", "1")], reason: "Invalid" },
     { it: "a key with NUL", operations: [put(`${PODS}a\0b`, "1")], reason: "Invalid" },
     { it: "a key with half a character", operations: [put(`${PODS}\ud800`, "1")], reason: "Invalid" },
@@ -148,7 +150,7 @@ function limitTests(driver: Driver): void {
     { it: "a value that is too large", operations: [large(`${PODS}a`, OBJECT_BYTES_MAX + 1)], reason: "TooLarge" },
     {
       it: "values that are too large together",
-      operations: [large(`${PODS}a`, OBJECT_BYTES_MAX / 2), large("/core/services/a", OBJECT_BYTES_MAX / 2 + 1)],
+      operations: [large(`${PODS}a`, OBJECT_BYTES_MAX / 2), large("/services/specs/a", OBJECT_BYTES_MAX / 2 + 1)],
       reason: "TooLarge",
     },
   ]) {

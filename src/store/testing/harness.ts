@@ -19,7 +19,7 @@ export interface OpenedStore<S extends Store = Store> {
 }
 
 /** The resource that most tests write to. */
-export const PODS = "/core/pods/";
+export const PODS = "/pods/";
 
 /** One test of one driver, on a new store that is closed afterwards. */
 export function storeTest(driver: Driver, title: string, run: (store: Store) => Promise<void>): void {
@@ -68,7 +68,7 @@ export function show(entry: Entry | undefined): string | undefined {
   return entry === undefined ? undefined : `${entry.key}=${textOf(entry.value)}@${entry.revision}`;
 }
 
-/** `put /core/pods/a=2@5 (was 1@4)`, one line per change. */
+/** `put /pods/a=2@5 (was 1@4)`, one line per change. */
 export function showChange(change: Change): string {
   const was = change.previous === undefined ? "" : ` (was ${textOf(change.previous.value)}@${change.previous.revision})`;
   const content = change.type === "put" ? `=${textOf(change.value)}` : "";

@@ -10,7 +10,7 @@ import type { Operation, Precondition, Store } from "../store.ts";
 import { holds } from "../operations.ts";
 import { Seen, show, storeTest, text, textOf, type Driver } from "./harness.ts";
 
-const RESOURCES = ["/core/pods/", "/core/services/", "/apps/deployments/"];
+const RESOURCES = ["/pods/", "/services/specs/", "/services/endpoints/", "/example.com/widgets/", "/k8ts/records/"];
 const NAMES = ["a", "b", "ns1/a", "ns1/b", "ns2/a", "ü", "😀"];
 const COMMITS = 150;
 
@@ -21,8 +21,8 @@ export function randomSuite(driver: Driver): void {
   }
   test(`${driver.name}: the model itself refuses what preconditions forbid`, () => {
     const model = new Model(1);
-    equal(model.commit([{ type: "delete", key: "/core/pods/a", precondition: { is: "exists" } }]), undefined);
-    equal(model.commit([{ type: "put", key: "/core/pods/a", value: text("1") }]), 2);
+    equal(model.commit([{ type: "delete", key: "/pods/a", precondition: { is: "exists" } }]), undefined);
+    equal(model.commit([{ type: "put", key: "/pods/a", value: text("1") }]), 2);
   });
 }
 
@@ -127,7 +127,7 @@ function drawOperation(model: Model, random: Random, key: string, step: number):
 
 async function compareReads(store: Store, model: Model, random: Random, revision: number): Promise<void> {
   const state = model.states.get(revision) ?? new Map<string, Cell>();
-  const prefix = pick(random, ["", ...RESOURCES, "/core/pods/ns1/", "/core/"]);
+  const prefix = pick(random, ["", ...RESOURCES, "/pods/ns1/", "/services/", "/", "/k"]);
   const expected = [...state]
     .filter(([key]) => key.startsWith(prefix))
     .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))

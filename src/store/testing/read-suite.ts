@@ -20,8 +20,8 @@ function listTests(driver: Driver): void {
   storeTest(driver, "a list holds the keys of its prefix and no others, in the order of their bytes", async (store) => {
     const names = ["a", "B", "a/b", "a0", "ab", "a-b", "é", "\uffee", "😀", "~", "a b"];
     for (const name of names) await committed(store, put(PODS + name, name));
-    await committed(store, put("/core/podsx/a", "other"));
-    await committed(store, put("/core/pod/a", "other"));
+    await committed(store, put("/podsx/a", "other"));
+    await committed(store, put("/pod/a", "other"));
 
     const { entries } = await store.list(PODS);
 
@@ -44,7 +44,7 @@ function listTests(driver: Driver): void {
       const pages: ListResult[] = [];
       for (let page = await store.list(PODS, { limit }); ; page = await nextPage(store, page, limit)) {
         pages.push(page);
-        await committed(store, put(`${PODS}p${pages.length}`, "new"), put("/core/services/s", "other"));
+        await committed(store, put(`${PODS}p${pages.length}`, "new"), put("/services/specs/s", "other"));
         await committed(store, del(`${PODS}p9`)).catch(() => undefined); // Gone after the first page.
         await committed(store, put(`${PODS}p0${pages.length}`, "between"));
         if (page.remaining === 0) break;
@@ -147,7 +147,7 @@ function compactionTests(driver: Driver): void {
 
   storeTest(driver, "the statistics count keys, commits and watches", async (store) => {
     await committed(store, put(`${PODS}a`, "1"));
-    await committed(store, put(`${PODS}b`, "1"), put("/core/services/s", "1"));
+    await committed(store, put(`${PODS}b`, "1"), put("/services/specs/s", "1"));
     await committed(store, del(`${PODS}a`));
     const watch = store.watch(PODS, { after: 1 }, { changes: () => undefined, ended: () => undefined });
 

@@ -12,7 +12,7 @@ import { hashState, readSnapshot, writeSnapshot } from "../snapshot.ts";
 import { transformStore, type ValueTransformer } from "../transform.ts";
 import { PODS, Seen, committed, del, put, show, storeTest, text, textOf, type Driver } from "./harness.ts";
 
-const EVENTS = "/core/events/";
+const EVENTS = "/events/";
 
 export function serviceSuite(driver: Driver): void {
   expiryTests(driver);

@@ -50,7 +50,7 @@ function orderTests(driver: Driver): void {
     const whole = new Seen(store, PODS, start);
     for (let index = 0; index < 12; index++) {
       await committed(store, index % 4 === 3 ? del(`${PODS}p${(index - 3) % 3}`) : put(`${PODS}p${index % 3}`, String(index)));
-      if (index % 3 === 0) await committed(store, put("/core/services/s", String(index)));
+      if (index % 3 === 0) await committed(store, put("/services/specs/s", String(index)));
     }
     const last = await committed(store, put(`${PODS}last`, "1"));
     await whole.untilRevision(last);
@@ -150,7 +150,7 @@ function prefixTests(driver: Driver): void {
     const all = new Seen(store, PODS, start);
     await committed(store, put(`${PODS}default/a`, "1"));
     await committed(store, put(`${PODS}default2/a`, "1"));
-    await committed(store, put("/core/podsecurity/a", "1"), put("/apps/pods/a", "1"));
+    await committed(store, put("/podsecurity/a", "1"), put("/example.com/pods/a", "1"));
     const last = await committed(store, put(`${PODS}default/z`, "1"));
     await Promise.all([one.untilRevision(last), all.untilRevision(last)]);
 
@@ -182,7 +182,7 @@ function prefixTests(driver: Driver): void {
     }
   });
 
-  for (const prefix of ["", "/", "/core", "/core/", "/core/pods", "core/pods/"]) {
+  for (const prefix of ["", "/", "/pods", "pods/", "/services/", "/services/specs", "/example.com/", "/k8ts/"]) {
     storeTest(driver, `watching ${JSON.stringify(prefix)} is refused, since it is wider than one resource`, async (store) => {
       throws(() => store.watch(prefix, { after: 1 }, { changes: () => undefined, ended: () => undefined }), { reason: "Invalid" });
     });
@@ -207,7 +207,7 @@ function endTests(driver: Driver): void {
 
   storeTest(driver, "what was before a change is still told when it is older than the compacted revision", async (store) => {
     const old = await committed(store, put(`${PODS}a`, "old"));
-    const between = await committed(store, put("/core/services/s", "1"));
+    const between = await committed(store, put("/services/specs/s", "1"));
     const changed = await committed(store, put(`${PODS}a`, "new"));
     await store.compact(between);
 
@@ -312,7 +312,7 @@ function progressTests(driver: Driver): void {
     const seen = new Seen(store, PODS, await store.currentRevision());
     const covered: number[] = [];
     for (let round = 0; round < 10; round++) {
-      await committed(store, put("/core/services/s", String(round)));
+      await committed(store, put("/services/specs/s", String(round)));
       const mine = round % 2 === 0 ? await committed(store, put(`${PODS}a`, String(round))) : 0;
       const newest = await store.currentRevision();
       seen.watch.requestProgress();

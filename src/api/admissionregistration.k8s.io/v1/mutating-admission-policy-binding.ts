@@ -25,6 +25,7 @@ export const mutatingAdmissionPolicyBindings = defineResource<MutatingAdmissionP
       defaults: (binding: MutatingAdmissionPolicyBinding) => withChanges(binding, { spec: changed(binding.spec, defaultBindingSpec) }),
     },
   ],
+  olderStorage: [{ version: "v1beta1" }],
   unconditionalUpdate: false,
 
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),

@@ -28,6 +28,7 @@ export const mutatingAdmissionPolicies = defineResource<MutatingAdmissionPolicy>
       defaults: (policy: MutatingAdmissionPolicy) => withChanges(policy, { spec: changed(policy.spec, defaultPolicySpec) }),
     },
   ],
+  olderStorage: [{ version: "v1beta1" }],
   unconditionalUpdate: false,
 
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),

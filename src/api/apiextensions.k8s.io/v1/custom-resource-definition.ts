@@ -14,6 +14,7 @@ import type {
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { absentList } from "../../members.ts";
+import { definitionFromV1beta1 } from "./custom-resource-definition/from-v1beta1.ts";
 import { schemasOf } from "./custom-resource-definition/shared-form.ts";
 import { validateDefinition, validateStatus } from "./custom-resource-definition/validate.ts";
 import { isSupportedFormat } from "./schema/formats.ts";
@@ -34,6 +35,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
       defaults: defaultDefinition,
     },
   ],
+  olderStorage: [{ version: "v1beta1", upgrade: definitionFromV1beta1 }],
   unconditionalUpdate: false,
 
   prepareForCreate: (definition) => withStoredVersion({ ...definition, status: NO_STATUS }),

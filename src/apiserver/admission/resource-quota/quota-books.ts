@@ -17,7 +17,7 @@ import { evaluatorsOf, needsDeviceClasses, usageOfAll, type ObjectsOfKind } from
 import { trackUpdate } from "../../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
+import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import type { AdmissionDependencies } from "../../admission.ts";
@@ -40,7 +40,7 @@ const DEVICE_CLASSES: KindName = { group: "resource.k8s.io", plural: "deviceclas
 /** Whom the status belongs to: upstream's name for the API server. */
 const MANAGER = "kube-apiserver";
 
-const MARKS = resourcePrefix(BOOKKEEPING_GROUP, "quotamarks");
+const MARKS = bookkeepingPrefix("quotamarks");
 /** Longer than any request takes; afterwards nobody can remember that it was another one before. */
 const MARK_MS = 600_000;
 

@@ -362,7 +362,7 @@ async function startTwo(): Promise<TwoServers> {
     capabilities,
     close: () => Promise.resolve(),
     async commit(operations, options) {
-      const isPod = operations.some(({ key }) => key.startsWith("/core/pods/"));
+      const isPod = operations.some(({ key }) => key.startsWith("/pods/"));
       isHeld ||= isPod;
       if (isPod) await released;
       return memory.commit(operations, options);
@@ -427,7 +427,7 @@ test("what a server charged in advance before it died is found out before anybod
   const store = wrappedStore(memory, {
     get: (...all) => (isDead ? dead() : memory.get(...all)),
     commit: (operations, options) => {
-      isDead ||= isDying && operations.some(({ key }) => key.startsWith("/core/pods/"));
+      isDead ||= isDying && operations.some(({ key }) => key.startsWith("/pods/"));
       return isDead ? dead() : memory.commit(operations, options);
     },
   });

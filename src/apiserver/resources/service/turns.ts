@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
-import { BOOKKEEPING_GROUP, resourcePrefix } from "../../../store/key.ts";
+import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import { translated } from "../../storage/store-failure.ts";
@@ -13,7 +13,7 @@ import { TurnQueue } from "../../turn-queue.ts";
 import { newUid } from "../../write/identifiers.ts";
 
 /** Whoever writes it has its turn. */
-const TURN_KEY = `${resourcePrefix(BOOKKEEPING_GROUP, "servicenumbers")}turn`;
+const TURN_KEY = `${bookkeepingPrefix("servicenumbers")}turn`;
 
 export interface Turn {
   /** To be committed with what is given. */

@@ -29,7 +29,7 @@ const watcher = {
   changes: (changes: readonly Change[]) => changes.forEach((change) => say("seen", change.revision, change)),
   ended: () => undefined,
 };
-store.watch("/core/pods/", { after: await store.currentRevision() }, watcher);
+store.watch("/pods/", { after: await store.currentRevision() }, watcher);
 writeSync(1, `open ${await store.currentRevision()}\n`);
 await Promise.all(Array.from({ length: WRITERS }, (_, writer) => writeForEver(store, writer)));
 
@@ -50,12 +50,12 @@ async function writeForEver(target: Store, writer: number): Promise<never> {
 function draw(id: string): Operation[] {
   const name = `p${random.below(KEYS)}`;
   const value = bytesValue(new TextEncoder().encode(`${id} ${"x".repeat(random.below(3_000))} ${id}`));
-  const pod: Operation = { type: "put", key: `/core/pods/${name}`, value };
+  const pod: Operation = { type: "put", key: `/pods/${name}`, value };
   switch (random.below(8)) {
     case 0:
       return [{ type: "delete", key: pod.key, precondition: { is: "exists" } }];
     case 1:
-      return [pod, { type: "put", key: `/core/twins/${name}`, value }];
+      return [pod, { type: "put", key: `/twins/${name}`, value }];
     default:
       return [pod];
   }

@@ -24,7 +24,7 @@ async function readAndWrite(directory: string): Promise<string> {
   try {
     const found = await describe(store);
     for (const [index, length] of WRITTEN_BYTES.entries()) {
-      await store.commit([{ type: "put", key: `/core/written/${index}`, value: bytesValue(new Uint8Array(length)) }]);
+      await store.commit([{ type: "put", key: `/written/${index}`, value: bytesValue(new Uint8Array(length)) }]);
     }
     return found;
   } finally {

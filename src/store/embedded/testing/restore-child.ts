@@ -16,6 +16,6 @@ await store.restore(entries(), 1_000_000_000);
 async function* entries(): AsyncGenerator<Entry> {
   for (let index = 1; ; index++) {
     if (index === ENTRIES_BEFORE_WORD) writeSync(1, "restoring\n");
-    yield { key: `/core/pods/p${index}`, revision: index, value: bytesValue(new Uint8Array(100)) };
+    yield { key: `/pods/p${index}`, revision: index, value: bytesValue(new Uint8Array(100)) };
   }
 }

@@ -68,7 +68,7 @@ function replacement(life: Life, random: Random): Operation {
 }
 
 function keyOf({ keyBytesMax }: Life, number: number): string {
-  const name = `/core/pods/default/${number}-`;
+  const name = `/pods/default/${number}-`;
   // Each number always gets the same length, some the shortest, some the longest.
   return name.padEnd(name.length + ((number * 7_919) % (keyBytesMax - name.length)), "x");
 }

@@ -15,7 +15,7 @@ const [directory = "", count = "1"] = process.argv.slice(2);
 const store = await openEmbeddedStore({ directory, clock: realClock, log: silentLogger });
 writeSync(STANDARD_OUTPUT, "ack 0\n");
 for (let number = 1; number <= Number(count); number++) {
-  await store.commit([{ type: "put", key: `/core/pods/p${number}`, value: bytesValue(new Uint8Array(number)) }]);
+  await store.commit([{ type: "put", key: `/pods/p${number}`, value: bytesValue(new Uint8Array(number)) }]);
   writeSync(STANDARD_OUTPUT, `ack ${number}\n`);
 }
 await store.close();

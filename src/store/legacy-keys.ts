@@ -1,0 +1,48 @@
+/**
+ * Maps the keys of data that k8ts wrote before it took over upstream's layout, `/<group or core>/<plural>/[<namespace>/]<name>`, to
+ * current ones (store/key.ts). For the migration of a data directory; the table is history and does not grow.
+ */
+import { parseExpiryRecord } from "./expiry-record.ts";
+
+/** Groups whose name is no longer part of the key. All others were and are stored by group and plural name. */
+const DROPPED_GROUPS: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io",
+  "apps",
+  "autoscaling",
+  "batch",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "core",
+  "discovery.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+  "networking.k8s.io",
+  "node.k8s.io",
+  "policy",
+  "rbac.authorization.k8s.io",
+  "resource.k8s.io",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+]);
+
+/** Resources whose name in the key is another now. */
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ["core/endpoints", "services/endpoints"],
+  ["core/nodes", "minions"],
+  ["core/replicationcontrollers", "controllers"],
+  ["core/services", "services/specs"],
+  ["networking.k8s.io/ingresses", "ingress"],
+]);
+
+/**
+ * The current form of a key of the old layout. Different keys stay different, but their order changes. Only for keys that are known to be
+ * of the old layout: a current key has no mark by which it could be told apart.
+ */
+export function legacyKeyToCurrent(key: string): string {
+  const record = parseExpiryRecord(key);
+  // The key of an expiry record ends with the key that expires.
+  if (record !== undefined) return key.slice(0, key.length - record.key.length) + legacyKeyToCurrent(record.key);
+  const [, group = "", plural = ""] = key.split("/", 3);
+  if (!DROPPED_GROUPS.has(group)) return key;
+  const rest = key.slice(group.length + plural.length + "//".length);
+  return `/${RENAMED.get(`${group}/${plural}`) ?? plural}${rest}`;
+}
