@@ -27,7 +27,7 @@ import { Keeper } from "./bootstrap/keeper.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { OwnRequests } from "./bootstrap/own-requests.ts";
 import { all as documentFactories } from "./documents/all.ts";
-import type { MetricFamilies, Readiness } from "./document.ts";
+import type { Document, MetricFamilies, Readiness } from "./document.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
@@ -61,6 +61,8 @@ export interface ApiServerOptions {
   readonly loadDescriptions: () => Promise<Descriptions>;
   /** Figures of other parts of this process, asked for whenever /metrics is read, which shows them, too. */
   readonly moreMetrics?: () => MetricFamilies;
+  /** Documents about other parts of this process, served after the server's own. */
+  readonly moreDocuments?: readonly Document[];
   readonly config?: Partial<ApiServerConfig>;
 }
 
@@ -81,7 +83,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const metrics = new Metrics();
   // Authentication comes before the pipeline through which the server's own writes go, and uses it later.
   const late: { requests?: OwnRequests } = {};
-  const { loadDescriptions, moreMetrics = () => [] } = options;
+  const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
   const { server, authorizer } = contextOf(options, late);
   const { clock, endpoints, config } = server;
   const keeper = new WatchKeeper(clock, {
@@ -92,9 +94,9 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { isReady: false, isStopping: false };
-  const documents = documentFactories.map((make) =>
-    make({ server, endpoints, metrics, causes: server.causes, readiness: () => readinessOf(server, state), loadDescriptions, moreMetrics }),
-  );
+  const readiness = () => readinessOf(server, state);
+  const dependencies = { server, endpoints, metrics, causes: server.causes, readiness, loadDescriptions, moreMetrics };
+  const documents = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new Keeper(own);

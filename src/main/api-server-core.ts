@@ -32,7 +32,7 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics"> {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments"> {
   /** The way to the nodes, given the way over the network. Default: that. */
   connector?(network: NodeConnector | undefined): NodeConnector;
   /** Default: that of the machine. */
@@ -123,7 +123,7 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
 
 /** The core on a store that is open. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
-  const { identity, moreMetrics, connector } = settings;
+  const { identity, moreMetrics, moreDocuments, connector } = settings;
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
@@ -134,6 +134,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     identity,
     loadDescriptions: () => clock.external(loadDescriptions()),
     ...(moreMetrics === undefined ? {} : { moreMetrics }),
+    ...(moreDocuments === undefined ? {} : { moreDocuments }),
     ...(connector === undefined ? {} : { connector }),
     config: api,
   });

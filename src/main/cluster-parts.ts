@@ -18,6 +18,7 @@ import { startApiServerInProcess, startApiServerOn, type StartContext } from "./
 import type { AdvertisedAddress, ApiServerPart } from "./api-server-part.ts";
 import type { ApiServerOptions } from "./apiserver-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers-part.ts";
+import { DECISIONS_ELSEWHERE, decisionsDocument } from "./decisions-document.ts";
 import type { LedPart, ActingPart } from "./led-part.ts";
 import type { Election } from "./led.ts";
 import { CONTROLLER_MANAGER_LEASE, startLedControllers, type LedControllers } from "./led-controllers.ts";
@@ -107,6 +108,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
     moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
+    moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
     connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),

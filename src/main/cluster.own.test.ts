@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import type { Pod } from "../api/generated/core/v1.ts";
 import type { Source } from "../client/https/connection-config.ts";
 import { loadKubeconfig } from "../client/https/load-kubeconfig.ts";
 import { all } from "../controllers/all.ts";
@@ -54,6 +55,24 @@ test("the API server's figures show those of the controllers in the same process
 
   match(figures, /^workqueue_depth\{name="deployment-controller"\} 0$/m);
   match(figures, /^apiserver_request_total\{/m);
+});
+
+test("the API server serves the scheduling decisions of the scheduler in the same process", async () => {
+  await using cluster = await startCluster({ listen: true });
+  await cluster.apply({
+    ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "huge" } },
+    spec: { containers: [{ name: "a", image: "a", resources: { requests: { cpu: "1000" } } }] },
+  });
+  await cluster.until<Pod>("pod/huge", (pod) => pod?.status?.conditions?.some(({ reason }) => reason === "Unschedulable") === true);
+
+  const { items } = JSON.parse(await read(cluster, "/debug/k8ts/decisions?pod=default/huge")) as { items: { outcome: string }[] };
+  equal(items[0]?.outcome, "unschedulable");
+  match(await read(cluster, "/debug/k8ts/decisions"), /The parameter \\"pod\\" must be a namespace and a name.*"code":400/);
+});
+
+test("an API server without a scheduler says where the decisions are", async () => {
+  await using cluster = await startCluster({ listen: true, scheduler: false });
+  match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No scheduler acts in the process of this API server.*"code":503/);
 });
 
 /** As the administrator, with what the kubeconfig says. */

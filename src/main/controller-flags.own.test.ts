@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import {
   chosenControllers,
   chosenControllersProblems,
   controllerFlags,
+  controllerFlagWarnings,
   readControllerSettings,
   signingProblems,
   type ControllerFlagValues,
@@ -81,6 +82,23 @@ test("settings are read from flags, and the certificate of the API server from a
     podGarbageCollector: { terminatedPodThreshold: 0 },
   });
 });
+
+for (const [period, isShort] of [
+  ["20s", true],
+  ["39999ms", true],
+  ["40s", false],
+  ["1m", false],
+] as const) {
+  test(`--node-monitor-grace-period=${period} ${isShort ? "warns with the lease of a kubelet" : "is long enough"}`, () => {
+    const warnings = controllerFlagWarnings(valuesOf(`--node-monitor-grace-period=${period}`));
+    equal(warnings.length, isShort ? 1 : 0);
+    for (const warning of warnings)
+      match(
+        warning,
+        new RegExp(`^--node-monitor-grace-period is ${period}, shorter than the lease of a kubelet, 40s \\(renewed every 10s\\)`),
+      );
+  });
+}
 
 test("all values that are out of range are told at once", () => {
   const words = ["--max-endpoints-per-slice=0", "--cluster-signing-duration=never", "--node-monitor-grace-period=0s"];

@@ -3,6 +3,8 @@ import { all, type ControllerSettings } from "../controllers/all.ts";
 import { SIGNING_DURATION_DEFAULT_MS } from "../controllers/certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { chooseControllers } from "../controllers/runtime/chosen-controllers.ts";
 import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
+import { LEASE_RENEW_INTERVAL_MS } from "../kubelet/kubelet.ts";
+import { LEASE_DURATION_SECONDS } from "../kubelet/node-lease.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "./flags.ts";
 import { fileLook, pairLooks, type Look } from "./look-at-files.ts";
@@ -92,6 +94,16 @@ export function controllerLooks(values: ControllerFlagValues): readonly Look[] {
   return [
     ...fileLook(values["root-ca-file"], (path) => readAuthorities(path, "--root-ca-file")),
     ...pairLooks({ certificate, key }, SIGNING_FLAGS, readSigningFiles),
+  ];
+}
+
+/** What is allowed and hardly meant. */
+export function controllerFlagWarnings(values: ControllerFlagValues): readonly string[] {
+  const gracePeriodMs = durationMs(values["node-monitor-grace-period"]);
+  if (gracePeriodMs >= LEASE_DURATION_SECONDS * 1_000) return [];
+  return [
+    `--node-monitor-grace-period is ${values["node-monitor-grace-period"]}, shorter than the lease of a kubelet, ${LEASE_DURATION_SECONDS}s ` +
+      `(renewed every ${LEASE_RENEW_INTERVAL_MS / 1_000}s): healthy nodes can become Unknown and lose their Pods when renewals are late`,
   ];
 }
 

@@ -2,6 +2,7 @@
 import { startStoreAndApiServer } from "../api-server-core.ts";
 import { clusterFlagOptions, clusterFlags } from "../cluster-flags.ts";
 import { defineCommand } from "../command.ts";
+import { DECISIONS_ELSEWHERE, decisionsDocument } from "../decisions-document.ts";
 import { listenOrExplain } from "../listen-or-explain.ts";
 import { problemsOfFiles } from "../look-at-files.ts";
 import { clusterLooks } from "../named-files.ts";
@@ -18,9 +19,10 @@ export const apiServer = defineCommand({
   fileProblems: (values) => problemsOfFiles(clusterLooks(values)),
 
   async run(options, io) {
+    const moreDocuments = [decisionsDocument({ acting: () => undefined, elsewhere: DECISIONS_ELSEWHERE })];
     const { bindAddress: address, securePort: port } = options.apiServer.serving;
     const place = { address, port, addressFlag: "--bind-address", portFlag: "--secure-port" };
-    await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, io));
+    await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, { ...io, moreDocuments }));
     io.out(`export KUBECONFIG=${shellWord(server.part.kubeconfig)}`);
     io.out(`listening on ${server.part.url}`);
     await untilStopped(io);

@@ -8,6 +8,7 @@ import {
   chosenControllers,
   chosenControllersProblems,
   controllerFlags,
+  controllerFlagWarnings,
   controllerLooks,
   readControllerSettings,
   signingProblems,
@@ -48,6 +49,7 @@ export const controllerManager = defineCommand({
 
   async run(values, io) {
     const { clock, log } = io;
+    for (const warning of controllerFlagWarnings(values)) io.note(`Warning: ${warning}`);
     const connection = await loadConnection(values, io);
     const useServiceAccountCredentials = values["use-service-account-credentials"];
     const settings = await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority))));

@@ -83,7 +83,7 @@ test("the one that leads places Pods and tells why, both show their figures, and
   deepEqual(await Promise.all(refused.map(async (answer) => `${answer.status} ${await answer.text()}`)), [
     '400 The parameter "pod" must be a namespace and a name, as in ?pod=default/web-0, is "p"\n',
     '400 The parameter "pod" must be a namespace and a name, as in ?pod=default/web-0, is missing\n',
-    "503 This process stands by and decides nothing: ask the one that leads\n",
+    "503 This process is not the leader; query the current leader\n",
   ]);
   match(await get(its), /^scheduler_schedule_attempts_total\{result="scheduled",profile="default-scheduler"\} 1$/m);
   match(await get(its), /^leader_election_master_status\{name="kube-scheduler"\} 1$/m);

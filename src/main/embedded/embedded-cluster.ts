@@ -20,6 +20,7 @@ import { objectsOf, type Manifests } from "./manifests.ts";
 import { kindOfObject, resolveReference } from "./object-reference.ts";
 import { execIn, readLogs } from "./pod-access.ts";
 import { writeSnapshotFile } from "./snapshot-file.ts";
+import type { ReportSources } from "./until-report.ts";
 import { untilSeen, type Seen, type UntilOptions } from "./until.ts";
 
 /** Who owns the fields that `apply` writes. */
@@ -130,7 +131,8 @@ export class EmbeddedCluster implements Cluster {
     checkUntilOptions(options);
     const { driver, clock, random, log } = this.#options;
     const resolved = await resolveReference(reference, this.client);
-    const context = { transport: this.transport({ userAgent: "k8ts" }), driver, clock, random, log, signal: this.#closed.signal };
+    const report: ReportSources = { client: this.client, decisions: ({ namespace, name }) => this.decisions(name, { namespace }) };
+    const context = { transport: this.transport({ userAgent: "k8ts" }), report, driver, clock, random, log, signal: this.#closed.signal };
     return (await untilSeen({ ...resolved, text: reference }, condition as (seen: Seen) => boolean, options, context)) as never;
   }
 

@@ -13,12 +13,11 @@ import { createInformers } from "../../client/informer/informers.ts";
 import type { Driver } from "./driver.ts";
 import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
 import type { ObjectReference } from "./object-reference.ts";
+import { untilReport, type ReportSources } from "./until-report.ts";
 
 /** Virtual time costs next to nothing, and most of what a cluster waits for (a node's loss, an eviction) comes within this. */
 const WITHIN_VIRTUAL = "10m";
 const WITHIN_REAL = "30s";
-/** As much of an object as helps to see why it is not so. */
-const SHOWN_CHARACTERS_MAX = 2_000;
 
 export interface UntilOptions {
   /** Default: "default", of kinds that are in one. "": all namespaces. */
@@ -31,6 +30,8 @@ export interface UntilOptions {
 
 export interface UntilContext {
   readonly transport: Transport;
+  /** What a failure is reported from. */
+  readonly report: ReportSources;
   readonly driver: Driver | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -69,9 +70,9 @@ export async function untilSeen(
   if (driver === undefined) await metInTime(informer, isMetNow, { clock, withinMs, signal });
   else await driver.advanceUntil(isMetNow, withinMs);
   if (met !== undefined) return met.seen;
-  throw new Error(
-    `${reference.text} was not as expected within ${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time; last seen: ${shown(look())}`,
-  );
+  const length = `${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time`;
+  const title = `${reference.text} was not as expected within ${length}`;
+  throw new Error(await untilReport({ title, condition, seen: look() }, context.report));
 }
 
 /** A promise would count as true, whatever comes of it. */
@@ -125,9 +126,4 @@ async function metInTime(
   } finally {
     over.abort();
   }
-}
-
-function shown(seen: Seen): string {
-  const text = JSON.stringify(seen) ?? "nothing";
-  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`;
 }

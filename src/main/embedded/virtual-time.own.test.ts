@@ -133,19 +133,22 @@ test("a watch of the client is told of changes when they happen, in order", asyn
   watch.stop();
 });
 
-test("an until that fails tells what was last seen", async () => {
+test("an until that fails shows conditions, events and the scheduling decision, and last what was seen", async () => {
   await using cluster = await startCluster({ clock: "virtual" });
   await cluster.apply(aDeployment("web", { replicas: 2 }));
   const isFive = (object: Deployment | undefined) => object?.status?.readyReplicas === 5;
   await rejects(cluster.until<Deployment>("deployment/web", isFive, { within: "90s" }), ({ message }: Error) => {
-    match(message, /^deployment\/web was not as expected within 90s of virtual time; last seen: \{.*"readyReplicas":2/);
-    ok(message.length < 2_500);
+    match(message, /^deployment\/web was not as expected within 90s of virtual time\n {2}condition: isFive\n/);
+    match(message, /\n {2}Deployment web Available=True \(MinimumReplicasAvailable\)/);
+    match(message, /\n {2}event: Normal Scheduled of Pod web-\S+: Successfully assigned /);
+    match(message, /\n {2}scheduling decision for default\/web-\S+: placed, attempt 1: /);
+    match(message, /\n {2}last seen: \{.*"readyReplicas":2[^\n]*$/);
     return true;
   });
   equal(cluster.clock.now() - START_MS, 90_000);
   await rejects(
     cluster.until("pod/none", isReady, { within: 5 }),
-    /^Error: pod\/none was not as expected within 5 ms of virtual time; last seen: nothing$/,
+    /^Error: pod\/none was not as expected within 5 ms of virtual time\n {2}condition: isReady\n {2}last seen: nothing$/,
   );
 });
 

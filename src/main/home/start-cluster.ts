@@ -2,6 +2,8 @@
  * Starts what `k8ts up` was asked for, in this process: the parts of the control plane, and this machine as a node of it. The one place in
  * which the command line meets the composition root (cluster-parts.ts).
  */
+import { ADMINISTRATOR } from "../../api/identities.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -18,6 +20,7 @@ import { hasRunContainers } from "./clean-machine.ts";
 import type { HeldHome } from "./cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./cluster-record.ts";
 import { podAccessProblem, withPodAccess } from "./pod-access.ts";
+import { markControlPlane } from "./mark-control-plane.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
 import type { Steps } from "./steps.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -69,9 +72,21 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   // From now on it is the node's.
   unused.move();
   const { list, door } = parts;
+  const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
+  if (firstNode !== undefined) await tryMarkControlPlane(parts.transportFor(ADMINISTRATOR, K8TS_AGENT), firstNode, steps);
   const owned = starting.move();
   const dispose = () => owned[Symbol.asyncDispose]();
   return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
+}
+
+/** What this command calls itself to the API server. */
+export const K8TS_AGENT = "k8ts";
+
+/** A node without the role works all the same. */
+export async function tryMarkControlPlane(transport: Transport, nodeName: string, steps: Steps): Promise<void> {
+  await markControlPlane(transport, nodeName).catch((error: unknown) =>
+    steps.note(`  warning: Cannot give node ${nodeName} the role control-plane: ${(error as Error).message}`),
+  );
 }
 
 interface Machine {

@@ -13,6 +13,7 @@ import { startRenewal } from "../pki/renewal.ts";
 import { machineMaker } from "../pki/machine-maker.ts";
 import { pkiDirectory } from "../pki/pki-directory.ts";
 import { openPki, type Pki } from "../pki/pki.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
 import { fileExists, joinPath, readWhole } from "../../host/files.ts";
 import { tryPort } from "../../host/free-port.ts";
 import { reachableAddress } from "../../host/network-address.ts";
@@ -21,9 +22,17 @@ import { advertisedAddress } from "../api-server-part.ts";
 import type { ServingConfig } from "../apiserver-config.ts";
 import { describeStore } from "../cluster-parts.ts";
 import { partLog } from "../home/home-paths.ts";
-import { simulatedFleet } from "../home/simulated-fleet.ts";
+import { fleetNames, simulatedFleet, type FleetConfig } from "../home/simulated-fleet.ts";
 import { podAccessProblem, withPodAccess } from "../home/pod-access.ts";
-import { chooseRuntime, machineOptions, recordedNode, type StartClusterContext, type StartedCluster } from "../home/start-cluster.ts";
+import {
+  chooseRuntime,
+  K8TS_AGENT,
+  machineOptions,
+  recordedNode,
+  tryMarkControlPlane,
+  type StartClusterContext,
+  type StartedCluster,
+} from "../home/start-cluster.ts";
 import type { UpOptions } from "../home/up-options.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../scheduler-config.ts";
 import { prepareMachine, preparePodNetwork, type FoundRuntime, type PodNetworkPart } from "../node/prepare-machine.ts";
@@ -72,6 +81,7 @@ export async function startProcesses(
   if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
   const node = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
+  await markFirstNode(node === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
   const controllers = await supervise("controllers ready", controllersPart(options, context));
   const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
   const owned = starting.move();
@@ -189,6 +199,17 @@ interface NodeStart {
   readonly owner: Disposables;
 }
 
+async function markFirstNode(nodeName: string | undefined, { door, context }: NodeStart): Promise<void> {
+  if (nodeName === undefined) return;
+  const { clock, log, steps } = context;
+  const connection = {
+    ...{ server: door.url, namespace: "default", authority: { text: door.authority } },
+    credentials: { certificate: { certificate: { text: door.admin.certificate }, key: { text: door.admin.key } } },
+  };
+  await using transport = httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
+  await clock.external(tryMarkControlPlane(transport, nodeName, steps));
+}
+
 /** Pods reach the server by the cluster IP of the Service "kubernetes". */
 async function allowApiServer(
   network: PodNetworkPart,
@@ -254,8 +275,7 @@ function pkiOf(directory: string, clock: Clock): Promise<Pki> {
 async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedPart> {
   const { held, clock } = context;
   const { home } = held;
-  const { store, nodeName } = options;
-  const { namePrefix } = simulatedFleet({ count, driver: store.driver, nodeName, clusterName: home.name });
+  const { namePrefix } = fleetFor(count, { options, context });
   const directory = certificateDirectory(options);
   return supervise(`${count === 1 ? "1 simulated node" : `${count} simulated nodes`} registered`, {
     name: "nodes' process",
@@ -274,6 +294,14 @@ async function startNodes(count: number, { options, context, door, supervise }: 
       return [...words, ...access, ...(await clock.external(servingWords(directory, nodeIp, clock)))];
     },
   });
+}
+
+function fleetFor(count: number, { options: { store, nodeName }, context: { held } }: Pick<NodeStart, "options" | "context">): FleetConfig {
+  return simulatedFleet({ count, driver: store.driver, nodeName, clusterName: held.home.name });
+}
+
+function firstSimulated(count: number, start: NodeStart): string | undefined {
+  return count === 0 ? undefined : fleetNames(fleetFor(count, start))[0];
 }
 
 /** Without the key of the authority the nodes make a certificate themselves, which is as good to an API server that was told of no authority. */

@@ -50,6 +50,22 @@ async function rolledOut(kubectl: ClientProgram): Promise<void> {
   await kubectl("rollout status deployment/web --timeout=110s");
 }
 
+for (const words of [["--in-memory"], ["--processes"]]) {
+  test(
+    `the first node of k8ts up ${words.join(" ")} has the role control-plane and takes Pods`,
+    { ...needs("kubectl") },
+    async (context) => {
+      const machine = await K8tsMachine.make(context);
+      await machine.start(["up", ...words, "--simulated-nodes", "2", "--listen", "127.0.0.1:0"]);
+
+      const listed = await kubectlOf(machine)("get nodes --no-headers");
+
+      match(listed, /^node-0 +Ready +control-plane +.*\nnode-1 +Ready +<none> /);
+      equal(await kubectlOf(machine)("get nodes -o jsonpath={.items[*].spec.taints}"), "");
+    },
+  );
+}
+
 test("simulated nodes are a process, and no Pod notices that it is killed", { ...needs("kubectl") }, async (context) => {
   const machine = await K8tsMachine.make(context);
   const { child, lines } = await machine.start(["up", "--processes", "--simulated-nodes", "2", "--listen", "127.0.0.1:0"]);
