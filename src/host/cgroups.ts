@@ -75,7 +75,9 @@ function filesOfVersion1({ cpuShares, cpuQuota, cpuPeriod, memoryLimitBytes }: C
   ];
 }
 
-function controllerDirectory(controller: string): string | undefined {
+/** Where the groups of a controller are. Undefined: this machine has none. */
+export function controllerDirectory(controller: string): string | undefined {
+  if (cgroupVersion() === 2) return MOUNT;
   return hierarchies().find((path) =>
     path
       .slice(path.lastIndexOf("/") + 1)

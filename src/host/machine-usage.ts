@@ -10,7 +10,17 @@ export interface MachineUsage {
   readonly memoryUsageBytes: number;
   /** Without what can be taken back at once. */
   readonly memoryWorkingSetBytes: number;
-  readonly network?: { readonly name: string; readonly rxBytes: number; readonly txBytes: number };
+  /** Of programs: not of files. */
+  readonly memoryRssBytes: number;
+  readonly pageFaults: number;
+  readonly majorPageFaults: number;
+  readonly network?: {
+    readonly name: string;
+    readonly rxBytes: number;
+    readonly rxErrors: number;
+    readonly txBytes: number;
+    readonly txErrors: number;
+  };
   readonly processes: { readonly running: number; readonly max: number };
 }
 
@@ -27,14 +37,16 @@ export interface DiskUsage {
 const TICK_NANOSECONDS = 10_000_000;
 
 export async function machineUsage(nowMs: number): Promise<MachineUsage> {
-  const [stat, memory, network, load, pidMax] = await Promise.all(
-    ["/proc/stat", "/proc/meminfo", "/proc/net/dev", "/proc/loadavg", "/proc/sys/kernel/pid_max"].map(textOf),
+  const [stat, memory, network, load, pidMax, faults] = await Promise.all(
+    ["/proc/stat", "/proc/meminfo", "/proc/net/dev", "/proc/loadavg", "/proc/sys/kernel/pid_max", "/proc/vmstat"].map(textOf),
   );
   const outward = networkUsage(network ?? "", await outwardInterface());
   return {
     startedAtMs: nowMs - Math.floor(uptime() * 1_000),
     cpuNanoseconds: busyTicks(stat ?? "") * TICK_NANOSECONDS,
     ...memoryUsage(memory ?? ""),
+    pageFaults: countOf(faults ?? "", "pgfault"),
+    majorPageFaults: countOf(faults ?? "", "pgmajfault"),
     ...(outward === undefined ? {} : { network: outward }),
     processes: { running: Number(/ \d+\/(?<all>\d+) /.exec(load ?? "")?.groups?.["all"] ?? 0), max: Number(pidMax) },
   };
@@ -58,12 +70,24 @@ function busyTicks(stat: string): number {
   return user + nice + system + irq + softirq + steal;
 }
 
-function memoryUsage(text: string): Pick<MachineUsage, "memoryAvailableBytes" | "memoryUsageBytes" | "memoryWorkingSetBytes"> {
+type MemoryUsage = Pick<MachineUsage, "memoryAvailableBytes" | "memoryUsageBytes" | "memoryWorkingSetBytes" | "memoryRssBytes">;
+
+function memoryUsage(text: string): MemoryUsage {
   const bytesOf = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text)?.[1] ?? 0) * 1024;
   const total = bytesOf("MemTotal");
   const usage = total - bytesOf("MemFree");
   const workingSet = Math.max(0, usage - bytesOf("Inactive\\(file\\)"));
-  return { memoryAvailableBytes: total - workingSet, memoryUsageBytes: usage, memoryWorkingSetBytes: workingSet };
+  return {
+    memoryAvailableBytes: total - workingSet,
+    memoryUsageBytes: usage,
+    memoryWorkingSetBytes: workingSet,
+    memoryRssBytes: bytesOf("AnonPages"),
+  };
+}
+
+/** Of lines such as "pgfault 123". 0 if there is none. */
+export function countOf(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 }
 
 /** The one with the way out. */
@@ -80,7 +104,8 @@ function networkUsage(text: string, name: string | undefined): MachineUsage["net
     .trim()
     .split(/\s+/)
     .map(Number);
-  return { name, rxBytes: numbers[0] ?? 0, txBytes: numbers[8] ?? 0 };
+  const [rxBytes = 0, , rxErrors = 0, , , , , , txBytes = 0, , txErrors = 0] = numbers;
+  return { name, rxBytes, rxErrors, txBytes, txErrors };
 }
 
 async function textOf(path: string): Promise<string> {

@@ -169,6 +169,16 @@ export interface UsageStats {
   readonly memoryWorkingSetBytes: number;
   readonly memoryUsageBytes?: number;
   readonly memoryRssBytes?: number;
+  readonly pageFaults?: number;
+  readonly majorPageFaults?: number;
+}
+
+/** Of one link. */
+export interface LinkTraffic {
+  readonly rxBytes: number;
+  readonly rxErrors?: number;
+  readonly txBytes: number;
+  readonly txErrors?: number;
 }
 
 export interface ImageFilesystem {
@@ -204,7 +214,7 @@ export interface PodStats extends Partial<UsageStats> {
   readonly namespace: string;
   readonly name: string;
   readonly containers: readonly ContainerStats[];
-  readonly network?: { readonly rxBytes: number; readonly txBytes: number };
+  readonly network?: LinkTraffic;
   readonly processes?: number;
 }
 

@@ -38,6 +38,20 @@ interface Summary {
   }[];
 }
 
+interface Used {
+  readonly name?: string;
+  readonly cpu?: { readonly usageCoreNanoSeconds?: number };
+  readonly memory?: {
+    readonly usageBytes?: number;
+    readonly workingSetBytes?: number;
+    readonly rssBytes?: number;
+    readonly pageFaults?: number;
+  };
+  readonly network?: { readonly rxErrors?: number; readonly interfaces: readonly unknown[] };
+  readonly containers?: readonly Used[];
+  readonly systemContainers?: readonly Used[];
+}
+
 interface Configuration {
   readonly kind: string;
   readonly apiVersion: string;
@@ -148,6 +162,41 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
     ok((logs.usedBytes ?? 0) > 0 && logs.inodesUsed === 1);
     ok((pod?.["ephemeral-storage"].usedBytes ?? 0) >= (scratch.usedBytes ?? 0) + (logs.usedBytes ?? 0) + (rootfs.usedBytes ?? 0));
     ok((pod?.process_stats.process_count ?? 0) >= 1);
+  });
+
+  test("says of the node, of all Pods together, of each Pod and of each container what clients rely on", async () => {
+    const { node, pods } = JSON.parse(await page("/stats/summary")) as { node: Used; pods: readonly Used[] };
+    const [all, ...others] = node.systemContainers ?? [];
+    deepEqual([all?.name, others], ["pods", []]);
+    const containers = pods.flatMap((pod) => pod.containers ?? []);
+    equal(containers.length > 0, true);
+    for (const { cpu, memory } of [node, ...pods, ...containers, ...(all === undefined ? [] : [all])]) {
+      const figures = [cpu?.usageCoreNanoSeconds, memory?.usageBytes, memory?.workingSetBytes, memory?.rssBytes, memory?.pageFaults];
+      ok(
+        figures.every((figure) => Number.isInteger(figure)),
+        JSON.stringify({ cpu, memory }),
+      );
+    }
+    const [ofAll = 0, ofOne = 0] = [all?.memory?.usageBytes, containers[0]?.memory?.usageBytes];
+    ok(ofAll >= ofOne && ofOne > 0, `${ofAll} ${ofOne}`);
+    ok([node, ...pods].every(({ network }) => Number.isInteger(network?.rxErrors) && network?.interfaces.length === 1));
+  });
+
+  test("serves the logs of its machine", async () => {
+    match(await page("/logs/"), /^<!doctype html>\n.*<pre>\n(<a href="[^"]+">.+<\/a>\n)*<\/pre>\n$/s);
+  });
+
+  test("a Bidirectional mount works, or the event says what makes it work", async () => {
+    const volumes = [{ name: "host", hostPath: { path: cluster.directory } }];
+    const volumeMounts = [{ name: "host", mountPath: "/host", mountPropagation: "Bidirectional" }];
+    const container = { volumeMounts, securityContext: { privileged: true } };
+    await kubectl("apply -f -", { input: aRealPod("propagating", SLEEP, { container, volumes }) });
+    const told = await lineOf(
+      kubectl,
+      "get events --watch --field-selector involvedObject.name=propagating -o custom-columns=SAID:.reason,M:.message",
+      /^(Started|Failed) /,
+    );
+    match(told, /^Started |is not a shared mount; mountPropagation needs it to be one; "mount --make-rshared \/" on the node /);
   });
 
   test("counts what it does under upstream's names", async () => {

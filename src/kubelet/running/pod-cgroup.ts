@@ -48,6 +48,11 @@ export function nodeCgroups(
   ];
 }
 
+/** That of all Pods. */
+export function podsCgroup(place: Place): Pick<Cgroup, "path"> {
+  return { path: cgroupPath(LEVELS.Guaranteed, place) };
+}
+
 export function podCgroup(pod: Pod, place: Place): Cgroup {
   return {
     path: cgroupPath([...LEVELS[qosOf(pod)], `pod${pod.metadata.uid ?? ""}`], place),

@@ -163,8 +163,10 @@ test("the Pods of the node, and those that its runtime has, are lists", async ()
   ]);
 });
 
+const REST = { memoryUsageBytes: 8, memoryRssBytes: 6 };
+
 test("numbers come from the runtime and the machine, and metrics are texts", async () => {
-  const containers = [{ id: "c-main", name: "main", atMs: 5_000, cpuNanoseconds: 1e9, memoryWorkingSetBytes: 7 }];
+  const containers = [{ id: "c-main", name: "main", atMs: 5_000, cpuNanoseconds: 1e9, memoryWorkingSetBytes: 7, ...REST }];
   const stats = () => Promise.resolve([{ podUid: "u-1", namespace: "default", name: "web", containers }]);
   await using server = await serve(aKubelet({ stats }), {
     nodeNumbers: () => Promise.resolve({ cpuNanoseconds: 2e9, memoryWorkingSetBytes: 9 }),

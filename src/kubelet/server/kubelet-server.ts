@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { FileTree } from "../../host/file-tree.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import { startHttpsServer, type HttpsServer } from "../../host/http/server.ts";
 import { authenticator, CLIENT_AUTHORITY, type Authenticate, type KubeletAuthentication } from "./authentication.ts";
@@ -12,6 +13,7 @@ import { authorizer, type Authorize, type KubeletAuthorization } from "./authori
 import { Refusal, sendText, type ChooseKubelet, type Handler, type ServedKubelet, type ServerContext } from "./call.ts";
 import { healthHandlers } from "./health.ts";
 import { containerLogs } from "./log-pages.ts";
+import { nodeLogsHandler } from "./node-logs.ts";
 import { OpenStreams, STREAM_IDLE_TIMEOUT_MS } from "./open-streams.ts";
 import { podsPage, runningPodsPage } from "./pod-pages.ts";
 import { portForwardHandler } from "./port-forward.ts";
@@ -34,6 +36,8 @@ export interface KubeletServerOptions extends StatsSources {
   readonly authorization: KubeletAuthorization;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The logs of the machine: /var/log. Absent: there are none. */
+  readonly nodeLogs?: FileTree;
   /** What is wrong with the loop that sees to Pods; undefined: nothing. */
   readonly syncProblem?: () => string | undefined;
   /** A stream in which nothing moves for so long is ended. Default: STREAM_IDLE_TIMEOUT_MS. */
@@ -122,6 +126,7 @@ class Pages {
       probeMetrics: stats.probeMetricsPage,
       cadvisorMetrics: stats.cadvisorMetricsPage,
       configz: stats.configzPage,
+      nodeLogs: nodeLogsHandler(options.nodeLogs),
     };
   }
 

@@ -4,7 +4,8 @@
  * refuses all of such a page.
  */
 import { isRunning } from "../runtime-containers.ts";
-import type { PodStats, SandboxStatus } from "../runtime.ts";
+import type { PodStats, SandboxStatus, UsageStats } from "../runtime.ts";
+import type { CgroupUsageSource } from "./node-numbers.ts";
 
 export function liveStats(pods: readonly PodStats[], sandboxes: readonly SandboxStatus[]): readonly PodStats[] {
   const idsByPod = new Map(newestOfEachName(sandboxes.map(runningOnly)).map(({ podUid, containers }) => [podUid, idsOf(containers)]));
@@ -27,4 +28,29 @@ function newestOfEachName(sandboxes: readonly SandboxStatus[]): readonly Sandbox
 /** The newest of each name comes first, and a map keeps what is put in last. */
 function idsOf(containers: SandboxStatus["containers"]): ReadonlySet<string> {
   return new Set(new Map(containers.toReversed().map(({ id, name }) => [name, id])).values());
+}
+
+interface CgroupFigures {
+  readonly cgroupUsage: CgroupUsageSource;
+  /** "": it is not known. */
+  cgroupOf(podUid: string, containerId?: string): string;
+}
+
+/** What a runtime leaves out (containerd 1.6 says of a Pod as a whole only its working set) is read from the control groups. */
+export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cgroupOf }: CgroupFigures): Promise<readonly PodStats[]> {
+  const complete = async <U extends Partial<UsageStats>>(usage: U, cgroup: string): Promise<U> => {
+    if (isComplete(usage) || cgroup === "") return usage;
+    return { ...(await cgroupUsage(cgroup)), ...usage };
+  };
+  return Promise.all(
+    pods.map(async (pod) => ({
+      ...(await complete(pod, cgroupOf(pod.podUid))),
+      containers: await Promise.all(pod.containers.map((container) => complete(container, cgroupOf(pod.podUid, container.id)))),
+    })),
+  );
+}
+
+/** All that upstream always says, and clients rely on. */
+export function isComplete({ cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes }: Partial<UsageStats>): boolean {
+  return [cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes].every((figure) => figure !== undefined);
 }

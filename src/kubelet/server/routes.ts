@@ -14,7 +14,7 @@ export type RouteMatch = RouteFound | { readonly is: "not-found" } | { readonly 
 interface Rule {
   /** Absent: any. */
   readonly methods?: readonly string[];
-  /** Names with a colon stand for anything that is not empty. */
+  /** Names with a colon stand for anything that is not empty, a star at the end for any number of names. */
   readonly paths: readonly string[];
 }
 
@@ -40,6 +40,7 @@ const RULES = {
   probeMetrics: { paths: ["/metrics/probes"] },
   cadvisorMetrics: { paths: ["/metrics/cadvisor"] },
   configz: { paths: ["/configz"] },
+  nodeLogs: { methods: READ, paths: ["/logs", "/logs/*"] },
 } as const satisfies Record<string, Rule>;
 
 const PATTERNS = (Object.entries(RULES) as [Route, Rule][]).flatMap(([route, { methods, paths }]) =>
@@ -71,6 +72,8 @@ const METRIC_PATHS: ReadonlySet<string> = new Set(
 );
 
 function parametersOf(segments: readonly string[], asked: readonly (string | undefined)[]): Readonly<Record<string, string>> | undefined {
+  if (segments.at(-1) === "*")
+    return asked.length >= segments.length && segments[0] === asked[0] && !asked.includes(undefined) ? {} : undefined;
   if (segments.length !== asked.length) return undefined;
   const found: [name: string, value: string][] = [];
   for (const [index, segment] of segments.entries()) {

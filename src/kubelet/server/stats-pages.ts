@@ -9,8 +9,8 @@ import { isRunning } from "../runtime-containers.ts";
 import type { SandboxStatus } from "../runtime.ts";
 import { cadvisorFamilies, type MachineNumbers } from "./cadvisor-metrics.ts";
 import { Refusal, sendJson, sendText, type Handler, type ServedKubelet } from "./call.ts";
-import { liveStats } from "./live-numbers.ts";
-import type { NodeNumbersSource } from "./node-numbers.ts";
+import { completeStats, liveStats } from "./live-numbers.ts";
+import type { CgroupUsageSource, NodeNumbersSource } from "./node-numbers.ts";
 import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
 
@@ -23,16 +23,21 @@ export interface StatsSources {
   readonly podStorage?: PodStorageSource;
   /** The control group of a Pod, or of a container of it, as the kernel names it. */
   readonly cgroupOf?: (pod: Pod, containerId?: string) => string;
+  /** What a control group uses, for what the runtime leaves out of its figures. */
+  readonly cgroupUsage?: CgroupUsageSource;
   /** What the kubelet has counted. */
   readonly metrics?: KubeletMetrics;
   /** How it is configured: a KubeletConfiguration. */
   readonly configuration?: JsonObject | (() => JsonObject);
 }
 
-export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, metrics, configuration = {} }: StatsSources) {
-  const numbersOf = async ({ runtime }: ServedKubelet): Promise<ResourceNumbers> => {
+export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgroupUsage, metrics, configuration = {} }: StatsSources) {
+  const numbersOf = async (kubelet: ServedKubelet): Promise<ResourceNumbers> => {
+    const { runtime } = kubelet;
     const [node = {}, pods = [], sandboxes] = await Promise.all([nodeNumbers?.(), runtime.stats?.(), runtime.list()]);
-    return { node, pods: liveStats(pods, sandboxes), sandboxes };
+    const live = liveStats(pods, sandboxes);
+    const usageOf = cgroupUsage === undefined ? undefined : { cgroupUsage, cgroupOf: cgroupsOf(kubelet, cgroupOf) };
+    return { node, pods: usageOf === undefined ? live : await completeStats(live, usageOf), sandboxes };
   };
   const statsSummaryPage: Handler = async ({ kubelet, clock }, { reply, query }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {

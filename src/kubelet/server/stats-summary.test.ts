@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { prometheusText } from "../../base/prometheus-text.ts";
 import type { PodStorage } from "../pod-storage.ts";
 import type { PodStats, SandboxStatus } from "../runtime.ts";
+import { completeStats } from "./live-numbers.ts";
 import type { NodeNumbers } from "./node-numbers.ts";
 import { resourceFamilies } from "./resource-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
@@ -50,6 +51,11 @@ const USED = {
   memory: { time: "1970-01-01T00:02:00Z", usageBytes: 8_192, workingSetBytes: 4_096, rssBytes: 1_024 },
 };
 
+const link = (name: string, rxBytes: number, txBytes: number) => {
+  const one = { name, rxBytes, rxErrors: 0, txBytes, txErrors: 0 };
+  return { time: "1970-01-01T00:02:02Z", ...one, interfaces: [one] };
+};
+
 test("a summary says what the node, its Pods and their containers use; Pods of which only containers are known are their sum", () => {
   deepEqual(statsSummary(INPUT), {
     node: {
@@ -57,7 +63,7 @@ test("a summary says what the node, its Pods and their containers use; Pods of w
       startTime: "1970-01-01T00:00:01Z",
       cpu: { time: "1970-01-01T00:02:01Z", usageNanoCores: 5_000, usageCoreNanoSeconds: 9e9 },
       memory: { time: "1970-01-01T00:02:01Z", availableBytes: 2 << 20, workingSetBytes: 1 << 20 },
-      network: { time: "1970-01-01T00:02:02Z", name: "eth0", rxBytes: 1, txBytes: 2 },
+      network: link("eth0", 1, 2),
       fs: { time: "1970-01-01T00:02:02Z", availableBytes: 1, capacityBytes: 3, usedBytes: 2 },
       runtime: { imageFs: { time: "1970-01-01T00:02:02Z", availableBytes: 4, capacityBytes: 9, usedBytes: 5 } },
       rlimit: { time: "1970-01-01T00:02:02Z", maxpid: 100, curproc: 7 },
@@ -73,11 +79,10 @@ test("a summary says what the node, its Pods and their containers use; Pods of w
             ...USED,
             rootfs: { time: "1970-01-01T00:02:00Z", availableBytes: 4, capacityBytes: 9, usedBytes: 512, inodesUsed: 3 },
           },
-          { name: "made", startTime: null },
         ],
         cpu: USED.cpu,
-        memory: { time: USED.memory.time, workingSetBytes: 4_096 },
-        network: { time: "1970-01-01T00:02:02Z", name: "eth0", rxBytes: 10, txBytes: 20 },
+        memory: { ...USED.memory, pageFaults: 0, majorPageFaults: 0 },
+        network: link("eth0", 10, 20),
       },
     ],
   });
@@ -158,4 +163,47 @@ test("metrics of a Pod as a whole are told if the runtime tells them", () => {
 
 test("numbers that cannot be had are an error among the metrics", () => {
   equal(prometheusText(resourceFamilies(undefined)).split("\n").at(-2), "resource_scrape_error 1");
+});
+
+test("a container without all the figures that clients rely on is left out", () => {
+  const figures = { atMs: 1, cpuNanoseconds: 1, memoryWorkingSetBytes: 1, memoryUsageBytes: 1, memoryRssBytes: 1 };
+  for (const missing of ["cpuNanoseconds", "memoryWorkingSetBytes", "memoryUsageBytes", "memoryRssBytes"]) {
+    const { [missing]: _left, ...rest } = figures as Readonly<Record<string, number>>;
+    const { pods } = statsSummary({ ...INPUT, pods: [{ ...POD, containers: [{ id: "c", name: "main", ...rest }] }] });
+    deepEqual([pods[0]?.containers, pods[0]?.memory], [[], undefined], missing);
+  }
+});
+
+test("the control group of all Pods is a system container with CPU and memory", () => {
+  const pods = { atMs: 120_000, cpuNanoseconds: 7, cpuNanocores: 3, memoryWorkingSetBytes: 1, memoryUsageBytes: 2, memoryRssBytes: 1 };
+  const { node } = statsSummary({
+    ...INPUT,
+    node: { ...NODE, systemContainers: [{ name: "pods", ...pods, pageFaults: 5, majorPageFaults: 4 }] },
+  });
+
+  const time = "1970-01-01T00:02:00Z";
+  deepEqual(node.systemContainers, [
+    {
+      name: "pods",
+      startTime: null,
+      cpu: { time, usageNanoCores: 3, usageCoreNanoSeconds: 7 },
+      memory: { time, usageBytes: 2, workingSetBytes: 1, rssBytes: 1, pageFaults: 5, majorPageFaults: 4 },
+    },
+  ]);
+});
+
+test("what a runtime leaves out is read from the control groups of Pods and containers", async () => {
+  const whole = { atMs: 1, cpuNanoseconds: 10, memoryWorkingSetBytes: 20, memoryUsageBytes: 30, memoryRssBytes: 40 };
+  const asked: string[] = [];
+  const [pod] = await completeStats([{ ...POD, containers: [{ id: "c", name: "main", memoryWorkingSetBytes: 5 }] }], {
+    cgroupOf: (podUid, containerId) => `/${podUid}/${containerId ?? ""}`,
+    cgroupUsage: (cgroup) => {
+      asked.push(cgroup);
+      return Promise.resolve(whole);
+    },
+  });
+
+  deepEqual(asked.toSorted(), ["/u-1/", "/u-1/c"]);
+  deepEqual(pod?.containers, [{ ...whole, id: "c", name: "main", memoryWorkingSetBytes: 5 }]);
+  equal(pod.memoryRssBytes, 40);
 });

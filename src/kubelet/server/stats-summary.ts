@@ -5,6 +5,7 @@
 import { formatTime } from "../../api/machinery/time.ts";
 import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../runtime.ts";
 import type { FilesystemNumbers, PodStorage } from "../pod-storage.ts";
+import { isComplete } from "./live-numbers.ts";
 import type { NetworkNumbers, NodeNumbers } from "./node-numbers.ts";
 import {
   ephemeralStorage,
@@ -28,12 +29,15 @@ export interface UsageSummary {
     readonly usageBytes?: number;
     readonly workingSetBytes?: number;
     readonly rssBytes?: number;
+    readonly pageFaults?: number;
+    readonly majorPageFaults?: number;
   };
 }
 
 export interface NodeSummary extends UsageSummary {
   readonly nodeName: string;
   readonly startTime: string | null;
+  readonly systemContainers?: readonly ContainerSummary[];
   readonly network?: NetworkSummary;
   readonly fs?: FilesystemSummary;
   readonly runtime?: { readonly imageFs?: FilesystemSummary; readonly containerFs?: FilesystemSummary };
@@ -57,11 +61,9 @@ export interface ContainerSummary extends UsageSummary {
   readonly logs?: FilesystemSummary;
 }
 
-interface NetworkSummary {
+interface NetworkSummary extends NetworkNumbers {
   readonly time: string;
-  readonly name: string;
-  readonly rxBytes: number;
-  readonly txBytes: number;
+  readonly interfaces: readonly NetworkNumbers[];
 }
 
 export interface SummaryInput {
@@ -84,11 +86,17 @@ export function statsSummary(input: SummaryInput, { onlyCpuAndMemory = false } =
     node: {
       nodeName,
       startTime: timeOr(node.startedAtMs),
+      ...systemContainersOf(node, nowMs),
       ...usageOf(node, nowMs, node.memoryAvailableBytes),
       ...(onlyCpuAndMemory ? {} : nodeExtras(node, time)),
     },
     pods: pods.map((pod) => podSummary(pod, byUid.get(pod.podUid), { nowMs, node, onlyCpuAndMemory, storage: storage?.get(pod.podUid) })),
   };
+}
+
+function systemContainersOf({ systemContainers = [] }: NodeNumbers, nowMs: number): Pick<NodeSummary, "systemContainers"> {
+  if (systemContainers.length === 0) return {};
+  return { systemContainers: systemContainers.map((one) => ({ name: one.name, startTime: null, ...usageOf(one, nowMs) })) };
 }
 
 function nodeExtras({ network, rootFilesystem, imageFilesystem, containerFilesystem, processes }: NodeNumbers, time: string) {
@@ -113,12 +121,14 @@ interface PodSummaryOptions {
 
 function podSummary(pod: PodStats, sandbox: SandboxStatus | undefined, options: PodSummaryOptions): PodSummary {
   const { podUid: uid, namespace, name } = pod;
-  const containers = pod.containers.map((container) => containerSummary(container, sandbox, options));
+  // Clients rely on these figures and crash without them: of a container that has just started, nothing is said until they are known.
+  const counted = pod.containers.filter(isComplete);
+  const containers = counted.map((container) => containerSummary(container, sandbox, options));
   return {
     podRef: { name, namespace, uid },
     startTime: timeOr(sandbox?.createdAtMs),
     containers,
-    ...usageOf(pod.cpuNanoseconds === undefined ? summed(pod.containers) : pod, options.nowMs),
+    ...usageOf(isComplete(pod) ? pod : summed(counted), options.nowMs),
     ...(options.onlyCpuAndMemory ? {} : podExtras(pod, containers, options)),
   };
 }
@@ -161,7 +171,7 @@ function containerSummary(
 }
 
 function usageOf(usage: Partial<UsageStats>, nowMs: number, availableBytes?: number): UsageSummary {
-  const { cpuNanoseconds, cpuNanocores, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes } = usage;
+  const { cpuNanoseconds, cpuNanocores, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes, pageFaults, majorPageFaults } = usage;
   const time = formatTime(usage.atMs ?? nowMs);
   const cpu = { time, ...given("usageNanoCores", cpuNanocores), ...given("usageCoreNanoSeconds", cpuNanoseconds) };
   const memory = {
@@ -170,6 +180,8 @@ function usageOf(usage: Partial<UsageStats>, nowMs: number, availableBytes?: num
     ...given("usageBytes", memoryUsageBytes),
     ...given("workingSetBytes", memoryWorkingSetBytes),
     ...given("rssBytes", memoryRssBytes),
+    ...given("pageFaults", pageFaults),
+    ...given("majorPageFaults", majorPageFaults),
   };
   return {
     ...(cpuNanoseconds === undefined && cpuNanocores === undefined ? {} : { cpu }),
@@ -177,22 +189,28 @@ function usageOf(usage: Partial<UsageStats>, nowMs: number, availableBytes?: num
   };
 }
 
-/** Of a Pod that its runtime says nothing of as a whole. */
+/** Of a Pod that is not known as a whole. */
 function summed(containers: readonly ContainerStats[]): Partial<UsageStats> {
-  const known = containers.filter(({ cpuNanoseconds, memoryWorkingSetBytes }) => (cpuNanoseconds ?? memoryWorkingSetBytes) !== undefined);
-  if (known.length === 0) return {};
+  if (containers.length === 0) return {};
   const sum = (of: (container: ContainerStats) => number | undefined) =>
-    known.reduce((total, container) => total + (of(container) ?? 0), 0);
+    containers.reduce((total, container) => total + (of(container) ?? 0), 0);
   return {
-    atMs: Math.max(...known.map(({ atMs }) => atMs ?? 0)),
+    atMs: Math.max(...containers.map(({ atMs }) => atMs ?? 0)),
     cpuNanoseconds: sum(({ cpuNanoseconds }) => cpuNanoseconds),
     memoryWorkingSetBytes: sum(({ memoryWorkingSetBytes }) => memoryWorkingSetBytes),
-    ...(known.every(({ cpuNanocores }) => cpuNanocores !== undefined) ? { cpuNanocores: sum(({ cpuNanocores }) => cpuNanocores) } : {}),
+    memoryUsageBytes: sum(({ memoryUsageBytes }) => memoryUsageBytes),
+    memoryRssBytes: sum(({ memoryRssBytes }) => memoryRssBytes),
+    pageFaults: sum(({ pageFaults }) => pageFaults),
+    majorPageFaults: sum(({ majorPageFaults }) => majorPageFaults),
+    ...(containers.every(({ cpuNanocores }) => cpuNanocores !== undefined)
+      ? { cpuNanocores: sum(({ cpuNanocores }) => cpuNanocores) }
+      : {}),
   };
 }
 
-function networkOf({ name, rxBytes, txBytes }: NetworkNumbers, time: string): NetworkSummary {
-  return { time, name, rxBytes, txBytes };
+function networkOf({ name, rxBytes, rxErrors = 0, txBytes, txErrors = 0 }: NetworkNumbers, time: string): NetworkSummary {
+  const link = { name, rxBytes, rxErrors, txBytes, txErrors };
+  return { time, ...link, interfaces: [link] };
 }
 
 function filesystemOf(numbers: FilesystemNumbers | undefined, time: string): FilesystemSummary | undefined {

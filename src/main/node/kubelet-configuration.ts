@@ -25,6 +25,7 @@ export function kubeletConfiguration(options: RealNodeOptions, { port, cgroups }
     kind: "KubeletConfiguration",
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     enableServer: true,
+    enableSystemLogHandler: true,
     podLogsDir: options.podLogDirectory,
     address: server.host,
     port: port ?? server.port,

@@ -14,7 +14,9 @@ import type { Client } from "../../client/client.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { removeCgroup } from "../../host/cgroup-tree.ts";
+import { cgroupUsage } from "../../host/cgroup-usage.ts";
 import { cgroupVersion, makeCgroup } from "../../host/cgroups.ts";
+import { fileTree } from "../../host/file-tree.ts";
 import { joinPath, makePrivateDirectory, readWhole } from "../../host/files.ts";
 import { diskBytes, machineFacts } from "../../host/machine-facts.ts";
 import { ListenError } from "../../host/http/server.ts";
@@ -30,9 +32,9 @@ import type { PodStorageSource } from "../../kubelet/pod-storage.ts";
 import { startReferences } from "../../kubelet/object-references.ts";
 import { parseResolvConf } from "../../kubelet/running/dns.ts";
 import type { NodeView } from "../../kubelet/running/node-view.ts";
-import { nodeCgroups, podCgroup } from "../../kubelet/running/pod-cgroup.ts";
+import { nodeCgroups, podCgroup, podsCgroup } from "../../kubelet/running/pod-cgroup.ts";
 import type { ServedKubelet } from "../../kubelet/server/call.ts";
-import type { PullProgress } from "../../kubelet/runtime.ts";
+import type { PullProgress, UsageStats } from "../../kubelet/runtime.ts";
 import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { startKubeletServer, type KubeletServer, type KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
 import { startServiceAccountTokens } from "../../kubelet/service-account-tokens.ts";
@@ -168,10 +170,12 @@ async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, par
     startKubeletServer({
       ...{ kubelet, host, port: at, tls, clock, log: options.log },
       ...accessRules(options.server, client),
-      nodeNumbers: machineNumbers(options),
+      nodeNumbers: machineNumbers({ ...options, ...(cgroups.isOwn ? { podsCgroup: podsCgroup(cgroups).path } : {}) }),
+      cgroupUsage: (cgroup) => usageAt(cgroup, clock),
       machine: machineFacts(),
       cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),
       podStorage,
+      nodeLogs: fileTree(NODE_LOG_DIRECTORY),
       metrics,
       configuration: () => kubeletConfiguration(options, { port: started.server?.port, cgroups }),
     });
@@ -182,6 +186,9 @@ async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, par
   return started.server;
 }
 
+/** As upstream's. Served to who may get nodes/log. */
+const NODE_LOG_DIRECTORY = "/var/log";
+
 /** Where the runtime puts containers whose Pods have no control group. */
 const RUNTIME_CGROUP = "/k8s.io";
 
@@ -189,6 +196,11 @@ function cgroupOf(pod: Pod, containerId: string | undefined, cgroups: OwnCgroups
   const path = cgroups.isOwn ? podCgroup(pod, cgroups).path : RUNTIME_CGROUP;
   if (containerId === undefined) return cgroups.isOwn ? path : "";
   return `${path}/${cgroups.driver === "systemd" ? `cri-containerd-${containerId}.scope` : containerId}`;
+}
+
+async function usageAt(cgroup: string, clock: Clock): Promise<UsageStats | undefined> {
+  const usage = cgroup === "" ? undefined : await cgroupUsage(cgroup);
+  return usage === undefined ? undefined : { atMs: clock.now(), ...usage };
 }
 
 async function makeDirectories({ rootDirectory, podLogDirectory }: RealNodeOptions): Promise<NodeView["directories"]> {

@@ -59,7 +59,7 @@ export class Containers {
       // A call of before a crash may have come to its end meanwhile.
       const since = isNotFound(error) ? undefined : await this.#made(config).catch(() => undefined);
       if (since !== undefined) return since;
-      throw inItsWords(error);
+      throw withMountRemedy(inItsWords(error));
     }
   }
 
@@ -124,4 +124,15 @@ export class Containers {
       throw inItsWords(error);
     }
   }
+}
+
+/** What containerd and CRI-O say of a path whose mount does not propagate. */
+const NOT_PROPAGATED = /path "(.*)" is mounted on "(.*)" but it is not a shared (?:or slave )?mount/;
+
+/** Bidirectional and HostToContainer need a shared mount. systemd makes them shared; on a machine without it, the message says how. */
+export function withMountRemedy(error: unknown): unknown {
+  const [, , mountPoint] = (error instanceof RuntimeError && NOT_PROPAGATED.exec(error.message)) || [];
+  if (!(error instanceof RuntimeError) || mountPoint === undefined) return error;
+  const remedy = `mountPropagation needs it to be one; "mount --make-rshared ${mountPoint}" on the node makes it one until the next boot`;
+  return new RuntimeError(error.reason, `${error.message}; ${remedy}`, { cause: error });
 }

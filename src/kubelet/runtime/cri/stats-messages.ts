@@ -21,6 +21,8 @@ const memoryUsage = {
     workingSetBytes: { number: 2, type: uint64Value },
     usageBytes: { number: 4, type: uint64Value },
     rssBytes: { number: 5, type: uint64Value },
+    pageFaults: { number: 6, type: uint64Value },
+    majorPageFaults: { number: 7, type: uint64Value },
   },
 } as const satisfies MessageDescriptor;
 export type MemoryUsage = Decoded<typeof memoryUsage>;
@@ -48,7 +50,12 @@ export type ContainerStatsMessage = Decoded<typeof containerStats>;
 
 const interfaceUsage = {
   name: "NetworkInterfaceUsage",
-  fields: { rxBytes: { number: 2, type: uint64Value }, txBytes: { number: 4, type: uint64Value } },
+  fields: {
+    rxBytes: { number: 2, type: uint64Value },
+    rxErrors: { number: 3, type: uint64Value },
+    txBytes: { number: 4, type: uint64Value },
+    txErrors: { number: 5, type: uint64Value },
+  },
 } as const satisfies MessageDescriptor;
 
 const sandboxStats = {

@@ -37,10 +37,16 @@ export function statsByPod(containers: readonly ContainerStatsMessage[], sandbox
   for (const { attributes, linux } of sandboxes) {
     const pod = podOf(mapOf(attributes?.labels ?? []));
     const traffic = linux?.network?.defaultInterface;
+    const count = (value: { readonly value: bigint } | undefined): number => Number(value?.value ?? 0n);
     const network =
       traffic === undefined
         ? {}
-        : { network: { rxBytes: Number(traffic.rxBytes?.value ?? 0n), txBytes: Number(traffic.txBytes?.value ?? 0n) } };
+        : {
+            network: {
+              ...{ rxBytes: count(traffic.rxBytes), rxErrors: count(traffic.rxErrors) },
+              ...{ txBytes: count(traffic.txBytes), txErrors: count(traffic.txErrors) },
+            },
+          };
     const processes = linux?.process?.processCount;
     const counted = processes === undefined ? {} : { processes: Number(processes.value) };
     pods.set(pod.podUid, { ...pod, ...usageOf(linux?.cpu, linux?.memory), ...network, ...counted });
@@ -67,7 +73,7 @@ function containerStats({ attributes, cpu, memory, writableLayer }: ContainerSta
 /** Nothing of what has not been counted yet. */
 function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): Partial<UsageStats> {
   const { coreNanoseconds, nanoCores, timestamp = 0n } = cpu ?? {};
-  const { workingSetBytes, usageBytes, rssBytes } = memory ?? {};
+  const { workingSetBytes, usageBytes, rssBytes, pageFaults, majorPageFaults } = memory ?? {};
   if (coreNanoseconds === undefined && workingSetBytes === undefined) return {};
   return {
     atMs: millisecondsOf(timestamp !== 0n ? timestamp : (memory?.timestamp ?? 0n)),
@@ -76,5 +82,7 @@ function usageOf(cpu: CpuUsage | undefined, memory: MemoryUsage | undefined): Pa
     memoryWorkingSetBytes: Number(workingSetBytes?.value ?? 0n),
     ...(usageBytes === undefined ? {} : { memoryUsageBytes: Number(usageBytes.value) }),
     ...(rssBytes === undefined ? {} : { memoryRssBytes: Number(rssBytes.value) }),
+    ...(pageFaults === undefined ? {} : { pageFaults: Number(pageFaults.value) }),
+    ...(majorPageFaults === undefined ? {} : { majorPageFaults: Number(majorPageFaults.value) }),
   };
 }
