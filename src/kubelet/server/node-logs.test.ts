@@ -1,7 +1,5 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { RuntimeError } from "../runtime.ts";
-import { withMountRemedy } from "../runtime/cri/containers.ts";
 import { rangeOf } from "./node-logs.ts";
 
 for (const { header, range } of [
@@ -19,15 +17,3 @@ for (const { header, range } of [
 ]) {
   test(`of ten bytes, Range: ${header ?? "(none)"} is ${JSON.stringify(range)}`, () => deepEqual(rangeOf(header, 10), range));
 }
-
-test("a mount that does not propagate is reported with the command that makes it shared", () => {
-  const words = 'failed to generate spec: path "/data" is mounted on "/" but it is not a shared mount';
-  const remedied = withMountRemedy(new RuntimeError("CannotRun", words));
-
-  equal(
-    (remedied as Error).message,
-    `${words}; mountPropagation needs it to be one; "mount --make-rshared /" on the node makes it one until the next boot`,
-  );
-  const other = new RuntimeError("CannotRun", "no such image");
-  equal(withMountRemedy(other), other);
-});
