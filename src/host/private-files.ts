@@ -4,6 +4,7 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { makePrivateDirectory, writeFileWhole } from "./files.ts";
 import { isAlive, ourProcess, processSpace } from "./process-life.ts";
+import { checkTrustedEntries } from "./trusted-path.ts";
 
 /** Makes the directory, too, if it is missing. */
 export async function writePrivateText(path: string, text: string): Promise<void> {
@@ -14,6 +15,15 @@ export async function writePrivateText(path: string, text: string): Promise<void
       yield Buffer.from(text);
     })(),
   );
+}
+
+/**
+ * Creates a directory for what k8ts keeps, or takes one that exists: rejects with UntrustedPathError if another user could have written
+ * what is in it, that is the directory, a directory on the way to it, or one of the entries that `includes` names.
+ */
+export async function claimPrivateDirectory(path: string, includes: (name: string) => boolean): Promise<void> {
+  await makePrivateDirectory(path);
+  await checkTrustedEntries(path, { userHome: process.env["HOME"], includes });
 }
 
 /** Takes from all others whatever rights they have to a file. Where that is not ours to decide, it stays as it is. */

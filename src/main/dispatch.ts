@@ -3,6 +3,7 @@
  * wrong with the words is told before anything is started. Knows no process: launcher.ts gives it one and takes the code.
  */
 import type { Command, CommandEntry, Environment, Io } from "./command.ts";
+import { explainOutOfFiles, isOutOfFiles } from "../host/open-files.ts";
 import { commandHelp, groupOverview, overview } from "./help.ts";
 import { nearest } from "./nearest.ts";
 import { ProgramEnded } from "./program-ended.ts";
@@ -22,7 +23,19 @@ export interface Terminal {
 }
 
 export async function dispatch(argv: readonly string[], entries: readonly CommandEntry[], terminal: Terminal): Promise<ExitCode> {
-  const { words, help, verbose } = takeCommonFlags(argv, terminal.environment);
+  const flags = takeCommonFlags(argv, terminal.environment);
+  try {
+    return await dispatchWords(flags, entries, terminal);
+  } catch (error) {
+    // Loading a command opens hundreds of files at once.
+    if (!isOutOfFiles(error)) throw error;
+    terminal.note(describeError(error, flags.verbose));
+    return 1;
+  }
+}
+
+async function dispatchWords(flags: CommonFlags, entries: readonly CommandEntry[], terminal: Terminal): Promise<ExitCode> {
+  const { words, help, verbose } = flags;
   const [first, ...rest] = words;
   if (first === "--version" || first === "version") return print(terminal, [`k8ts ${terminal.version}`]);
   if (first === undefined) return print(terminal, overview(entries));
@@ -68,6 +81,7 @@ export function describeError(error: unknown, verbose: boolean): string {
 
 function describe(error: unknown, verbose: boolean): string {
   if (!(error instanceof Error)) return String(error);
+  if (isOutOfFiles(error) && !verbose) return explainOutOfFiles(error).message;
   return verbose && error.stack !== undefined ? error.stack.replace(/^Error: /, "") : error.message;
 }
 

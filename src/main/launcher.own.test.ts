@@ -32,6 +32,20 @@ test("an unknown command is told to standard error with a suggestion and exits w
   });
 });
 
+test("a limit of open files that is too low is one sentence with what to do", () => {
+  for (const limit of [64, 128]) {
+    const script = `ulimit -n ${limit}; exec "$0" "$@"`;
+    const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, LAUNCHER, "up", "--help"], { encoding: "utf8" });
+    equal(status, 1);
+    match(
+      stderr,
+      new RegExp(
+        `^Error: Cannot open a file: this process may have (${limit}|too few) open files; raise the limit \\(ulimit -n 4096, .*\\)\n$`,
+      ),
+    );
+  }
+});
+
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   test(`up stops cleanly on ${signal} and exits with 0`, async (context) => {
     const machine = await K8tsMachine.make(context);

@@ -2,7 +2,9 @@
  * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
  * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
  */
-import { joinPath, makePrivateDirectory, removeFile, syncDirectory } from "../../host/files.ts";
+import { joinPath, removeFile, syncDirectory } from "../../host/files.ts";
+import { claimPrivateDirectory } from "../../host/private-files.ts";
+import { UntrustedPathError } from "../../host/trusted-path.ts";
 import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
 import { legacyKeyToCurrent } from "../legacy-keys.ts";
 import { FIRST_REVISION } from "../store.ts";
@@ -48,7 +50,7 @@ export async function openDirectory(path: string, options: DirectoryOptions = {}
 
 async function takeDirectory(path: string): Promise<DirectoryLock> {
   try {
-    await makePrivateDirectory(path);
+    await claimPrivateDirectory(path, (name) => name.startsWith(DATA_FILE));
     const attempt = await lockDirectory(path);
     if ("lock" in attempt) return attempt.lock;
     throw new StoreError(
@@ -151,6 +153,10 @@ function readNumbers(
 }
 
 function unusable(path: string, error: unknown): StoreError {
+  if (error instanceof UntrustedPathError) {
+    const which = error.path === path ? error.why : error.why.replace(/^it /, `${error.path} `);
+    return new StoreError("Unusable", `Cannot open ${path}: ${which}; ${error.remedy}, or choose another data directory`, { cause: error });
+  }
   const { code, message } = error as { code?: string; message: string };
   if (code === "ENOSPC")
     return new StoreError("Full", `Cannot open ${path}: no space left on the disk; make room and try again`, { cause: error });

@@ -1,7 +1,7 @@
 /** What the world can do to the files of a store, and what it gets: a named error, reads where they can go on, nothing silently lost. */
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, open, readFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -21,7 +21,7 @@ async function onTmpfs(
 ): Promise<void> {
   await inDirectory(async (directory) => {
     const mount = toolPath("tmpfs");
-    await run(mount, ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory]);
+    await run(mount, ["-t", "tmpfs", "-o", `size=${size},mode=700`, "tmpfs", directory]);
     try {
       await body(directory, (options) => run(mount, ["-o", `remount,${options}`, directory]));
     } finally {
@@ -153,6 +153,36 @@ for (const { it, path, prepare } of [
       await rejects(openIn(join(directory, path)), { reason: "Unusable", message: new RegExp(`Cannot open ${join(directory, path)}: `) });
     }));
 }
+
+/** A user that nobody is. */
+const MALLORY = 61_234;
+const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
+
+test("a data directory that other users can write to is refused as Unusable, and nothing is written there", () =>
+  inDirectory(async (directory) => {
+    await chmod(directory, 0o777);
+    await rejects(openIn(directory), {
+      reason: "Unusable",
+      message:
+        /^Cannot open (\S+): it can be written by other users \(mode 0777\); take that right away: chmod g?o-w \1, or choose another data directory$/,
+    });
+    deepEqual(await readdir(directory), []);
+    await chmod(directory, 0o755);
+    await (await openIn(directory)).close();
+  }));
+
+test("a data directory, or a data file in it, of another user is refused as Unusable", asRoot, () =>
+  inDirectory(async (directory) => {
+    await (await openIn(directory)).close();
+    await chown(join(directory, "store.mdb"), MALLORY, MALLORY);
+    await rejects(openIn(directory), { reason: "Unusable", message: /store\.mdb belongs to user 61234; / });
+    await chown(join(directory, "store.mdb"), 0, 0);
+    await chown(directory, MALLORY, MALLORY);
+    await rejects(openIn(directory), { reason: "Unusable", message: /it belongs to user 61234; .* or choose another data directory/ });
+    await chown(directory, 0, 0);
+    await (await openIn(directory)).close();
+  }),
+);
 
 test("a directory that cannot be written to is refused as Unusable", { ...needs("tmpfs") }, () =>
   onTmpfs("8m", async (directory, remount) => {
