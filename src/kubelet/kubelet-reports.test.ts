@@ -97,13 +97,20 @@ test("every write of a Pod and of the Node says that the kubelet made it, and wh
   await world.client.delete(pods, { namespace: "default", name: "p" });
   await world.clock.advance(60_000);
 
-  assert.deepEqual(written[0], { what: "create nodes", cause: { controller: "kubelet", key: "n1" } });
+  assert.deepEqual(written[0], { what: "create nodes", cause: { controller: "kubelet", key: "n1", reason: "Registering", object: "nodes n1" } });
   const ofPod = written.filter(({ what }) => what.endsWith("pods"));
   assert.deepEqual(ofPod[0], {
     what: "update pods",
-    cause: { controller: "kubelet", key: "default/p", revision: made.metadata.resourceVersion },
+    cause: {
+      controller: "kubelet",
+      key: "default/p",
+      reason: "ReportingStatus",
+      object: "pods default/p",
+      revision: made.metadata.resourceVersion,
+    },
   });
   const last = ofPod.at(-1);
   assert.deepEqual([last?.what, last?.cause?.key], ["delete pods", "default/p"]);
+  assert.equal(last?.cause?.reason, "Terminated");
   assert.equal(Number(last?.cause?.revision) > Number(running?.metadata.resourceVersion), true);
 });

@@ -6,7 +6,7 @@
 import type { Node } from "../api/generated/core/v1.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { readyCondition } from "../api/core/v1/node/health.ts";
-import type { Cause } from "../api/machinery/cause.ts";
+import { causedBy, type Cause } from "../api/machinery/cause.ts";
 import { compareResourceVersions } from "../api/machinery/resource-version.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
@@ -122,7 +122,7 @@ export class NodeKeeper {
     const { client, clock, nodeName } = this.#options;
     await this.#lookAtImages();
     try {
-      const write = client.with({ cause: causeOf({ metadata: { name: nodeName } }) });
+      const write = client.with({ cause: causeOf({ metadata: { name: nodeName } }, "Registering") });
       this.#answered = await write.create(nodes, newNode(this.#description(), clock.now()));
       this.#tell("Starting", "Starting kubelet.");
       this.#tellConditions(undefined, this.#answered);
@@ -140,7 +140,7 @@ export class NodeKeeper {
     this.#answered = await client.get(nodes, key);
     const patch = metadataPatch(this.#answered, this.#description());
     if (patch !== undefined) {
-      const write = client.with({ cause: causeOf(this.#answered) });
+      const write = client.with({ cause: causeOf(this.#answered, "Registering") });
       this.#answered = await write.patch(nodes, key, { type: "merge", value: patch });
     }
     this.#isUnschedulable = this.#answered.spec?.unschedulable === true;
@@ -163,7 +163,7 @@ export class NodeKeeper {
         return;
       }
       try {
-        this.#answered = await client.with({ cause: causeOf(node) }).updateStatus(nodes, { ...node, status });
+        this.#answered = await client.with({ cause: causeOf(node, "ReportingStatus") }).updateStatus(nodes, { ...node, status });
         this.#tellConditions(node, this.#answered);
         this.#wasWritten({ isChange });
         return;
@@ -238,7 +238,7 @@ export class NodeKeeper {
 
 const SUFFICIENT = ["NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"];
 
-/** Why it is written: the kubelet has looked at its Node as it was then. */
-function causeOf({ metadata: { name, resourceVersion } }: Pick<Node, "metadata">): Cause {
-  return { controller: "kubelet", key: name, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
+/** The cause of a write: the version of the Node by which the kubelet decided; none when it registers. */
+function causeOf({ metadata }: Pick<Node, "metadata">, reason: string): Cause {
+  return causedBy({ controller: "kubelet", reason, kind: nodes, object: { apiVersion: "v1", kind: "Node", metadata } });
 }

@@ -4,7 +4,7 @@
  */
 import type { Pod, PodStatus } from "../api/generated/core/v1.ts";
 import { pods } from "../api/core/v1/pod.ts";
-import type { Cause } from "../api/machinery/cause.ts";
+import { causedBy, type Cause } from "../api/machinery/cause.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { deepEqual } from "../base/deep.ts";
 import type { Client } from "../client/client.ts";
@@ -34,7 +34,7 @@ export class PodReports {
     if (deepEqual(this.#sent, status) && deepEqual(this.#answered, pod.status)) return undefined;
     this.#sent = status;
     try {
-      const answer = await this.#client.with({ cause: causeOf(pod) }).updateStatus(pods, { ...pod, status });
+      const answer = await this.#client.with({ cause: causeOf(pod, "ReportingStatus") }).updateStatus(pods, { ...pod, status });
       this.#answered = answer.status;
       return answer;
     } catch (error) {
@@ -51,7 +51,8 @@ export class PodReports {
     if (this.#isDeletionAsked) return;
     this.#isDeletionAsked = true;
     try {
-      await this.#client.with({ cause: causeOf(pod) }).delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+      const client = this.#client.with({ cause: causeOf(pod, "Terminated") });
+      await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // Gone, or another one of the same name.
       if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
@@ -61,7 +62,7 @@ export class PodReports {
   }
 }
 
-/** Why it is written: the kubelet has looked at the Pod as it was then. */
-function causeOf({ metadata: { namespace = "", name, resourceVersion } }: Pod): Cause {
-  return { controller: "kubelet", key: `${namespace}/${name}`, ...(resourceVersion === undefined ? {} : { revision: resourceVersion }) };
+/** The cause of a write: the version of the Pod by which the kubelet decided. */
+function causeOf(pod: Pod, reason: string): Cause {
+  return causedBy({ controller: "kubelet", reason, kind: pods, object: pod });
 }

@@ -46,6 +46,9 @@ spec:
 
 const ADMINISTRATOR = "kubernetes-admin";
 
+/** What a component writes when it starts has no write before it. */
+const STARTS = ["kube-apiserver Bootstrap", "kubelet Registering"];
+
 /** Heartbeats are not recorded; a cause that names one needs no further explanation. */
 const HEARTBEAT = "leases.coordination.k8s.io ";
 
@@ -53,14 +56,10 @@ function textOf({ verb, resource, subresource = "", namespace = "", name, user, 
   return `${resourceVersion} ${verb} ${resource} ${subresource} ${namespace}/${name} by ${user}, cause ${JSON.stringify(cause)}`;
 }
 
-/** Writes of kubelets have no causes yet. */
-const KUBELET = "system:node:";
-
 function isExplained({ cause, user }: Write, revisions: ReadonlySet<string>): boolean {
-  if (cause === undefined && user.startsWith(KUBELET)) return true;
   if (cause === undefined) return user === ADMINISTRATOR;
   if (cause.reason === undefined) return false;
-  if (cause.controller === "kube-apiserver" && cause.reason === "Bootstrap") return true;
+  if (STARTS.includes(`${cause.controller} ${cause.reason}`)) return true;
   return cause.object?.startsWith(HEARTBEAT) === true || (cause.revision !== undefined && revisions.has(cause.revision));
 }
 
@@ -92,6 +91,8 @@ test("from apply to Running to deletion, the cause of every write is another wri
   const shop = writes.filter(({ namespace }) => namespace === "shop");
   const gone = new Set(shop.filter(({ deleted }) => deleted === true).map(({ resource, name }) => `${resource} ${name}`));
   deepEqual(shop.filter(({ resource, name }) => !gone.has(`${resource} ${name}`)).map(textOf), [], "every object has a recorded end");
+  const removal = shop.find(({ resource, deleted }) => resource === "pods" && deleted === true);
+  deepEqual(chainOf(removal as Write, byRevision).slice(-2), ["replicasets.apps", "deployments.apps"], "a Pod ends with its Deployment");
   const binding = shop.find(({ subresource }) => subresource === "binding");
   deepEqual(chainOf(binding as Write, byRevision), ["pods/binding", "pods", "replicasets.apps", "deployments.apps"]);
 });

@@ -91,7 +91,7 @@ test("the endpoints of an exposed Deployment follow its pods", needs("kubectl"),
   await kubectl("wait endpoints/web --for=jsonpath={.subsets[0].addresses[1].targetRef.kind}=Pod");
   deepEqual(await sliceAddresses(kubectl), await ips());
   match(await kubectl("describe service web"), /^Endpoints: +10\.244\.\d+\.\d+:8080,10\.244\.\d+\.\d+:8080$/m);
-  match(await kubectl("get endpointslices --no-headers"), /^web-\w{5} +IPv4 +8080 +[\d.]+,[\d.]+ +\d+s\n$/);
+  match(await kubectl("get endpointslices --no-headers"), /^web-\w{5} +IPv4 +8080 +[\d.]+,[\d.]+ +\w+\n$/);
 
   await using endpoints = kubectl.start(`get endpoints web --watch -o jsonpath={.subsets[*].addresses[*].ip}{"\\n"}`);
   await using slices = kubectl.start(`get endpointslices --watch -o jsonpath={.endpoints[*].addresses[0]}{"\\n"}`);
