@@ -172,7 +172,7 @@ describe("first light", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       const { exitCode, reason, containerID } = status?.lastState?.terminated ?? {};
       deepEqual([exitCode, reason], [137, "Error"]);
       ok(containerID !== undefined && containerID !== status?.containerID);
-      match(await kubectl("get pod mortal --no-headers"), /^mortal +1\/1 +Running +1 \(\d+s ago\) /);
+      match(await kubectl("get pod mortal --no-headers"), /^mortal +1\/1 +Running +1 \(\w+ ago\) /);
       deepEqual([await kubectl("logs mortal --previous"), await kubectl("logs mortal")], ["life\n", "life\n"]);
       await kubectl("delete pod mortal");
     });

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { findProcesses, type ProcessEntry } from "../host/process-table.ts";
 
-const FOUND_WITHIN_MS = 20_000;
+const FOUND_WITHIN_MS = 100_000;
 const LOOK_EVERY_MS = 20;
 
 /** The only process that was called so. */

@@ -31,19 +31,19 @@ test("describe tells why a pod waits, and what it went through once it runs", ne
   match(pending, /^  PodScheduled +False *$/m);
   match(
     pending,
-    /^  Warning +FailedScheduling +\d+s +default-scheduler +0\/3 nodes are available: 3 Insufficient cpu\. preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
+    /^  Warning +FailedScheduling +\w+ +default-scheduler +0\/3 nodes are available: 3 Insufficient cpu\. preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
   );
-  match(await kubectl("get pod big -o wide --no-headers"), /^big +0\/1 +Pending +0 +\d+s +<none> +<none> +<none> +<none>\n$/);
+  match(await kubectl("get pod big -o wide --no-headers"), /^big +0\/1 +Pending +0 +\w+ +<none> +<none> +<none> +<none>\n$/);
 
   await kubectl("create -f -", { input: asking("small", "1") });
   await kubectl("wait --for=condition=Ready pod/small");
   for (const reason of ["Scheduled", "Started"]) await server.told({ namespace: "describe", name: "small" }, reason);
   const running = await kubectl("describe pod small");
   match(running, /^Node: +node-\d\/172\.16\.0\.\d$/m);
-  match(running, /^  Normal +Scheduled +\d+s +default-scheduler +Successfully assigned describe\/small to node-\d$/m);
-  match(running, /^  Normal +Pulled +\d+s +kubelet +.*Successfully pulled image "example\/app:1" in /m);
-  match(running, /^  Normal +Created +\d+s +kubelet +.*Container created$/m);
-  match(running, /^  Normal +Started +\d+s +kubelet +.*Container started$/m);
+  match(running, /^  Normal +Scheduled +\w+ +default-scheduler +Successfully assigned describe\/small to node-\d$/m);
+  match(running, /^  Normal +Pulled +\w+ +kubelet +.*Successfully pulled image "example\/app:1" in /m);
+  match(running, /^  Normal +Created +\w+ +kubelet +.*Container created$/m);
+  match(running, /^  Normal +Started +\w+ +kubelet +.*Container started$/m);
 });
 
 test("a pod of higher priority takes the place of one of lower", needs("kubectl"), async () => {
@@ -59,8 +59,8 @@ test("a pod of higher priority takes the place of one of lower", needs("kubectl"
 
   await kubectl("create -f -", { input: asking("preemptor", "2", { priorityClassName: "high" }) });
   await kubectl("wait --for=jsonpath={.status.nominatedNodeName}=node-0 pod/preemptor");
-  match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +0\/1 +Pending +0 +\d+s +<none> +<none> +node-0 +<none>\n$/);
-  match(await kubectl("get pod victim --no-headers"), /^victim +1\/1 +Terminating +0 +\d+s\n$/);
+  match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +0\/1 +Pending +0 +\w+ +<none> +<none> +node-0 +<none>\n$/);
+  match(await kubectl("get pod victim --no-headers"), /^victim +1\/1 +Terminating +0 +\w+\n$/);
   await server.told({ namespace: "preemption", name: "victim" }, "Preempted");
   const uid = await kubectl("get pod preemptor -o jsonpath={.metadata.uid}");
   match(await kubectl("get events"), new RegExp(` Normal +Preempted +pod/victim +Preempted by pod ${uid} on node node-0$`, "m"));
@@ -73,7 +73,7 @@ test("a pod of higher priority takes the place of one of lower", needs("kubectl"
     [spec?.nodeName, disruption?.status, disruption?.reason, disruption?.message],
     ["node-0", "True", "PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod"],
   );
-  match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +1\/1 +Running +0 +\d+s +\S+ +node-0 +<none> +<none>\n$/);
+  match(await kubectl("get pod preemptor -o wide --no-headers"), /^preemptor +1\/1 +Running +0 +\w+ +\S+ +node-0 +<none> +<none>\n$/);
   await kubectl(`patch pod victim --type=merge -p '{"metadata":{"finalizers":null}}'`);
 });
 

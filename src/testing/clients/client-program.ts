@@ -50,6 +50,12 @@ export interface RunningClient extends AsyncDisposable {
 /** No command of a test takes this long; one that waits for what never comes is ended, and fails. */
 const RUN_TIMEOUT_MS = 120_000;
 
+/**
+ * Added to `kubectl wait` without a timeout, whose default of 30 s is too short on a machine that runs many tests: what it waits for comes
+ * by itself. Below RUN_TIMEOUT_MS, so that kubectl says what it waited for.
+ */
+const WAIT_TIMEOUT = "--timeout=100s";
+
 /** The same of one that goes on: it lives for as long as what it is watched for takes, and ends when it is disposed of. */
 const START_TIMEOUT_MS = 300_000;
 
@@ -61,7 +67,7 @@ export interface ProgramPlace {
 
 export function clientProgram(place: ProgramPlace, always: readonly string[] = []): ClientProgram {
   const run = async (line: string, options: RunOptions = {}): Promise<Ran> => {
-    const child = spawnClient(place, [...always, ...wordsOf(line)], options);
+    const child = spawnClient(place, [...always, ...argumentsOf(line)], options);
     child.stdin.end(typeof options.input === "object" ? JSON.stringify(options.input) : options.input);
     const [code, stdout, stderr] = await Promise.all([exitCode(child), text(child.stdout), text(child.stderr)]);
     return { code, stdout, stderr };
@@ -79,7 +85,7 @@ export function clientProgram(place: ProgramPlace, always: readonly string[] = [
   return Object.assign(succeed, {
     fails,
     run,
-    start: (line: string) => new Running(spawnClient(place, [...always, ...wordsOf(line)], { timeoutMs: START_TIMEOUT_MS })),
+    start: (line: string) => new Running(spawnClient(place, [...always, ...argumentsOf(line)], { timeoutMs: START_TIMEOUT_MS })),
     with: (...words: readonly string[]) => clientProgram(place, [...always, ...words]),
   });
 }
@@ -87,6 +93,11 @@ export function clientProgram(place: ProgramPlace, always: readonly string[] = [
 /** Words as a shell sees them, with single quotes only. */
 export function wordsOf(line: string): string[] {
   return (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ""));
+}
+
+function argumentsOf(line: string): readonly string[] {
+  const words = wordsOf(line);
+  return words[0] === "wait" && !words.some((word) => word.startsWith("--timeout")) ? [...words, WAIT_TIMEOUT] : words;
 }
 
 function spawnClient(
