@@ -97,7 +97,10 @@ test("every write of a Pod and of the Node says that the kubelet made it, and wh
   await world.client.delete(pods, { namespace: "default", name: "p" });
   await world.clock.advance(60_000);
 
-  assert.deepEqual(written[0], { what: "create nodes", cause: { controller: "kubelet", key: "n1", reason: "Registering", object: "nodes n1" } });
+  assert.deepEqual(written[0], {
+    what: "create nodes",
+    cause: { controller: "kubelet", key: "n1", reason: "Registering", object: "nodes n1" },
+  });
   const ofPod = written.filter(({ what }) => what.endsWith("pods"));
   assert.deepEqual(ofPod[0], {
     what: "update pods",

@@ -13,6 +13,7 @@ import { internalError } from "../../api/machinery/status-error.ts";
 import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ObjectList } from "../outcome.ts";
+import { prettyJson } from "../pretty.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import type { WatchEvent } from "../watch/watch-start.ts";
 import type { AnswerForm } from "./negotiation.ts";
@@ -171,7 +172,7 @@ export class Encoder {
     const { form, pretty } = this.#options;
     if (form.mediaType === PROTOBUF_TYPE) return this.#protobuf(value, schema);
     if (form.mediaType === YAML_TYPE) return encoder.encode(writeYaml(value));
-    return encoder.encode(`${pretty ? prettyJson(value) : writeJson(value)}\n`);
+    return encoder.encode(pretty ? prettyJson(value) : `${writeJson(value)}\n`);
   }
 
   #protobuf(value: JsonObject, schema: ObjectSchema): Uint8Array {
@@ -196,16 +197,6 @@ export class Encoder {
     if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
     return schema;
   }
-}
-
-/** Stands before the digits of a number that JSON.stringify refuses, until they are put in; nobody sends such a text. */
-const DIGITS = "\u0001k8ts digits \u0001";
-const DIGITS_IN_TEXT = /"\\u0001k8ts digits \\u0001(-?\d+)"/g;
-
-/** For people to read. */
-function prettyJson(value: JsonObject): string {
-  const text = JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? `${DIGITS}${member}` : member), 2);
-  return text.replaceAll(DIGITS_IN_TEXT, "$1");
 }
 
 function withManagedFields({ served }: Endpoint, object: StoredObject): KubeObject {

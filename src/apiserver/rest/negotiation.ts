@@ -6,13 +6,16 @@ import { Lru } from "../../base/lru.ts";
 import {
   BUILT_IN_TYPES,
   JSON_TYPE,
+  namesOneOf,
   negotiate,
+  noRepresentation,
   notAcceptable,
   PROTOBUF_TYPE,
   streamTypes,
   YAML_TYPE,
   type NegotiatedType,
 } from "../../api/machinery/codec/media-type.ts";
+import type { StatusError } from "../../api/machinery/status-error.ts";
 
 export interface AnswerForm {
   readonly mediaType: string;
@@ -37,9 +40,19 @@ export function answerForm(accept: string | undefined, asked: AskedFor): AnswerF
   const isAcceptable = (candidate: NegotiatedType) => formOf(candidate, asked) !== undefined;
   const found = negotiate(accept, [JSON_TYPE, YAML_TYPE], isAcceptable) ?? negotiate(accept, [PROTOBUF_TYPE], isAcceptable);
   const form = found === undefined ? undefined : formOf(found, asked);
-  if (form === undefined) throw notAcceptable(asked === "watch" ? streamTypes([JSON_TYPE, PROTOBUF_TYPE]) : BUILT_IN_TYPES);
+  if (form === undefined) throw refusalOf(accept, asked);
   known.set(key, form);
   return form;
+}
+
+/** Upstream refuses in two places, each with its own words: types that no path has, and then forms of an answer that this one has not. */
+function refusalOf(accept: string | undefined, asked: AskedFor): StatusError {
+  const streams = streamTypes([JSON_TYPE, PROTOBUF_TYPE]);
+  if (!namesOneOf(accept, BUILT_IN_TYPES)) {
+    return noRepresentation(asked === "list" || asked === "watch" ? [...BUILT_IN_TYPES, ...streams] : BUILT_IN_TYPES);
+  }
+  const isForm = (candidate: NegotiatedType) => formOf(candidate, "list") !== undefined;
+  return notAcceptable(asked === "watch" && negotiate(accept, BUILT_IN_TYPES, isForm) !== undefined ? streams : BUILT_IN_TYPES);
 }
 
 function formOf({ mediaType, convert, stream }: NegotiatedType, asked: AskedFor): AnswerForm | undefined {

@@ -10,7 +10,6 @@ export interface ParsedQuery {
   readonly timeoutMs: number | undefined;
   /** For tables: what of each object stands in its row. */
   readonly includeObject: string;
-  readonly pretty: boolean;
   readonly parameters: URLSearchParams;
 }
 
@@ -21,7 +20,6 @@ const EMPTY: ParsedQuery = {
   isWatch: false,
   timeoutMs: undefined,
   includeObject: "Metadata",
-  pretty: false,
   parameters: NO_PARAMETERS,
 };
 
@@ -67,7 +65,6 @@ export function parseQuery(query: string): ParsedQuery {
     isWatch: isTrueParameter(parameters, "watch"),
     timeoutMs: timeoutOf(parameters.get("timeout")),
     includeObject: parameters.get("includeObject") ?? "Metadata",
-    pretty: isTrueParameter(parameters, "pretty"),
     parameters,
   };
 }

@@ -15,6 +15,7 @@ import { bodyBytesMax } from "../body-limits.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
+import { isPretty } from "../pretty.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
@@ -134,7 +135,9 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
     const outcome = await pipeline.run(api, hasBody(verb) ? () => bodyOf(request, maximumFor(server, api)) : undefined);
-    const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty: query.pretty, nowMs: () => server.clock.now() });
+    // Events of a watch are a line each.
+    const pretty = verb !== "watch" && isPretty(request);
+    const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
     return present(dependencies, outcome, { encoder, warnings, request });
   } catch (error) {
     const status = isStatusError(error) ? error : internalError(error);
@@ -333,7 +336,7 @@ function failure(
     form: formOfFailure(request),
     schemas: server.schemas,
     includeObject: "None",
-    pretty: false,
+    pretty: isPretty(request),
     nowMs: () => server.clock.now(),
   });
   const retryAfter = error.details?.retryAfterSeconds;

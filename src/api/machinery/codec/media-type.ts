@@ -153,6 +153,21 @@ export function notAcceptable(offers: readonly string[]): StatusError {
   return new StatusError("NotAcceptable", `only the following media types are accepted: ${offers.join(", ")}`);
 }
 
+/** 406, in the words of upstream's router: no media type that the client accepts is among those of the path, whatever its parameters. */
+export function noRepresentation(offers: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${offers.join(", ")}`;
+  return new StatusError("NotAcceptable", message, { details: {} });
+}
+
+/** Whether the header names one of the types, with any parameters, or takes everything. */
+export function namesOneOf(accept: string | undefined, offers: readonly string[]): boolean {
+  if (accept === undefined || accept.trim() === "") return true;
+  return accept.split(",").some((range) => {
+    const [type = ""] = range.split(";");
+    return type.trim() === "*/*" || type.trim() === "application/*" || offers.includes(type.trim());
+  });
+}
+
 /** 415. */
 export function unsupportedMediaType(offers: readonly string[]): StatusError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${offers.join(", ")}`;

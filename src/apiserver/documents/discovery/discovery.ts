@@ -7,6 +7,8 @@ import {
   BUILT_IN_TYPES,
   JSON_TYPE,
   negotiate,
+  namesOneOf,
+  noRepresentation,
   notAcceptable,
   PROTOBUF_TYPE,
   YAML_TYPE,
@@ -20,6 +22,7 @@ import type { Document, DocumentDependencies } from "../../document.ts";
 import type { Endpoints } from "../../endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../exchange.ts";
+import { isPretty, prettyJson } from "../../pretty.ts";
 import { apiGroupDiscoveryList } from "./aggregated.ts";
 import { groupsOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";
@@ -64,7 +67,8 @@ class Discovery {
     const form = negotiateForm(request.header("accept"), isRoot);
     const isAggregated = form.convert !== undefined;
     const contentType = isAggregated ? `${form.mediaType}${AGGREGATED_PARAMETERS}` : form.mediaType;
-    const { body, hash } = this.#keep(path, contentType, () => this.#write(path, form));
+    const pretty = isPretty(request);
+    const { body, hash } = this.#keep(path, pretty ? `${contentType} pretty` : contentType, () => this.#write(path, form, pretty));
     if (!isAggregated) {
       const headers = { "content-type": contentType, "cache-control": "no-cache, private", ...(isRoot ? { vary: "Accept" } : {}) };
       return { code: 200, headers, body: [body] };
@@ -74,8 +78,8 @@ class Discovery {
     return { code: 200, headers: { ...headers, "content-type": contentType }, body: [body] };
   }
 
-  #keep(path: string, contentType: string, make: () => Uint8Array): Kept {
-    const key = `${path} ${contentType}`;
+  #keep(path: string, form: string, make: () => Uint8Array): Kept {
+    const key = `${path} ${form}`;
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
     const body = make();
@@ -84,11 +88,11 @@ class Discovery {
     return made;
   }
 
-  #write(path: string, { mediaType, convert }: NegotiatedType): Uint8Array {
+  #write(path: string, { mediaType, convert }: NegotiatedType, pretty: boolean): Uint8Array {
     const value = convert === undefined ? this.#plain(path) : this.#aggregated(path);
     if (mediaType === YAML_TYPE) return new TextEncoder().encode(writeYaml(value));
     if (mediaType === PROTOBUF_TYPE) return this.#protobuf(value);
-    return new TextEncoder().encode(`${writeJson(value)}\n`);
+    return new TextEncoder().encode(pretty ? prettyJson(value) : `${writeJson(value)}\n`);
   }
 
   #protobuf(value: DiscoveryObject): Uint8Array {
@@ -138,6 +142,6 @@ function negotiateForm(accept: string | undefined, isRoot: boolean): NegotiatedT
     return isRoot && mediaType !== YAML_TYPE && isAggregated;
   };
   const form = negotiate(accept, [JSON_TYPE, YAML_TYPE], isAcceptable) ?? negotiate(accept, [PROTOBUF_TYPE], isAcceptable);
-  if (form === undefined) throw notAcceptable(BUILT_IN_TYPES);
+  if (form === undefined) throw namesOneOf(accept, BUILT_IN_TYPES) ? notAcceptable(BUILT_IN_TYPES) : noRepresentation(BUILT_IN_TYPES);
   return form;
 }
