@@ -1,6 +1,7 @@
 /**
  * Deletes keys whose time has come, on every driver alike: by ordinary commits, one key each, so that a watch sees every
- * expiry as a change of its own. (etcd's leases would delete many keys at one revision.)
+ * expiry as a change of its own. (etcd's leases would delete many keys at one revision; the etcd driver attaches
+ * them for the case that no API server of ours is left, etcd/expiry-leases.ts.)
  *
  * What is due is found in the records that store/expiry-record.ts describes. Several API servers may do this at the same
  * time: the preconditions let one of them win. Being killed anywhere leaves a record, and the next pass finishes.

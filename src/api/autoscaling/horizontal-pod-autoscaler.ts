@@ -21,7 +21,12 @@ export const horizontalPodAutoscalers = defineResource<HorizontalPodAutoscaler>(
   categories: ["all"],
   scope: "Namespaced",
   served: [
-    { group: "autoscaling", version: "v2", schema: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler", defaults: defaultV2 },
+    {
+      group: "autoscaling",
+      version: "v2",
+      schema: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+      defaults: (autoscaler: HorizontalPodAutoscaler) => withChanges(defaultV2(autoscaler), { status: withMetrics(autoscaler.status) }),
+    },
     {
       group: "autoscaling",
       version: "v1",

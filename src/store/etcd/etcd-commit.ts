@@ -16,6 +16,7 @@
 import type { Encodable } from "../../base/protobuf.ts";
 import type { CommitResult, Entry, FailedPrecondition, Operation, Precondition, PutOperation } from "../store.ts";
 import { closed, StoreError } from "../store-error.ts";
+import { EXPIRY_PREFIX } from "../expiry-record.ts";
 import { holds } from "../operations.ts";
 import type { Attempt, EtcdCluster, EtcdTimeouts } from "./etcd-cluster.ts";
 import { explain, refusalError, type Failure } from "./etcd-failure.ts";
@@ -38,6 +39,8 @@ export interface EtcdCommitOptions {
   readonly keys: KeySpace;
   readonly timeouts: EtcdTimeouts;
   readonly entryOf: (kv: KeyValue) => Entry;
+  /** What puts of expiring keys, and the records of their expiry, are attached to. */
+  readonly lease?: bigint | undefined;
 }
 
 /** `operations` have been prepared (store/operations.ts). */
@@ -130,12 +133,14 @@ class Commit {
   }
 
   #transaction(): TxnRequest {
-    const { keys } = this.#options;
+    const { keys, lease } = this.#options;
     return {
       compare: this.#operations.flatMap(({ key, precondition }) => (precondition ? [comparisonOf(keys.encode(key), precondition)] : [])),
       success: this.#operations.map((operation) => {
         const key = keys.encode(operation.key);
-        return operation.type === "put" ? { put: { key, value: operation.value.bytes() } } : { deleteRange: { key } };
+        if (operation.type === "delete") return { deleteRange: { key } };
+        const attached = lease !== undefined && doesExpire(operation) ? { lease } : {};
+        return { put: { key, value: operation.value.bytes(), ...attached } };
       }),
       failure: this.#looks(),
     };
@@ -192,6 +197,11 @@ function isResultOf({ value, precondition }: PutOperation, kv: KeyValue): boolea
   if (precondition?.is === "exists" && isCreation) return false;
   if (precondition?.is === "at" && (isCreation || kv.modRevision <= precondition.revision)) return false;
   return equalBytes(kv.value, value.bytes());
+}
+
+/** Also of the record that goes along with a key that expires. */
+export function doesExpire({ key, expiresAtMs }: PutOperation): boolean {
+  return expiresAtMs !== undefined || key.startsWith(EXPIRY_PREFIX);
 }
 
 const NEVER = new AbortController().signal;

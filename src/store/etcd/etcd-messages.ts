@@ -56,7 +56,12 @@ const rangeResponse = {
 
 const putRequest = {
   name: "PutRequest",
-  fields: { key: { number: 1, type: "bytes" }, value: { number: 2, type: "bytes" } },
+  fields: {
+    key: { number: 1, type: "bytes" },
+    value: { number: 2, type: "bytes" },
+    /** etcd deletes the key when this lease ends. 0: never. A signed number, of which etcd gives out positive ones. */
+    lease: { number: 3, type: "uint64" },
+  },
 } as const satisfies MessageDescriptor;
 
 const deleteRangeRequest = {
@@ -120,6 +125,16 @@ const compactionRequest = {
 } as const satisfies MessageDescriptor;
 
 const compactionResponse = { name: "CompactionResponse", fields: {} } as const satisfies MessageDescriptor;
+
+const leaseGrantRequest = {
+  name: "LeaseGrantRequest",
+  fields: { ttlSeconds: { number: 1, type: "int64" } },
+} as const satisfies MessageDescriptor;
+
+const leaseGrantResponse = {
+  name: "LeaseGrantResponse",
+  fields: { id: { number: 2, type: "uint64" } },
+} as const satisfies MessageDescriptor;
 
 const watchCreateRequest = {
   name: "WatchCreateRequest",
@@ -193,6 +208,11 @@ export const COMPACT = {
   path: "/etcdserverpb.KV/Compact",
   request: compactionRequest,
   response: compactionResponse,
+} as const satisfies EtcdMethod;
+export const LEASE_GRANT = {
+  path: "/etcdserverpb.Lease/LeaseGrant",
+  request: leaseGrantRequest,
+  response: leaseGrantResponse,
 } as const satisfies EtcdMethod;
 export const WATCH = { path: "/etcdserverpb.Watch/Watch", request: watchRequest, response: watchResponse } as const satisfies EtcdMethod;
 export const STATUS = {

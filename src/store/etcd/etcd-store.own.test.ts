@@ -109,6 +109,26 @@ test("bookkeeping is kept outside of the root, and a list of everything has it i
   equal((await outside.statistics()).keys, 0);
 });
 
+test("a key that expires has a lease, so that it goes without an API server of ours; others have none", needs("etcd"), async (context) => {
+  const { endpoints } = await etcd(context);
+  const store = await storeOn(context, endpoints, PATIENT);
+  const event = { type: "put", key: "/events/a/b", value: bytesValue(new Uint8Array(1)), expiresAtMs: Date.now() + 3_600_000 } as const;
+  await committed(store, event, put("/pods/a", "1"));
+  // etcd answers JSON beside gRPC, and in it the lease of a key.
+  const range = { key: btoa("/"), range_end: btoa("0") };
+  const answer = await fetch(`${endpoints[0]}/v3/kv/range`, { method: "POST", body: JSON.stringify(range) });
+  const { kvs } = (await answer.json()) as { kvs: { key: string; lease?: string }[] };
+
+  deepEqual(
+    kvs.map(({ key, lease }) => [atob(key).replace(/\d{16}/, "TIME"), (lease ?? "0") !== "0"]),
+    [
+      ["/k8ts/registry/expiry/TIME/events/a/b", true],
+      ["/registry/events/a/b", true],
+      ["/registry/pods/a", false],
+    ],
+  );
+});
+
 test("an etcd in which an earlier version wrote keys of another layout is refused", needs("etcd"), async (context) => {
   const { endpoints } = await etcd(context);
   const legacy = await storeOn(context, endpoints, { root: "/registry/k8ts", ...PATIENT });

@@ -30,11 +30,12 @@ import type {
 import { closed, futureRevision, isStoreError, StoreError } from "../store-error.ts";
 import { CompactionMemory } from "./compaction-memory.ts";
 import { DEFAULT_TIMEOUTS, openEtcdCluster, type EtcdCluster, type EtcdTimeouts } from "./etcd-cluster.ts";
-import { commitToEtcd } from "./etcd-commit.ts";
+import { commitToEtcd, doesExpire } from "./etcd-commit.ts";
 import { parseAddress, type EtcdAddress } from "./etcd-endpoint.ts";
 import { COMPACT } from "./etcd-messages.ts";
 import { EtcdReader } from "./etcd-reader.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
+import { ExpiryLeases } from "./expiry-leases.ts";
 import { DEFAULT_ROOT, KeySpace } from "./key-space.ts";
 import { OwnWrites } from "./own-writes.ts";
 
@@ -85,13 +86,15 @@ class EtcdStore implements Store {
   readonly #ownWrites = new OwnWrites();
   readonly #compaction: CompactionMemory;
   readonly #reader: EtcdReader;
+  readonly #leases: ExpiryLeases;
   readonly #watches = new Set<EtcdWatch>();
   readonly #commitsUnderWay = new Set<Promise<unknown>>();
   #commits = 0;
   #closing: Promise<void> | undefined;
 
   constructor(parts: EtcdStoreParts) {
-    const { cluster, keys, clock } = parts;
+    const { cluster, keys, clock, log } = parts;
+    this.#leases = new ExpiryLeases({ cluster, clock, log });
     this.#parts = parts;
     this.#compaction = new CompactionMemory({ cluster, keys, clock });
     this.#reader = new EtcdReader({ cluster, keys, ownWrites: this.#ownWrites, compaction: this.#compaction });
@@ -211,7 +214,9 @@ class EtcdStore implements Store {
     const ended = this.#ownWrites.begin(operations);
     let revision: number | undefined;
     try {
-      const result = await commitToEtcd({ cluster, keys, timeouts, entryOf: (kv) => this.#reader.entryOf(kv) }, operations, signal);
+      const granting = this.#leaseFor(operations);
+      const lease = granting === undefined ? undefined : await granting;
+      const result = await commitToEtcd({ cluster, keys, timeouts, lease, entryOf: (kv) => this.#reader.entryOf(kv) }, operations, signal);
       if (result.committed) {
         revision = result.revision;
         this.#commits += 1;
@@ -220,6 +225,17 @@ class EtcdStore implements Store {
     } finally {
       ended(revision);
     }
+  }
+
+  #leaseFor(operations: readonly Operation[]): Promise<bigint | undefined> | undefined {
+    let latestMs = -Infinity;
+    let keys = 0;
+    for (const operation of operations) {
+      if (operation.type === "delete" || !doesExpire(operation)) continue;
+      latestMs = Math.max(latestMs, operation.expiresAtMs ?? latestMs);
+      keys += 1;
+    }
+    return latestMs === -Infinity ? undefined : this.#leases.leaseFor(latestMs, keys);
   }
 
   async #close(): Promise<void> {
