@@ -35,6 +35,7 @@ import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
 import { Metrics } from "./metrics.ts";
 import { Objects } from "./objects.ts";
 import { Pipeline } from "./pipeline.ts";
+import { PostStartHooks } from "./post-start-hooks.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./extension.ts";
 import { documentReader } from "./rest/document-reader.ts";
@@ -93,17 +94,20 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   });
   const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
-  const state = { isReady: false, isStopping: false };
+  const state = { hooks: new PostStartHooks(), isStopping: false };
   const readiness = () => readinessOf(server, state);
-  const dependencies = { server, endpoints, metrics, causes: server.causes, readiness, loadDescriptions, moreMetrics };
-  const documents = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
+  const listedPaths = () => pathsOf(documents);
+  const dependencies = { server, endpoints, metrics, causes: server.causes, readiness, listedPaths, loadDescriptions, moreMetrics };
+  const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new Keeper(own);
   try {
-    await bootstrap(own, bootstrapSteps);
+    await bootstrap(own, bootstrapSteps, state.hooks);
     await authorizer.start();
+    state.hooks.finished("generic-apiserver-start-informers");
     await server.admission.start();
+    state.hooks.finished("start-apiserver-admission-initializer");
     for (const step of bootstrapSteps) await builtIns.keep(step);
   } catch (error) {
     // Nothing may go on in a process whose server did not start.
@@ -114,7 +118,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     throw error;
   }
   let advertised: AdvertisedServer | undefined;
-  state.isReady = true;
   const rest = { server, pipeline, documents, deadlines, waitingBytes: new WaitingBytes() };
   const readDocument = documentReader(rest);
   return {
@@ -189,22 +192,30 @@ function chosenPlugins({ enabledPlugins, disabledPlugins }: AdmissionConfig): re
     .map(([, { make }]) => make);
 }
 
+async function pathsOf(documents: readonly Document[]): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for (const document of documents) paths.push(...((await document.listedPaths?.()) ?? []));
+  return paths;
+}
+
 interface ServerState {
-  readonly isReady: boolean;
+  readonly hooks: PostStartHooks;
   readonly isStopping: boolean;
 }
 
-async function readinessOf({ store, clock }: ServerContext, { isReady, isStopping }: ServerState): Promise<Readiness> {
+async function readinessOf({ store, clock }: ServerContext, { hooks, isStopping }: ServerState): Promise<Readiness> {
   const answers = await storeAnswers(store, clock);
-  return {
-    isReady: isReady && answers && !isStopping,
-    checks: [
-      { name: "ping", ok: true },
-      { name: "log", ok: true },
-      // Upstream's name for whatever keeps the objects.
-      { name: "etcd", ok: answers, ...(answers ? {} : { reason: "the store does not answer" }) },
-      { name: "poststarthook/bootstrap-namespaces", ok: isReady, ...(isReady ? {} : { reason: "not finished" }) },
-      { name: "shutdown", ok: !isStopping, ...(isStopping ? { reason: "process is shutting down" } : {}) },
-    ],
-  };
+  // Upstream's name for whatever keeps the objects.
+  const etcd = { ok: answers, reason: "the store does not answer" };
+  const checks = [
+    { name: "ping", ok: true },
+    { name: "log", ok: true },
+    { name: "etcd", ...etcd },
+    { name: "etcd-readiness", ...etcd },
+    // Authorization and admission decide by objects in memory.
+    { name: "informer-sync", ok: hooks.isFinished("generic-apiserver-start-informers"), reason: "informers not started yet" },
+    ...hooks.checks(),
+    { name: "shutdown", ok: !isStopping, reason: "process is shutting down" },
+  ];
+  return { isReady: checks.every(({ ok }) => ok), checks };
 }

@@ -15,6 +15,8 @@ export interface Document {
   readonly name: string;
   /** Whether it answers this path: decoded, without a slash at its end. */
   answers(path: string): boolean;
+  /** What it contributes to the list at "/". Absent: nothing, as upstream does not list it. */
+  listedPaths?(): Promise<readonly string[]> | readonly string[];
   /** Called for GET and HEAD. Throws a StatusError. */
   answer(request: ExchangeRequest, path: string): Promise<ExchangeAnswer> | ExchangeAnswer;
 }
@@ -27,6 +29,8 @@ export interface DocumentDependencies {
   readonly causes: Causes;
   /** Whether the server takes requests, and why not; for /readyz. */
   readiness(): Promise<Readiness>;
+  /** Of all documents, for "/". */
+  listedPaths(): Promise<readonly string[]>;
   /** Descriptions of all types: large, so they are loaded when the first document asks. */
   loadDescriptions(): Promise<Descriptions>;
   /** Of other parts of this process, for /metrics. */

@@ -71,3 +71,11 @@ test("the figures are in Prometheus' form, with who leads by upstream's name", a
   match(await ask(`${pages.url}/metrics`), /\nleader_election_master_status\{name="kube-controller-manager"\} 1\n$/);
   match(await ask(`${alone.url}/metrics`), /\nsome_total 3\n$/);
 });
+
+test("a part that runs by itself answers for its health in upstream's format, and counts the results", async () => {
+  await using pages = await startMetricsPages({ ...ANYWHERE, metrics: () => [] });
+
+  equal(await ask(`${pages.url}/livez`), "200 text/plain; charset=utf-8 ok");
+  equal(await ask(`${pages.url}/readyz?verbose`), "200 text/plain; charset=utf-8 [+]ping ok\nreadyz check passed\n");
+  match(await ask(`${pages.url}/metrics/slis`), /\nkubernetes_healthchecks_total\{name="ping",status="success",type="readyz"\} 1\n$/);
+});

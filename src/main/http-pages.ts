@@ -4,6 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { HealthReporter, PING, type HealthCheck } from "../base/health-reporter.ts";
+import { PROMETHEUS_TYPE, prometheusText } from "../base/prometheus-text.ts";
 import { createHttpServer, handleHttp1 } from "../host/http/node-servers.ts";
 import { ListenError } from "../host/http/server.ts";
 
@@ -26,6 +28,24 @@ export interface Refusal {
   readonly problem: string;
 }
 
+/** The pages of health in upstream's format, and the counts of their results. The process has no check but that it answers. */
+export function healthPages(checks: readonly HealthCheck[] = [PING]): Pages {
+  const reporter = new HealthReporter();
+  const page = (type: string): Page => ({
+    type: PLAIN,
+    text: (query) => {
+      const { code, text } = reporter.answer(type, checks, query);
+      return code === 200 ? text : { code, problem: text.trimEnd() };
+    },
+  });
+  return {
+    "/healthz": page("healthz"),
+    "/livez": page("livez"),
+    "/readyz": page("readyz"),
+    "/metrics/slis": { type: PROMETHEUS_TYPE, text: () => prometheusText(reporter.families()) },
+  };
+}
+
 /** By path: "/metrics". */
 export type Pages = Readonly<Record<string, Page>>;
 
@@ -41,7 +61,7 @@ const HEALTH: Page = { type: PLAIN, text: () => "ok" };
 
 /** Rejects with a ListenError if it cannot listen there. */
 export async function startHttpPages({ host, port }: HttpAddress, pages: Pages): Promise<HttpPages> {
-  const all = new Map(Object.entries({ ...pages, "/healthz": HEALTH }));
+  const all = new Map(Object.entries({ ...pages, "/healthz": pages["/healthz"] ?? HEALTH }));
   const limits = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
   const server = createHttpServer(limits);
   handleHttp1(server, { request: (request, response) => answer(request, response, all) });

@@ -6,7 +6,7 @@
 import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../base/prometheus-text.ts";
 import { isLoopback } from "./apiserver-config.ts";
 import type { FlagSet } from "./flags.ts";
-import { parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
+import { healthPages, parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
 
 const EXPECTED = "an address of this machine alone, such as 127.0.0.1:10257";
 
@@ -14,7 +14,7 @@ export const metricsFlags = {
   "metrics-address": {
     type: "string",
     placeholder: "HOST:PORT",
-    doc: "Where GET /metrics answers with figures for Prometheus, and GET /healthz, on this machine and without encryption. Default: nowhere.",
+    doc: "Where GET /metrics answers with figures for Prometheus, GET /metrics/slis, and GET /healthz, /livez and /readyz, on this machine and without encryption. Default: nowhere.",
     expects: (text: string) => (loopbackAddress(text) === undefined ? EXPECTED : undefined),
   },
 } as const satisfies FlagSet;
@@ -36,7 +36,7 @@ export interface MetricsPagesOptions extends HttpAddress {
 
 export function startMetricsPages({ metrics, election, more = {}, ...address }: MetricsPagesOptions): Promise<HttpPages> {
   const text = () => prometheusText([...metrics(), ...(election === undefined ? [] : [masterStatus(election)])]);
-  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...more });
+  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...healthPages(), ...more });
 }
 
 /** By upstream's name. */

@@ -20,6 +20,6 @@ export const all: readonly BootstrapStep[] = [
   flowControl,
   priorityClasses,
   serviceCidr,
-  { make: ({ server }) => repairServiceAddresses(server), keeps: [] },
+  { hook: "start-service-ip-repair-controllers", make: ({ server }) => repairServiceAddresses(server), keeps: [] },
   kubernetesService,
 ];

@@ -3,6 +3,7 @@
  * them (keeper.ts); what else becomes of one that is there is the step's business. Steps come one after the other: a server with room
  * for one request at a time can start, too.
  */
+import type { PostStartHook, PostStartHooks } from "../post-start-hooks.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { OwnRequests } from "./own-requests.ts";
 
@@ -12,6 +13,8 @@ export interface BootstrapContext {
 }
 
 export interface BootstrapStep {
+  /** Upstream's name for it, for the health checks. Absent: upstream has no such step, or it is a part of another. */
+  readonly hook?: PostStartHook;
   /** Does nothing if everything is as it should be. */
   make(context: BootstrapContext): Promise<void>;
   /** Whose end wakes the step again. */
@@ -28,6 +31,9 @@ export interface KeptObject {
   readonly always?: true;
 }
 
-export async function bootstrap(context: BootstrapContext, steps: readonly BootstrapStep[]): Promise<void> {
-  for (const step of steps) await step.make(context);
+export async function bootstrap(context: BootstrapContext, steps: readonly BootstrapStep[], hooks: PostStartHooks): Promise<void> {
+  for (const step of steps) {
+    await step.make(context);
+    hooks.finished(step.hook);
+  }
 }

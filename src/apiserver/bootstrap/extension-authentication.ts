@@ -14,7 +14,11 @@ import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 const PLACE = { group: "", version: "v1", plural: "configmaps", namespace: "kube-system" };
 const NAME = "extension-apiserver-authentication";
 
-export const extensionAuthentication: BootstrapStep = { make, keeps: [{ ...PLACE, name: NAME, always: true }] };
+export const extensionAuthentication: BootstrapStep = {
+  hook: "start-cluster-authentication-info-controller",
+  make,
+  keeps: [{ ...PLACE, name: NAME, always: true }],
+};
 
 async function make({ server: { identity }, requests }: BootstrapContext): Promise<void> {
   if (Object.keys(trustData(identity, {})).length === 0) return;

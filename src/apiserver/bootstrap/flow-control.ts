@@ -18,6 +18,7 @@ const LEVELS = { ...PLACE, plural: "prioritylevelconfigurations" };
 const SCHEMAS = { ...PLACE, plural: "flowschemas" };
 
 export const flowControl: BootstrapStep = {
+  hook: "priority-and-fairness-config-producer",
   async make(context) {
     for (const builtIn of builtInPriorityLevels) await keep(context, LEVELS, builtIn);
     for (const builtIn of builtInFlowSchemas) await keep(context, SCHEMAS, builtIn);

@@ -33,7 +33,7 @@ const LEASE_PREFIX = bookkeepingPrefix("apiserverleases");
 /** Where a server listens that nobody told where. */
 const DEFAULT_PORT = 6443;
 
-export const kubernetesService: BootstrapStep = { make: makeService, keeps: [{ ...SERVICES, name: NAME }] };
+export const kubernetesService: BootstrapStep = { hook: "bootstrap-controller", make: makeService, keeps: [{ ...SERVICES, name: NAME }] };
 
 /** The first address of the range is its own. */
 async function makeService({ server, requests }: BootstrapContext): Promise<void> {

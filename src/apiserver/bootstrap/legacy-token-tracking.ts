@@ -11,6 +11,7 @@ const PLACE = { group: "", version: "v1", plural: "configmaps", namespace: "kube
 const NAME = "kube-apiserver-legacy-service-account-token-tracking";
 
 export const legacyTokenTracking: BootstrapStep = {
+  hook: "start-legacy-token-tracking-controller",
   async make({ server: { clock, identity }, requests }) {
     if (identity.serviceAccounts === undefined) return;
     const [since = ""] = formatTime(clock.now()).split("T");

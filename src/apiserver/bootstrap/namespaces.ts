@@ -6,6 +6,7 @@ const NAMES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const PLACE = { group: "", version: "v1", plural: "namespaces", namespace: "" };
 
 export const namespaces: BootstrapStep = {
+  hook: "start-system-namespaces-controller",
   async make({ requests }) {
     for (const name of NAMES) await requests.make(PLACE, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   },

@@ -5,6 +5,7 @@ import type { BootstrapStep } from "./bootstrap.ts";
 const PLACE = { group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses", namespace: "" };
 
 export const priorityClasses: BootstrapStep = {
+  hook: "scheduling/bootstrap-system-priority-classes",
   async make({ requests }) {
     for (const object of builtInPriorityClasses) await requests.make(PLACE, object);
   },

@@ -11,7 +11,11 @@ import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 const PLACE = { group: "networking.k8s.io", version: "v1", plural: "servicecidrs", namespace: "" };
 const NAME = "kubernetes";
 
-export const serviceCidr: BootstrapStep = { make, keeps: [{ ...PLACE, name: NAME }] };
+export const serviceCidr: BootstrapStep = {
+  hook: "start-kubernetes-service-cidr-controller",
+  make,
+  keeps: [{ ...PLACE, name: NAME }],
+};
 
 async function make(context: BootstrapContext): Promise<void> {
   const { server, requests } = context;

@@ -3,6 +3,7 @@ import type { DocumentFactory } from "../document.ts";
 import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { healthDocument } from "./health.ts";
+import { indexDocument } from "./index-page.ts";
 import { metricsDocument } from "./metrics/metrics.ts";
 import { openIdDocument } from "./openid/openid.ts";
 import { openApiV2Document } from "./openapi/openapi-v2.ts";
@@ -10,6 +11,7 @@ import { openApiV3Document } from "./openapi/openapi-v3.ts";
 import { versionDocument } from "./version.ts";
 
 export const all: readonly DocumentFactory[] = [
+  indexDocument,
   discoveryDocument,
   openApiV3Document,
   openApiV2Document,

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { Readiness } from "../document.ts";
 import type { ExchangeRequest, WholeAnswer } from "../exchange.ts";
@@ -66,7 +66,7 @@ const rows: readonly {
     checks: healthy,
     path: "/livez?verbose&exclude=b&exclude=a",
     code: 200,
-    text: '[+]ping ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: no matches for "a", "b"\nlivez check passed\n',
+    text: '[+]ping ok\n[+]etcd ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
   },
   { it: "answers for one check that is well", checks: healthy, path: "/readyz/etcd", code: 200, text: "ok" },
   { it: "answers for one check that is not", checks: broken, path: "/readyz/etcd", code: 500, text: "internal server error: no disk\n" },
@@ -86,6 +86,16 @@ for (const { it, checks, path, code, text } of rows) {
     deepEqual(await ask(checks, path), { code, text });
   });
 }
+
+test("results are counted at /metrics/slis", async () => {
+  const document = healthDocument({ readiness: () => Promise.resolve({ isReady: false, checks: broken }) });
+  await document.answer({ query: "" } as ExchangeRequest, "/livez");
+
+  const { headers, body } = (await document.answer({ query: "" } as ExchangeRequest, "/metrics/slis")) as WholeAnswer;
+
+  equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+  match(new TextDecoder().decode(body[0]), /^kubernetes_healthcheck\{name="etcd",type="livez"\} 0$/m);
+});
 
 test("health is at its own paths only", () => {
   const document = healthDocument({ readiness: () => Promise.resolve({ isReady: true, checks: [] }) });

@@ -1,27 +1,37 @@
 /**
- * /healthz, /livez and /readyz, and each check of theirs by its own path. Load balancers and scripts read the code, people the text, which
- * is upstream's: why a check failed is for the log, not for whoever asks.
+ * /healthz, /livez and /readyz with upstream's checks, each check by its own path, and /metrics/slis, which counts their results.
+ * Not here: the text (base/health-reporter.ts), and what is checked (post-start-hooks.ts, api-server.ts).
  */
+import { HealthReporter, type HealthAnswer, type HealthCheck } from "../../base/health-reporter.ts";
+import { PROMETHEUS_TYPE, prometheusText } from "../../base/prometheus-text.ts";
 import { noSuchPath } from "../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies, Readiness } from "../document.ts";
 import type { WholeAnswer } from "../exchange.ts";
 
-type Check = Readiness["checks"][number];
-
 const ROOTS = ["/healthz", "/livez", "/readyz"] as const;
+const INDICATORS_PATH = "/metrics/slis";
 
-/** A server that is stopping is not ready for more, but nobody needs to restart it. */
-const READY_ONLY = "shutdown";
+/** A server that is stopping, or has not read everything yet, is not ready for requests, but a restart would not help it. */
+const READY_ONLY: ReadonlySet<string> = new Set(["etcd-readiness", "informer-sync", "shutdown"]);
 
 export function healthDocument({ readiness }: Pick<DocumentDependencies, "readiness">): Document {
+  const reporter = new HealthReporter();
   return {
     name: "health",
-    answers: (path) => rootOf(path) !== undefined,
+    answers: (path) => path === INDICATORS_PATH || rootOf(path) !== undefined,
+    async listedPaths() {
+      const { checks } = await readiness();
+      const names = (root: string) => checksOf(root, checks).map(({ name }) => `${root}/${name}`);
+      return [INDICATORS_PATH, ...ROOTS.flatMap((root) => [root, ...names(root)])];
+    },
     async answer({ query }, path) {
+      if (path === INDICATORS_PATH) return text({ code: 200, text: prometheusText(reporter.families()) }, PROMETHEUS_TYPE);
       const root = rootOf(path) ?? path;
-      const checks = (await readiness()).checks.filter(({ name }) => root === "/readyz" || name !== READY_ONLY);
-      if (path !== root) return answerOne(checks, path.slice(root.length + 1));
-      return answerAll(root.slice(1), checks, new URLSearchParams(query));
+      const checks = checksOf(root, (await readiness()).checks);
+      if (path === root) return text(reporter.answer(root.slice(1), checks, new URLSearchParams(query)));
+      const answer = reporter.answerOne(checks, path.slice(root.length + 1));
+      if (answer === undefined) throw noSuchPath();
+      return text(answer);
     },
   };
 }
@@ -30,36 +40,13 @@ function rootOf(path: string): string | undefined {
   return ROOTS.find((root) => path === root || path.startsWith(`${root}/`));
 }
 
-function answerOne(checks: readonly Check[], wanted: string): WholeAnswer {
-  const check = checks.find(({ name }) => name === wanted);
-  if (check === undefined) throw noSuchPath();
-  return check.ok ? text(200, "ok") : text(500, `internal server error: ${check.reason ?? "failed"}\n`);
+function checksOf(root: string, checks: Readiness["checks"]): readonly HealthCheck[] {
+  return checks
+    .filter(({ name }) => root === "/readyz" || !READY_ONLY.has(name))
+    .map(({ name, ok, reason = "failed" }) => ({ name, problem: () => (ok ? undefined : reason) }));
 }
 
-function answerAll(root: string, checks: readonly Check[], parameters: URLSearchParams): WholeAnswer {
-  const excluded = new Set(parameters.getAll("exclude"));
-  const counted = checks.filter(({ name }) => !excluded.has(name));
-  const unknown = [...excluded].filter((name) => !checks.some((check) => check.name === name)).sort();
-  const lines = [
-    ...checks.map((check) => lineOf(check, excluded.has(check.name))),
-    ...(unknown.length === 0
-      ? []
-      : [`warn: some health checks cannot be excluded: no matches for ${unknown.map((name) => JSON.stringify(name)).join(", ")}`]),
-  ];
-  if (counted.some(({ ok }) => !ok)) return text(500, `${lines.join("\n")}\n${root} check failed\n`);
-  return text(200, parameters.has("verbose") ? `${lines.join("\n")}\n${root} check passed\n` : "ok");
-}
-
-function lineOf({ name, ok }: Check, isExcluded: boolean): string {
-  if (isExcluded) return `[+]${name} excluded: ok`;
-  return ok ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
-}
-
-function text(code: number, body: string): WholeAnswer {
-  const headers = {
-    "content-type": "text/plain; charset=utf-8",
-    "cache-control": "no-cache, private",
-    "x-content-type-options": "nosniff",
-  };
+function text({ code, text: body }: HealthAnswer, type = "text/plain; charset=utf-8"): WholeAnswer {
+  const headers = { "content-type": type, "cache-control": "no-cache, private", "x-content-type-options": "nosniff" };
   return { code, headers, body: [new TextEncoder().encode(body)] };
 }

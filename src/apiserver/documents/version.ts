@@ -30,6 +30,7 @@ export function versionDocument(): Document {
   return {
     name: "version",
     answers: (path) => path === "/version",
+    listedPaths: () => ["/version"],
     answer(request) {
       if (negotiate(request.header("accept"), [JSON_TYPE]) === undefined) throw notAcceptable([JSON_TYPE]);
       return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body };

@@ -60,10 +60,12 @@ export function parseQuery(query: string): ParsedQuery {
   }
   const dryRun = parameters.getAll("dryRun");
   if (dryRun.length > 0) options["dryRun"] = dryRun;
+  // Upstream does not read the timeout of long-running requests.
+  const isWatch = isTrueParameter(parameters, "watch");
   return {
     options,
-    isWatch: isTrueParameter(parameters, "watch"),
-    timeoutMs: timeoutOf(parameters.get("timeout")),
+    isWatch,
+    timeoutMs: isWatch ? undefined : timeoutOf(parameters.get("timeout")),
     includeObject: parameters.get("includeObject") ?? "Metadata",
     parameters,
   };
@@ -84,6 +86,11 @@ function wholeNumber(value: string): number {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
   }
   return Number(value);
+}
+
+/** Of a request that is not long-running; throws a BadRequest if `?timeout=` is no duration. */
+export function checkTimeout(query: string): void {
+  if (query.includes("timeout=")) timeoutOf(new URLSearchParams(query).get("timeout"));
 }
 
 function timeoutOf(value: string | null): number | undefined {

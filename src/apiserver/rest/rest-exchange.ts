@@ -27,7 +27,7 @@ import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
 import { requestedAccess } from "./requested-access.ts";
-import { parseQuery, type ParsedQuery } from "./request-options.ts";
+import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
 import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
 import { warningHeaders } from "./warnings.ts";
 import type { WaitingBytes } from "./waiting-bytes.ts";
@@ -94,6 +94,8 @@ export async function answerDocument(
   user: User,
   { path, asked }: DocumentPath,
 ): Promise<ExchangeAnswer> {
+  // Before authorization, as upstream.
+  checkTimeout(request.query);
   const verb = request.method.toLowerCase();
   const room = pipeline.takeRoom(verb, user);
   try {

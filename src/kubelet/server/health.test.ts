@@ -15,7 +15,7 @@ for (const { path, problem, expected } of [
   },
   { path: "/healthz?exclude=syncloop", problem: LATE, expected: [200, "ok"] },
   {
-    path: "/healthz?verbose&exclude=syncloop&exclude=b,a",
+    path: "/healthz?verbose&exclude=syncloop&exclude=b&exclude=a",
     problem: LATE,
     expected: [
       200,

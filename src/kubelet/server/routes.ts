@@ -39,6 +39,7 @@ const RULES = {
   resourceMetrics: { paths: ["/metrics/resource"] },
   probeMetrics: { paths: ["/metrics/probes"] },
   cadvisorMetrics: { paths: ["/metrics/cadvisor"] },
+  healthIndicators: { paths: ["/metrics/slis"] },
   configz: { paths: ["/configz"] },
   nodeLogs: { methods: READ, paths: ["/logs", "/logs/*"] },
 } as const satisfies Record<string, Rule>;

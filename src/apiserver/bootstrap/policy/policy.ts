@@ -35,6 +35,7 @@ function wanted(plural: (typeof PLURALS)[number], object: Granted): WantedObject
 }
 
 export const policy: BootstrapStep = {
+  hook: "rbac/bootstrap-roles",
   async make(context) {
     const { objects, config } = context.server;
     // Where nobody decides by roles, there being none says so.

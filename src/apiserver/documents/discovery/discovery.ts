@@ -42,8 +42,18 @@ export function discoveryDocument({ endpoints, server }: Pick<DocumentDependenci
   return {
     name: "discovery",
     answers: (path) => /^\/(?:api(?:\/[^/]+)?|apis(?:\/[^/]+){0,2})$/.test(path),
+    listedPaths: () => discoveryPaths(endpoints),
     answer: (request, path) => discovery.answer(request, path),
   };
+}
+
+function discoveryPaths(endpoints: Endpoints): readonly string[] {
+  const paths = new Set(["/api", "/apis", "/apis/"]);
+  for (const { served } of endpoints.all()) {
+    if (served.group === "") paths.add(`/api/${served.version}`);
+    else paths.add(`/apis/${served.group}`).add(`/apis/${served.group}/${served.version}`);
+  }
+  return [...paths];
 }
 
 class Discovery {

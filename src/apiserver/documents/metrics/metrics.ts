@@ -21,6 +21,7 @@ export function metricsDocument({ endpoints, metrics, server, moreMetrics }: Doc
   return {
     name: "metrics",
     answers: (path) => path === "/metrics",
+    listedPaths: () => ["/metrics"],
     async answer() {
       const families = [
         ...requestFamilies(metrics),

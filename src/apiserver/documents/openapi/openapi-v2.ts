@@ -34,6 +34,7 @@ export function openApiV2Document(dependencies: Dependencies): Document {
   return {
     name: "openapi/v2",
     answers: (path) => path === "/openapi/v2",
+    listedPaths: () => ["/openapi/v2"],
     async answer(request) {
       const form = negotiate(request.header("accept"), [JSON_TYPE, PROTOBUF, PROTOBUF_OLD], () => true)?.mediaType;
       if (form === undefined) throw notAcceptable([JSON_TYPE, PROTOBUF]);

@@ -26,6 +26,7 @@ export function openApiV3Document(dependencies: Dependencies): Document {
   return {
     name: "openapi/v3",
     answers: (path) => path === ROOT || path.startsWith(`${ROOT}/`),
+    listedPaths: () => [ROOT, `${ROOT}/`],
     async answer(request, path) {
       if (path === ROOT) return answerIndex(await documents.index());
       const made = await documents.get(path.slice(ROOT.length + 1));

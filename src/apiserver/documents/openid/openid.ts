@@ -20,6 +20,7 @@ export function openIdDocument({ server }: Pick<DocumentDependencies, "server">)
   return {
     name: "openid",
     answers: (path) => pages.has(path),
+    listedPaths: () => [...pages.keys()],
     answer(request, path) {
       const { type = "", body = new Uint8Array() } = pages.get(path) ?? {};
       if (negotiate(request.header("accept"), [type]) === undefined) throw notAcceptable(type);

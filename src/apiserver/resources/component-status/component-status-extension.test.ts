@@ -21,7 +21,7 @@ test("the store is healthy as long as it answers", async () => {
 
   assert.deepEqual(body.conditions, [{ type: "Healthy", status: "True", message: "ok" }]);
   assert.match(String(headers["warning"]), /v1 ComponentStatus is deprecated in v1\.19\+/);
-  assert.deepEqual(broken.body.rows[0].cells, ["etcd-0", "Unhealthy", "the store does not answer", ""]);
+  assert.deepEqual(broken.body.rows[1].cells, ["etcd-0", "Unhealthy", "the store does not answer", ""]);
 });
 
 test("there is nothing but what there is, and nobody can make more", async () => {
@@ -33,3 +33,40 @@ test("there is nothing but what there is, and nobody can make more", async () =>
   assert.equal((await server.call("POST", PATH, { metadata: { name: "x" } })).code, 405);
   assert.equal((await server.call("DELETE", `${PATH}/etcd-0`)).code, 405);
 });
+
+test("the scheduler and the controller manager are healthy while a leader renews their leases", async () => {
+  await using server = await startServer();
+  const name = "kube-scheduler";
+  const messages = async () => {
+    const { body } = await server.call("GET", PATH);
+    return body.items.map(({ metadata, conditions: [{ status, message }] }: Shown) => [metadata.name, status, message]);
+  };
+  const renewTime = new Date(server.clock.now()).toISOString().replace("Z", "000Z");
+  const missing = await messages();
+  await server.call("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", {
+    metadata: { name },
+    spec: { holderIdentity: "node_1", leaseDurationSeconds: 15, renewTime },
+  });
+  const renewed = await messages();
+  await server.clock.advance(20_000);
+  const expired = await messages();
+
+  const controllerManager = [
+    "controller-manager",
+    "False",
+    "the lease kube-system/kube-controller-manager does not exist: no process has been the leader yet",
+  ];
+  const etcd = ["etcd-0", "True", "ok"];
+  assert.deepEqual(missing.slice(0, 2), [controllerManager, etcd]);
+  assert.deepEqual(renewed, [controllerManager, etcd, ["scheduler", "True", "ok"]]);
+  assert.deepEqual(expired, [
+    controllerManager,
+    etcd,
+    ["scheduler", "False", "the lease kube-system/kube-scheduler of node_1 expired 5s ago"],
+  ]);
+});
+
+interface Shown {
+  readonly metadata: { readonly name: string };
+  readonly conditions: readonly [{ readonly status: string; readonly message: string }];
+}

@@ -1,17 +1,44 @@
-/** ComponentStatus: whether the store answers, by the name that upstream gives it. Other components tell of themselves by their leases. */
-import { storeAnswers } from "../../store-health.ts";
-import type { ComponentStatus } from "../../../api/generated/core/v1.ts";
+/**
+ * ComponentStatus: whether the store answers, and whether the scheduler and the controller manager work, by upstream's names. Upstream
+ * probes them on ports of its own machine; here they run in this process, in another one or on another machine, and only the leader
+ * works, so each is judged by the Lease that its leader renews every few seconds wherever it runs.
+ */
+import type { Lease } from "../../../api/generated/coordination.k8s.io/v1.ts";
+import type { ComponentCondition, ComponentStatus } from "../../../api/generated/core/v1.ts";
 import type { ExtensionFactory } from "../../extension.ts";
+import type { ServerContext } from "../../server-context.ts";
+import { storeAnswers } from "../../store-health.ts";
 
-export const componentStatusExtension: ExtensionFactory = ({ store, clock }) => ({
+const LEASES = { group: "coordination.k8s.io", plural: "leases" };
+const LEASE_NAMESPACE = "kube-system";
+
+export const componentStatusExtension: ExtensionFactory = (server) => ({
   group: "",
   plural: "componentstatuses",
   async objects() {
-    const isHealthy = await storeAnswers(store, clock);
-    const condition = isHealthy
-      ? { type: "Healthy", status: "True", message: "ok" }
-      : { type: "Healthy", status: "False", message: "the store does not answer" };
-    const etcd: ComponentStatus = { apiVersion: "v1", kind: "ComponentStatus", metadata: { name: "etcd-0" }, conditions: [condition] };
-    return [etcd];
+    const isHealthy = await storeAnswers(server.store, server.clock);
+    const etcd = isHealthy ? undefined : "the store does not answer";
+    // Without the store nothing is known of the others.
+    const problem = (name: string) => (isHealthy ? leaseProblem(server, name) : Promise.resolve("the store does not answer"));
+    return [
+      status("controller-manager", await problem("kube-controller-manager")),
+      status("etcd-0", etcd),
+      status("scheduler", await problem("kube-scheduler")),
+    ];
   },
 });
+
+function status(name: string, problem: string | undefined): ComponentStatus {
+  const condition: ComponentCondition = { type: "Healthy", status: problem === undefined ? "True" : "False", message: problem ?? "ok" };
+  return { apiVersion: "v1", kind: "ComponentStatus", metadata: { name }, conditions: [condition] };
+}
+
+async function leaseProblem({ objects, clock }: ServerContext, name: string): Promise<string | undefined> {
+  const title = `the lease ${LEASE_NAMESPACE}/${name}`;
+  const lease = await objects.get<Lease>(LEASES, { namespace: LEASE_NAMESPACE, name });
+  const { holderIdentity = "", renewTime, leaseDurationSeconds = 0 } = lease?.spec ?? {};
+  if (lease === undefined) return `${title} does not exist: no process has been the leader yet`;
+  if (holderIdentity === "" || renewTime === undefined) return `${title} has no holder: no process is the leader`;
+  const expiredMs = clock.now() - (Date.parse(renewTime) + leaseDurationSeconds * 1_000);
+  return expiredMs <= 0 ? undefined : `${title} of ${holderIdentity} expired ${Math.ceil(expiredMs / 1_000)}s ago`;
+}

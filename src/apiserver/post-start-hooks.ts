@@ -1,0 +1,38 @@
+/**
+ * Which steps of the start are done, by the names that upstream gives to the same steps (poststarthook/NAME of /healthz, /livez and
+ * /readyz). A step of upstream that this server does not have has no name here.
+ */
+
+/** In upstream's order, which is the order of the checks. */
+const HOOKS = [
+  "start-apiserver-admission-initializer",
+  "generic-apiserver-start-informers",
+  "start-system-namespaces-controller",
+  "start-cluster-authentication-info-controller",
+  "start-legacy-token-tracking-controller",
+  "start-service-ip-repair-controllers",
+  "rbac/bootstrap-roles",
+  "scheduling/bootstrap-system-priority-classes",
+  "priority-and-fairness-config-producer",
+  "bootstrap-controller",
+  "start-kubernetes-service-cidr-controller",
+] as const;
+
+export type PostStartHook = (typeof HOOKS)[number];
+
+export class PostStartHooks {
+  readonly #finished = new Set<PostStartHook>();
+
+  /** Undefined: a step that upstream has no name for. */
+  finished(hook: PostStartHook | undefined): void {
+    if (hook !== undefined) this.#finished.add(hook);
+  }
+
+  isFinished(hook: PostStartHook): boolean {
+    return this.#finished.has(hook);
+  }
+
+  checks(): readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] {
+    return HOOKS.map((hook) => ({ name: `poststarthook/${hook}`, ok: this.#finished.has(hook), reason: "not finished" }));
+  }
+}
