@@ -34,6 +34,8 @@ export interface ConnectionCall {
   /** Of a proxy: those to be handed on, without what is between client and API server (its token, the connection's own). */
   readonly headers: Readonly<Record<string, string>>;
   body(): Promise<Uint8Array>;
+  /** Of a proxy: a link of a page of the other side, as the client must follow it. Who carries the bytes rewrites text/html by it. */
+  rewriteLink?(link: string): string;
   /** There if the client asks for a WebSocket; only then the answer may be one. */
   readonly offer?: UpgradeOffer;
   /** There if the client asks for another protocol, a WebSocket among others; only then the answer may be a tunnel. */

@@ -2,7 +2,8 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { ConnectionTarget } from "../connection.ts";
 import type { ExchangeRequest } from "../exchange.ts";
-import { encodePath, forwardedAnswer, forwardedHeaders, tidyPath } from "./forwarding.ts";
+import { encodePath, forwardedAnswer, forwardedHeaders } from "./forwarding.ts";
+import { tidyPath } from "./tidy-path.ts";
 
 const paths: readonly [path: string, tidy: string][] = [
   ["", ""],
@@ -97,7 +98,9 @@ test("headers come back but those of the connection and those that let other sit
 const locations: readonly [location: string, shown: string][] = [
   ["/login?next=%2F", `${PREFIX}/login?next=%2F`],
   ["http://10.0.0.1:8080/login", `${PREFIX}/login`],
-  ["https://api.example/login", `${PREFIX}/login`],
+  ["https://api.example/login", `https://api.example${PREFIX}/login`],
+  ["/a//b/../c/?d#e", `${PREFIX}/a/c/?d#e`],
+  ["/%zz", "/%zz"],
   [`${PREFIX}/login`, `${PREFIX}/login`],
   ["login", "login"],
   ["https://elsewhere.example/login", "https://elsewhere.example/login"],

@@ -1,11 +1,12 @@
 /**
  * What a proxy hands on, and what it changes on the way: the path is tidied, so that no ".." leads out of it; what is between the client
  * and the API server stays there; and a redirect of the other side leads back through the proxy.
- * Not here: rewriting of links in pages, which upstream does for text/html.
+ * Not here: links in pages (html-links.ts), which whoever carries the bytes rewrites.
  */
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
 import type { ConnectionTarget } from "../connection.ts";
 import type { ApiRequest } from "../request.ts";
+import { rewriteLink, type ProxiedPlace } from "./proxied-links.ts";
 
 /** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */
 const HOP_BY_HOP = [
@@ -25,18 +26,6 @@ const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-
 
 /** Which sites may read an answer is for the API server to say, not for what stands behind it. */
 const SITES = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
-
-/** As one segment after the other without "", "." and ".."; "" stays "". */
-export function tidyPath(path: string): string {
-  if (path === "") return "";
-  const segments: string[] = [];
-  for (const segment of path.split("/")) {
-    if (segment === "..") segments.pop();
-    else if (segment !== "" && segment !== ".") segments.push(segment);
-  }
-  const tidy = `/${segments.join("/")}`;
-  return path.endsWith("/") && tidy !== "/" ? `${tidy}/` : tidy;
-}
 
 /** Percent-encoded as Go writes paths. */
 export function encodePath(path: string): string {
@@ -84,16 +73,12 @@ export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): E
   const headers = Object.fromEntries(kept);
   const location = headers["location"];
   if (typeof location !== "string") return { ...answer, headers };
-  return { ...answer, headers: { ...headers, location: throughProxy(location, forwarded) } };
+  return { ...answer, headers: { ...headers, location: rewriteLink(location, proxiedPlace(forwarded)) } };
 }
 
-/** A redirect within the other side begins with the proxy's own path; others are left as they are. */
-function throughProxy(location: string, { request, target, prefix }: Forwarded): string {
-  const match = /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/(?<host>[^/?#]*))?(?<rest>.*)$/is.exec(location);
-  const { host, rest = "" } = match?.groups ?? {};
-  const isOwn = host === undefined || host === "" || hostsOf(target).includes(host) || host === request.header("host");
-  if (!isOwn || !rest.startsWith("/")) return location;
-  return rest.startsWith(prefix) ? rest : `${prefix}${rest}`;
+/** For links and redirects of the other side. */
+export function proxiedPlace({ request, target, prefix }: Forwarded): ProxiedPlace {
+  return { hosts: hostsOf(target), requestHost: request.header("host"), prefix };
 }
 
 function hostsOf(target: ConnectionTarget): readonly string[] {

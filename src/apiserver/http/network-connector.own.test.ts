@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo, Socket } from "node:net";
 import { duplexPair } from "node:stream";
 import { test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { streamOfSocket } from "../../host/byte-streams.ts";
 import type { ConnectionCall, ConnectionTarget } from "../connection.ts";
 import type { ExchangeAnswer, Sink, SwitchOffer } from "../exchange.ts";
@@ -45,6 +46,9 @@ function callOf(target: ConnectionTarget, call: Partial<ConnectionCall> = {}): C
     ...call,
   };
 }
+
+const PAGE = '<a href="/a">é</a>';
+const REWRITTEN = '<a href="/proxy/a">é</a>';
 
 const connector = networkConnector({ kubeletTls: () => ({ isInsecure: true }) });
 
@@ -182,4 +186,44 @@ test("a switch that is refused is an answer like any other", async () => {
 test("a node whose name leads to this machine itself is not called for others", async () => {
   const target: ConnectionTarget = { is: "server", scheme: "http", host: "localhost", port: 1, nodeName: "a" };
   await rejects(connector.connect(callOf(target)), /address not allowed/);
+});
+
+for (const { title, headers, packed, expected } of [
+  { title: "plain", headers: {}, packed: Buffer.from(PAGE), expected: REWRITTEN },
+  { title: "packed by gzip", headers: { "content-encoding": "gzip" }, packed: gzipSync(PAGE), expected: REWRITTEN },
+  { title: "of another type", headers: { "content-type": "text/plain" }, packed: Buffer.from(PAGE), expected: PAGE },
+  { title: "in an encoding nobody knows", headers: { "content-encoding": "own" }, packed: Buffer.from(PAGE), expected: PAGE },
+  { title: "of a redirect", headers: { location: "/elsewhere" }, packed: Buffer.from(PAGE), expected: PAGE },
+]) {
+  test(`the links of a page that is ${title} are ${expected === PAGE ? "left as they are" : "rewritten"}`, async () => {
+    await using served = await serve((_, response) => {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8", ...headers }).end(packed);
+    });
+    const answer = await connector.connect(callOf(served.target, { rewriteLink: (link) => `/proxy${link}` }));
+
+    ok("stream" in answer);
+    const pieces: Uint8Array[] = [];
+    const ended = new Promise<void>((resolve) => answer.stream(collecting(pieces, resolve)));
+    await ended;
+    const bytes = Buffer.concat(pieces);
+    equal((answer.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes).toString(), expected);
+  });
+}
+
+function collecting(pieces: Uint8Array[], ended: () => void): Sink {
+  return {
+    write: ({ bytes }) => (pieces.push(bytes), 0),
+    end: ended,
+    abort: ended,
+    onClosed() {},
+    onDrained() {},
+  };
+}
+
+test("a HEAD of a packed page has no links to rewrite", async () => {
+  await using served = await serve((_, response) => {
+    response.writeHead(200, { "content-type": "text/html", "content-encoding": "gzip" }).end();
+  });
+  const answer = await connector.connect(callOf(served.target, { method: "HEAD", rewriteLink: (link) => `/proxy${link}` }));
+  deepEqual(await whole(answer), { text: "", isCut: false });
 });

@@ -5,11 +5,13 @@
  * Not here: who may, and where things are (apiserver/connections).
  */
 import { isForwardable } from "../connections/forwardable.ts";
+import { HtmlLinks } from "../connections/html-links.ts";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { goRoundTripError } from "../../base/go-network-errors.ts";
 import { joinStreams } from "../../host/byte-streams.ts";
 import type { ClientTls } from "../../host/http/client-contract.ts";
-import { forwardRequest } from "../../host/http/forward.ts";
+import { forwardRequest, type ForwardReply } from "../../host/http/forward.ts";
+import { canRecode, recoded, type BodyChange } from "../../host/http/recode.ts";
 import { resolveName } from "../../host/network-address.ts";
 import { openTunnel } from "../../host/tunnel-client.ts";
 import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../connection.ts";
@@ -83,9 +85,31 @@ async function forward(call: ConnectionCall, place: Place): Promise<ExchangeAnsw
   const body = method === "GET" || method === "HEAD" ? undefined : await call.body();
   const reply = await forwardRequest({ ...place, method, headers, signal, ...(body === undefined ? {} : { body }) });
   const { code } = reply;
-  if (call.subresource !== "log") return streamedAnswer(reply, reply.pieces, { tellsFailure: false });
+  if (call.subresource !== "log") return streamedAnswer(reply, piecesOf(call, reply), { tellsFailure: false });
   if (code === 200) return streamedAnswer({ code, headers: {} }, reply.pieces, { tellsFailure: true });
   return { code, headers: {}, body: await gathered(reply.pieces(signal)) };
+}
+
+/** As they are, or, of a page, with its links rewritten: a redirect's page is not looked at, as upstream. */
+function piecesOf({ method, rewriteLink }: ConnectionCall, { code, headers, pieces }: ForwardReply): ForwardReply["pieces"] {
+  const encoding = String(headers["content-encoding"] ?? "");
+  const [type = ""] = String(headers["content-type"] ?? "").split(";", 1);
+  const isPage = type.trim() === "text/html" && headers["location"] === undefined && mayHaveBody(method, code);
+  if (rewriteLink === undefined || !isPage || !canRecode(encoding)) return pieces;
+  return (signal) => recoded(pieces(signal), encoding, pageChange(rewriteLink));
+}
+
+function mayHaveBody(method: string, code: number): boolean {
+  return method !== "HEAD" && code !== 204 && code !== 304;
+}
+
+/** Byte by byte: pages have encodings of their own, in which links are ASCII alike. */
+function pageChange(rewrite: (link: string) => string): BodyChange {
+  const links = new HtmlLinks(rewrite);
+  return {
+    write: (piece) => Buffer.from(links.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1")), "latin1"),
+    end: () => Buffer.from(links.end(), "latin1"),
+  };
 }
 
 /** What a kubelet says instead of a log is short. */

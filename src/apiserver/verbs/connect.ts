@@ -8,8 +8,10 @@ import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, St
 import { mustBeAllowed } from "../authorization/access.ts";
 import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../connection.ts";
 import { resolverOf } from "../connections/all.ts";
-import { encodePath, forwardedAnswer, forwardedHeaders, proxyPath, tidyPath } from "../connections/forwarding.ts";
+import { encodePath, forwardedAnswer, forwardedHeaders, proxiedPlace, proxyPath } from "../connections/forwarding.ts";
 import { decodeOptions } from "../connections/options.ts";
+import { rewriteLink } from "../connections/proxied-links.ts";
+import { tidyPath } from "../connections/tidy-path.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
 import type { Outcome } from "../outcome.ts";
@@ -82,8 +84,13 @@ async function forwarded(server: ServerContext, call: ConnectCall, resolved: Res
   // Links of a page are relative to the last slash, so there must be one.
   if (path === "" && isReading && !asksForUpgrade(exchange)) return redirection(exchange);
   const [prefix, behind] = [proxyPath(call.request), encodePath(path)];
-  const answer = await called(server, call, resolved, { path: behind, headers: forwardedHeaders(exchange, `${prefix}${behind}`) });
-  return forwardedAnswer(answer, { request: exchange, target: resolved.target, prefix });
+  const forwarding = { request: exchange, target: resolved.target, prefix };
+  const answer = await called(server, call, resolved, {
+    path: behind,
+    headers: forwardedHeaders(exchange, `${prefix}${behind}`),
+    rewriteLink: (link) => rewriteLink(link, proxiedPlace(forwarding)),
+  });
+  return forwardedAnswer(answer, forwarding);
 }
 
 /** Both sides say what they like until one has enough: exec, attach, portforward. */
@@ -102,7 +109,7 @@ async function called(
   { connector }: ServerContext,
   call: ConnectCall,
   { connection, options, target }: Resolved,
-  { path, headers }: Pick<ConnectionCall, "path" | "headers"> = { path: "", headers: {} },
+  forwarding: Pick<ConnectionCall, "path" | "headers" | "rewriteLink"> = { path: "", headers: {} },
 ): Promise<ExchangeAnswer> {
   const { exchange, offer, switching } = connection;
   const { subresource } = call.request;
@@ -115,9 +122,8 @@ async function called(
       target,
       options,
       method,
-      path,
       query,
-      headers,
+      ...forwarding,
       body,
       signal,
       ...(offer === undefined ? {} : { offer }),

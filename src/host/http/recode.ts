@@ -1,0 +1,41 @@
+/**
+ * Changes a body on its way: unpacked, changed piece by piece, and packed again as it was. Nothing is kept but what the packing needs.
+ * Not here: what is changed.
+ */
+import { pipeline, Readable } from "node:stream";
+import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from "node:zlib";
+
+/** For one body. */
+export interface BodyChange {
+  /** What goes on of a piece; may hold some back. */
+  write(piece: Uint8Array): Uint8Array;
+  /** What was held back. */
+  end(): Uint8Array;
+}
+
+const PACKINGS = {
+  gzip: { unpack: createGunzip, pack: createGzip },
+  // As upstream: without the header that RFC 9110 asks for.
+  deflate: { unpack: createInflateRaw, pack: createDeflateRaw },
+} as const;
+
+/** Whether a body with this Content-Encoding can be changed. */
+export function canRecode(encoding: string): boolean {
+  return encoding === "" || Object.hasOwn(PACKINGS, encoding);
+}
+
+/** `encoding` as canRecode accepts it. Fails if the body is not packed as it says. */
+export function recoded(pieces: AsyncIterable<Uint8Array>, encoding: string, change: BodyChange): AsyncIterable<Uint8Array> {
+  const changed = async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of source) {
+      const written = change.write(piece);
+      if (written.length > 0) yield written;
+    }
+    const last = change.end();
+    if (last.length > 0) yield last;
+  };
+  if (encoding === "") return changed(pieces);
+  const { unpack, pack } = PACKINGS[encoding as keyof typeof PACKINGS];
+  // Whoever reads the last stream learns what went wrong.
+  return pipeline(Readable.from(pieces, { objectMode: false }), unpack(), changed, pack(), () => undefined);
+}
