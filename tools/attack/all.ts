@@ -1,5 +1,7 @@
 /** All attacks, in the order in which they run. One more: a file that exports an Attack, and its line here. */
 import { anonymousReads } from "./anonymous-reads.ts";
 import type { Attack } from "./attack.ts";
+import { manyHeaders } from "./many-headers.ts";
+import { stuckWatchers } from "./stuck-watchers.ts";
 
-export const all: readonly Attack[] = [anonymousReads];
+export const all: readonly Attack[] = [anonymousReads, manyHeaders, stuckWatchers];

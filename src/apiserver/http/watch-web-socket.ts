@@ -21,7 +21,8 @@ export function streamToWebSocket(answer: StreamedAnswer, connection: WebSocketC
 
 function sinkOf(connection: WebSocketConnection, framing: { readonly binary: boolean }): Sink {
   return {
-    write: ({ bytes }) => connection.send(bytes, framing),
+    // Held twice: as it was written, and encrypted.
+    write: ({ bytes }) => 2 * connection.send(bytes, framing),
     end: () => connection.close(),
     abort: () => connection.abort(),
     onClosed: (listener) => connection.onClosed(listener),

@@ -24,7 +24,11 @@ function slowClient(waitingBytes: WaitingBytes) {
   const watch = { start: (given: WatchReceiver) => ((receiver = given), { stop() {} }) };
   const encoder = { event: () => new Uint8Array(MIB) } as unknown as Encoder;
   streamWatch({ is: "watch", watch } as unknown as Extract<Outcome, { is: "watch" }>, { encoder, sink, waitingBytes });
-  return { state, event: () => receiver?.event({ type: "BOOKMARK", revision: 1, initialEventsEnd: false }) };
+  return {
+    state,
+    take: (bytes: number) => void (waiting -= bytes),
+    event: () => receiver?.event({ type: "BOOKMARK", revision: 1, initialEventsEnd: false }),
+  };
 }
 
 test("a client for whom more than 16 MiB wait is cut off", () => {
@@ -37,17 +41,32 @@ test("a client for whom more than 16 MiB wait is cut off", () => {
   assert.equal(client.state.isAborted, true);
 });
 
-test("what waits for all clients together has a limit, too: above it those who are behind go", () => {
+test("what waits for all clients together has a limit, too: above it the client that has taken nothing for the longest time is cut off", () => {
   const waitingBytes = new WaitingBytes(3 * MIB);
-  const [first, second] = [slowClient(waitingBytes), slowClient(waitingBytes)];
+  const [first, second, third] = [slowClient(waitingBytes), slowClient(waitingBytes), slowClient(waitingBytes)];
+  const areAborted = () => [first, second, third].map(({ state }) => state.isAborted);
 
   void first.event();
+  void second.event();
+  void third.event();
+  first.take(MIB / 2);
   void first.event();
-  void second.event();
-  assert.deepEqual([first.state.isAborted, second.state.isAborted], [false, false]);
-  void second.event();
+  assert.deepEqual(areAborted(), [false, true, false]);
+  void first.event();
 
-  assert.deepEqual([first.state.isAborted, second.state.isAborted], [false, true]);
+  assert.deepEqual(areAborted(), [false, true, true]);
+});
+
+test("a client that never reads is cut off before one that reads and is behind", () => {
+  const waitingBytes = new WaitingBytes(8 * MIB);
+  const stuck = Array.from({ length: 8 }, () => slowClient(waitingBytes));
+  for (const client of stuck) void client.event();
+  const behind = slowClient(waitingBytes);
+
+  for (let sent = 0; sent < 8; sent++) void behind.event();
+
+  assert.equal(behind.state.isAborted, false);
+  assert.deepEqual(new Set(stuck.map(({ state }) => state.isAborted)), new Set([true]));
 });
 
 test("a client that has taken everything does not count", () => {

@@ -18,20 +18,23 @@ export function streamWatch(
   { endpoint, watch }: Extract<Outcome, { is: "watch" }>,
   { encoder, sink, waitingBytes }: { readonly encoder: Encoder; readonly sink: Sink; readonly waitingBytes: WaitingBytes },
 ): void {
-  const own = waitingBytes.client();
   let resume: (() => void) | undefined;
   let isAborted = false;
+  let waitedBefore = 0;
+  const cutOff = () => {
+    isAborted = true;
+    sink.abort();
+  };
+  const own = waitingBytes.client(cutOff);
   const running = watch.start({
     event(event) {
       if (isAborted) return undefined;
-      const waiting = sink.write(chunkOf(encoder.event(endpoint, event), event));
-      own.set(waiting);
-      if (waiting > WAITING_BYTES_MAX || (waiting > HIGH_WATER_BYTES && waitingBytes.isTooMuch)) {
-        isAborted = true;
-        sink.abort();
-        return undefined;
-      }
-      if (waiting <= HIGH_WATER_BYTES) return undefined;
+      const chunk = chunkOf(encoder.event(endpoint, event), event);
+      const waiting = sink.write(chunk);
+      own.set(waiting, waiting < waitedBefore + chunk.bytes.length);
+      waitedBefore = waiting;
+      if (waiting > WAITING_BYTES_MAX) cutOff();
+      if (isAborted || waiting <= HIGH_WATER_BYTES) return undefined;
       return new Promise((resolve) => {
         resume = resolve;
       });
@@ -39,11 +42,12 @@ export function streamWatch(
     ended: () => sink.end(),
   });
   sink.onDrained(() => {
-    own.set(0);
+    waitedBefore = 0;
+    own.set(0, true);
     resume?.();
   });
   sink.onClosed(() => {
-    own.set(0);
+    own.set(0, true);
     resume?.();
     running.stop();
   });

@@ -48,6 +48,12 @@ export const ONE_WRITE_BYTES_MAX = 64 * 1024;
 export const BLOCK_BYTES = 256 * 1024;
 
 /**
+ * Of a stream (a watch, a log) Node is handed this much at a time, and the next when the client has taken it: as TLS encrypts it into a copy
+ * of its own, a client that does not read costs this much, and what waits behind it is shared with all other clients. Four TLS records.
+ */
+export const STREAM_PIECE_BYTES_MAX = 64 * 1024;
+
+/**
  * After an answer to a body that was too large, what still comes is thrown away until nothing came for this long, so that the client reads
  * the answer before the reset.
  */
@@ -63,8 +69,8 @@ export const WEBSOCKET_MESSAGE_BYTES_MAX = 1024 * 1024;
 export const WEBSOCKET_PINGS_MAX = 100;
 export const WEBSOCKET_PING_WINDOW_MS = 10_000;
 
-/** Answers to pings, and whatever else was sent, that wait for a WebSocket client which pings and does not read; with more it is closed. */
-export const WEBSOCKET_PINGED_BYTES_MAX = 4 * 1024 * 1024;
+/** Answers to pings that wait for a WebSocket client which pings and does not read; with more it is closed. */
+export const WEBSOCKET_PONGS_WAITING_MAX = 1_000;
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyBytesMax: 3 * 1024 * 1024,

@@ -2,15 +2,20 @@
  * A streamed answer on its way to one client. What is written during a turn of the loop is sent at its end in one write. The same
  * chunk goes to many clients, so on HTTP/1.1 its frame (length before, line break after) is made once and kept with it, and goes
  * past Node's own framing straight to the socket.
+ *
+ * Node is handed a bounded piece at a time, the next when the socket has taken it: TLS encrypts all that it is handed at once, into a copy
+ * for this client alone, so that a thousand clients that do not read would cost a thousand copies of one large event.
  */
 import type { Writable } from "node:stream";
+import { Fifo } from "../../base/fifo.ts";
 import { joined } from "./body.ts";
 import type { HttpChunk, HttpSink } from "./contract.ts";
+import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import type { Flushable, Turn } from "./turn.ts";
 
 /** Where a sink's bytes go. */
 export interface SinkTarget {
-  /** Takes bytes, and counts those that wait. On HTTP/1.1 the socket, otherwise the stream of the answer. */
+  /** Takes bytes. On HTTP/1.1 the socket, otherwise the stream of the answer. */
   readonly out: Writable;
   /** Whether `out` wants the frame of HTTP/1.1 around each chunk. */
   readonly framed: boolean;
@@ -21,16 +26,23 @@ export interface SinkTarget {
 export class NodeSink implements HttpSink, Flushable {
   readonly #target: SinkTarget;
   readonly #turn: Turn;
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #state: "open" | "ended" | "closed" = "open";
+  #queue = new Fifo<Uint8Array>();
+  /** What is left of a chunk that did not fit into one piece; before the queue. */
+  #rest: Uint8Array | undefined;
+  #queuedBytes = 0;
+  /** Handed to Node, which has not taken it yet. */
+  #inFlightBytes = 0;
+  #isFlushScheduled = false;
+  /** "ending": as soon as all is taken. */
+  #state: "open" | "ending" | "ended" | "closed" = "open";
   #closed: (() => void)[] = [];
   #drained: (() => void)[] = [];
   /** One function for all writes, so that none is made per write. */
   readonly #taken = () => {
-    if (this.#state === "open" && this.#pendingBytes === 0 && this.#target.out.writableLength === 0) {
-      for (const listener of this.#drained) listener();
-    }
+    this.#inFlightBytes = 0;
+    if (this.#queuedBytes > 0) this.#send();
+    else if (this.#state === "ending") this.#endTarget();
+    else if (this.#state === "open") for (const listener of this.#drained) listener();
   };
 
   constructor(target: SinkTarget, turn: Turn) {
@@ -42,33 +54,64 @@ export class NodeSink implements HttpSink, Flushable {
     if (this.#state !== "open") return 0;
     // On HTTP/1.1 an empty chunk would be the end.
     if (chunk.bytes.length > 0) {
-      if (this.#pending.length === 0) this.#turn.flushAtEnd(this);
       const bytes = this.#target.framed ? frameOf(chunk) : chunk.bytes;
-      this.#pending.push(bytes);
-      this.#pendingBytes += bytes.length;
+      this.#queue.push(bytes);
+      this.#queuedBytes += bytes.length;
+      if (!this.#isFlushScheduled && this.#inFlightBytes === 0) {
+        this.#isFlushScheduled = true;
+        this.#turn.flushAtEnd(this);
+      }
     }
-    return this.#pendingBytes + this.#target.out.writableLength;
+    // What is in flight is held twice: as it was written, and encrypted.
+    return this.#queuedBytes + 2 * this.#inFlightBytes;
   }
 
   flush(): void {
-    if (this.#pending.length === 0) return;
-    const bytes = joined(this.#pending);
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    this.#isFlushScheduled = false;
+    if (this.#inFlightBytes === 0 && this.#queuedBytes > 0) this.#send();
+  }
+
+  #send(): void {
+    const bytes = this.#nextPiece();
+    this.#queuedBytes -= bytes.length;
+    this.#inFlightBytes = bytes.length;
     this.#target.out.write(bytes, this.#taken);
+  }
+
+  /** As many chunks as fit; of one that does not fit, its beginning. */
+  #nextPiece(): Uint8Array {
+    const first = this.#rest ?? this.#queue.shift() ?? new Uint8Array();
+    this.#rest = undefined;
+    if (first.length > STREAM_PIECE_BYTES_MAX) {
+      this.#rest = first.subarray(STREAM_PIECE_BYTES_MAX);
+      return first.subarray(0, STREAM_PIECE_BYTES_MAX);
+    }
+    const pieces = [first];
+    let sizeBytes = first.length;
+    for (let next = this.#queue.peek(); next !== undefined; next = this.#queue.peek()) {
+      sizeBytes += next.length;
+      if (sizeBytes > STREAM_PIECE_BYTES_MAX) break;
+      pieces.push(next);
+      this.#queue.shift();
+    }
+    return joined(pieces);
   }
 
   end(): void {
     if (this.#state !== "open") return;
+    this.#state = "ending";
     this.flush();
+    if (this.#inFlightBytes === 0) this.#endTarget();
+  }
+
+  #endTarget(): void {
     this.#state = "ended";
     this.#target.end();
   }
 
   abort(): void {
     if (this.#state === "closed") return;
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    this.#clear();
     this.#state = "ended";
     this.#target.abort();
   }
@@ -86,11 +129,16 @@ export class NodeSink implements HttpSink, Flushable {
   over(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    this.#clear();
     const listeners = this.#closed;
     this.#closed = [];
     for (const listener of listeners) listener();
+  }
+
+  #clear(): void {
+    this.#queue = new Fifo();
+    this.#rest = undefined;
+    this.#queuedBytes = 0;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { WebSocketConnection } from "./contract.ts";
 import { clientGone } from "./exchange.ts";
-import { WEBSOCKET_MESSAGE_BYTES_MAX, WEBSOCKET_PING_WINDOW_MS, WEBSOCKET_PINGED_BYTES_MAX, WEBSOCKET_PINGS_MAX } from "./limits.ts";
+import { WEBSOCKET_MESSAGE_BYTES_MAX, WEBSOCKET_PING_WINDOW_MS, WEBSOCKET_PINGS_MAX, WEBSOCKET_PONGS_WAITING_MAX } from "./limits.ts";
 
 /** The subprotocols the client knows, best first. */
 export function offeredProtocols({ headers }: IncomingMessage): readonly string[] {
@@ -37,7 +37,13 @@ export function webSocketOn(
   { request, socket, head }: WebSocketRequest,
   protocol: string,
 ): Promise<WebSocketConnection> {
-  const server = new Server({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload: WEBSOCKET_MESSAGE_BYTES_MAX });
+  const server = new Server({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    autoPong: false,
+    maxPayload: WEBSOCKET_MESSAGE_BYTES_MAX,
+  });
   if (protocol !== "") {
     validateHeaderValue("sec-websocket-protocol", protocol);
     server.on("headers", (headers) => void headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
@@ -61,7 +67,7 @@ function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnecti
   // Messages wait until somebody listens. What is wrong with them closes the connection, which is told by "close".
   webSocket.pause();
   webSocket.on("error", () => {});
-  limitPings(webSocket);
+  answerPings(webSocket);
   return {
     protocol,
     send(message, { binary }) {
@@ -86,17 +92,19 @@ function connectionOf(webSocket: WebSocket, protocol: string): WebSocketConnecti
   };
 }
 
-/** `ws` answers each ping by itself; this closes the connection of a client that sends too many of them, or never reads the answers. */
-function limitPings(webSocket: WebSocket): void {
+/** Answers pings, and closes the connection of a client that sends too many of them, or never reads the answers. */
+function answerPings(webSocket: WebSocket): void {
   let windowEndMs = 0;
   let pings = 0;
-  webSocket.on("ping", () => {
+  let waiting = 0;
+  const taken = () => void waiting--;
+  webSocket.on("ping", (data) => {
     const nowMs = performance.now();
     if (nowMs > windowEndMs) {
       windowEndMs = nowMs + WEBSOCKET_PING_WINDOW_MS;
       pings = 0;
     }
-    pings++;
-    if (pings > WEBSOCKET_PINGS_MAX || webSocket.bufferedAmount > WEBSOCKET_PINGED_BYTES_MAX) webSocket.terminate();
+    if (++pings > WEBSOCKET_PINGS_MAX || ++waiting > WEBSOCKET_PONGS_WAITING_MAX) return webSocket.terminate();
+    if (webSocket.readyState === webSocket.OPEN) webSocket.pong(data, false, taken);
   });
 }
