@@ -1,8 +1,8 @@
 /** An answer whose bytes come by and by, from wherever: whoever reads slowly holds up who writes, and who goes away ends it. */
 import type { Sink, StreamedAnswer } from "./exchange.ts";
 
-/** Waiting for a client who reads slowly: reading goes on when it has taken them. */
-const WAITING_BYTES_MAX = 1 << 20;
+/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+const WAITING_BYTES_MAX = 256 << 10;
 
 export function streamedAnswer(
   head: Pick<StreamedAnswer, "code" | "headers">,

@@ -8,8 +8,8 @@ import { logBytes, loggedContainer, runtimeLogOptions } from "../container-logs.
 import { Refusal, TEXT_TYPE, type Handler } from "./call.ts";
 import { logOptions } from "./log-query.ts";
 
-/** Of a log, waiting for a client who reads slowly: reading goes on when it has taken them. */
-const WAITING_BYTES_MAX = 1 << 20;
+/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+const WAITING_BYTES_MAX = 256 << 10;
 
 /** Whether a log can be read shows at once; an answer that begins later could say so only within the log. */
 const FIRST_PIECE_WITHIN_MS = 1_000;

@@ -14,8 +14,8 @@ const INDEX = "index.html";
 
 /** What is read at once. */
 const PIECE_BYTES = 65_536;
-/** Of a file, waiting for a client who reads slowly: reading continues when it has taken them. */
-const WAITING_BYTES_MAX = 1 << 20;
+/** Bytes that may wait for a client that reads slowly; above it reading pauses. A thousand clients that never read cost a quarter of a GiB. */
+const WAITING_BYTES_MAX = 256 << 10;
 /** By which the type is decided, as in Go. */
 const SNIFFED_BYTES = 512;
 
