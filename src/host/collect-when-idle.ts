@@ -14,6 +14,14 @@ const QUIET_PART_MAX = 0.05;
 /** What is worth a collection, which takes some tens of milliseconds. */
 const GROWTH_BYTES_MIN = 12 << 20;
 
+/**
+ * A process that is calm but never quiet, as one with probes and controllers on a slow machine: it collects, too, but only what is worth a
+ * pause in which somebody may wait, and at most once a minute.
+ */
+const CALM_PART_MAX = 0.25;
+const CALM_LOOKS_MIN = 6;
+const CALM_GROWTH_BYTES_MIN = 64 << 20;
+
 /** The first finds the garbage, the next gives the pages back that it was in. */
 const COLLECTIONS = 2;
 
@@ -35,36 +43,80 @@ async function look(clock: Clock, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** What is measured of the process. */
+export interface ProcessMeter {
+  /** Processor time of this process since it started. */
+  cpuMs(): number;
+  nowMs(): number;
+  /** Memory in use, garbage included. */
+  usedBytes(): number;
+  /** Collects all garbage. */
+  collect(): void;
+}
+
 export class Idleness {
-  #cpu = process.cpuUsage();
-  #atMs = performance.now();
+  readonly #meter: ProcessMeter;
+  #cpuMs: number;
+  #atMs: number;
   /** What was in use after the last collection. */
-  #keptBytes = usedBytes();
+  #keptBytes: number;
   /** Collections that something has made worth while since. */
   #due = 0;
-  #collect: (() => void) | undefined;
+  /** Looks in a row, since the last collection, that found the process calm. */
+  #calmLooks = 0;
 
-  /** Whether nothing has happened since it was last asked, and there is something to be had. */
+  constructor(meter: ProcessMeter = processMeter()) {
+    this.#meter = meter;
+    this.#cpuMs = meter.cpuMs();
+    this.#atMs = meter.nowMs();
+    this.#keptBytes = meter.usedBytes();
+  }
+
+  /** Whether little enough has happened since it was last asked, and there is something to be had. */
   isDue(): boolean {
-    const { user, system } = process.cpuUsage(this.#cpu);
-    const elapsedMs = performance.now() - this.#atMs;
-    this.#cpu = process.cpuUsage();
-    this.#atMs = performance.now();
-    const isQuiet = (user + system) / 1_000 / elapsedMs <= QUIET_PART_MAX;
+    const busyPart = this.#takeBusyPart();
+    const isQuiet = busyPart <= QUIET_PART_MAX;
+    this.#calmLooks = busyPart <= CALM_PART_MAX ? this.#calmLooks + 1 : 0;
+    const growthBytes = this.#meter.usedBytes() - this.#keptBytes;
     // What is in use may be less than it was and still be mostly garbage: that there was work counts, too.
-    if (!isQuiet || usedBytes() - this.#keptBytes >= GROWTH_BYTES_MIN) this.#due = COLLECTIONS;
-    return isQuiet && this.#due > 0;
+    if (!isQuiet || growthBytes >= GROWTH_BYTES_MIN) this.#due = COLLECTIONS;
+    if (this.#due === 0) return false;
+    return isQuiet || (this.#calmLooks >= CALM_LOOKS_MIN && growthBytes >= CALM_GROWTH_BYTES_MIN);
   }
 
   collect(): void {
-    this.#collect ??= collector();
-    this.#collect();
-    this.#keptBytes = usedBytes();
+    this.#meter.collect();
+    this.#keptBytes = this.#meter.usedBytes();
     this.#due -= 1;
+    this.#calmLooks = 0;
     // What the collection took was not somebody's work.
-    this.#cpu = process.cpuUsage();
-    this.#atMs = performance.now();
+    this.#takeBusyPart();
   }
+
+  /** The part of one processor that this process took since the last call. */
+  #takeBusyPart(): number {
+    const [cpuMs, nowMs] = [this.#meter.cpuMs(), this.#meter.nowMs()];
+    const part = (cpuMs - this.#cpuMs) / (nowMs - this.#atMs);
+    this.#cpuMs = cpuMs;
+    this.#atMs = nowMs;
+    return part;
+  }
+}
+
+function processMeter(): ProcessMeter {
+  let collect: (() => void) | undefined;
+  return {
+    cpuMs() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1_000;
+    },
+    nowMs: () => performance.now(),
+    usedBytes,
+    collect() {
+      collect ??= collector();
+      collect();
+    },
+  };
 }
 
 function usedBytes(): number {
