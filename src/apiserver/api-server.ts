@@ -32,6 +32,7 @@ import { Endpoints } from "./endpoints.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
 import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
+import { LargeBodies } from "./large-bodies.ts";
 import { Metrics } from "./metrics.ts";
 import { Objects } from "./objects.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -64,6 +65,8 @@ export interface ApiServerOptions {
   readonly moreMetrics?: () => MetricFamilies;
   /** Documents about other parts of this process, served after the server's own. */
   readonly moreDocuments?: readonly Document[];
+  /** Large requests let others have the event loop between slices of work. Not under virtual time, where only the clock's owner lets anything happen. */
+  readonly yieldsToEventLoop?: boolean;
   readonly config?: Partial<ApiServerConfig>;
 }
 
@@ -118,7 +121,14 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     throw error;
   }
   let advertised: AdvertisedServer | undefined;
-  const rest = { server, pipeline, documents, deadlines, waitingBytes: new WaitingBytes() };
+  const rest = {
+    server,
+    pipeline,
+    documents,
+    deadlines,
+    waitingBytes: new WaitingBytes(),
+    largeBodies: new LargeBodies(clock, metrics, { rests: options.yieldsToEventLoop ?? false }),
+  };
   const readDocument = documentReader(rest);
   return {
     exchange: restExchange(rest),

@@ -4,6 +4,8 @@
  */
 import type { ConnectionRequest } from "./connection.ts";
 import type { Cause } from "../api/machinery/cause.ts";
+import type { ExactJson } from "../api/machinery/codec/json-parser.ts";
+import type { ParsedYaml } from "../api/machinery/codec/yaml-reader.ts";
 import type { Leadership } from "../api/machinery/leadership.ts";
 import type { Json, JsonObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
@@ -18,10 +20,24 @@ export interface User {
 
 export type RequestBody =
   /** As it came over the wire; what it is, its media type says. */
-  | { readonly form: "bytes"; readonly bytes: Uint8Array; readonly contentType: string }
+  | {
+      readonly form: "bytes";
+      readonly bytes: Uint8Array;
+      readonly contentType: string;
+      /** Of a large body: lets others run between slices of work (large-bodies.ts). */
+      readonly breathe?: () => Promise<void>;
+      /** Of a large body: what its bytes mean (write/parse-large.ts). */
+      readonly parsed?: ParsedBytes;
+    }
   /** From this process: frozen, not serialised. */
   | { readonly form: "object"; readonly object: JsonObject }
   | { readonly form: "patch"; readonly type: PatchType; readonly patch: Json };
+
+export type ParsedBytes =
+  /** Guided: without members that the kind does not know, which are among the mistakes. */
+  | { readonly as: "json"; readonly json: ExactJson; readonly isGuided: boolean }
+  | { readonly as: "yaml"; readonly yaml: ParsedYaml }
+  | { readonly as: "error"; readonly error: Error };
 
 export interface ApiRequest {
   readonly verb: Verb;

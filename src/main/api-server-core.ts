@@ -12,6 +12,7 @@ import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import { realClock } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import { startCompaction } from "../store/compaction.ts";
 import { startExpiry } from "../store/expiry.ts";
@@ -136,6 +137,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     ...(moreMetrics === undefined ? {} : { moreMetrics }),
     ...(moreDocuments === undefined ? {} : { moreDocuments }),
     ...(connector === undefined ? {} : { connector }),
+    yieldsToEventLoop: clock === realClock,
     config: api,
   });
 }

@@ -9,16 +9,16 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
-import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { impersonated } from "../authentication/impersonation.ts";
 import { bodyBytesMax } from "../body-limits.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../exchange.ts";
+import type { LargeBodies } from "../large-bodies.ts";
 import type { Outcome } from "../outcome.ts";
 import { isPretty } from "../pretty.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
-import type { ApiRequest, RequestBody, RequestContext, User } from "../request.ts";
+import type { ApiRequest, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
 import { newUid } from "../write/identifiers.ts";
@@ -27,6 +27,7 @@ import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
 import { requestedAccess } from "./requested-access.ts";
+import { BodyReceiver } from "./receive-body.ts";
 import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
 import { parsePath, verbOf, type DocumentPath, type ResourcePath } from "./request-path.ts";
 import { warningHeaders } from "./warnings.ts";
@@ -39,6 +40,7 @@ export interface RestDependencies {
   readonly documents: readonly Document[];
   readonly deadlines: Deadlines;
   readonly waitingBytes: WaitingBytes;
+  readonly largeBodies: LargeBodies;
 }
 
 type Headers = Record<string, string | readonly string[]>;
@@ -123,6 +125,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
   const { request, user, path, warnings } = asked;
   const { server, pipeline, deadlines } = dependencies;
   const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
+  const body = new BodyReceiver(dependencies.largeBodies, request, user);
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   try {
     const api: ApiRequest = {
@@ -136,7 +139,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       options: query.options,
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
-    const outcome = await pipeline.run(api, hasBody(verb) ? () => bodyOf(request, maximumFor(server, api)) : undefined);
+    const outcome = await pipeline.run(api, hasBody(verb) ? () => body.receive(maximumFor(server, api)) : undefined);
     // Events of a watch are a line each.
     const pretty = verb !== "watch" && isPretty(request);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
@@ -146,6 +149,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
     if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
     return failure(dependencies, request, status, warnings);
   } finally {
+    body.release();
     deadline?.clear();
   }
 }
@@ -281,10 +285,6 @@ function hasBody(verb: string): boolean {
 
 function maximumFor({ endpoints }: ServerContext, request: ApiRequest): number | undefined {
   return bodyBytesMax(endpoints.find(request.group, request.version, request.plural), request);
-}
-
-async function bodyOf(request: ExchangeRequest, bytesMax: number | undefined): Promise<RequestBody> {
-  return { form: "bytes", bytes: await request.body(bytesMax), contentType: request.header("content-type") ?? JSON_TYPE };
 }
 
 function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {

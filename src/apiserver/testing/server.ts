@@ -181,7 +181,10 @@ function requestOf(
     method,
     path,
     query: query.join("?"),
-    header: (name) => (all[name] === undefined ? undefined : [all[name]].flat().join(", ")),
+    header: (name) => {
+      if (name === "content-length" && body !== undefined && !(body instanceof Promise)) return String(bytesOf(body).length);
+      return all[name] === undefined ? undefined : [all[name]].flat().join(", ");
+    },
     headerValues: (name) => [all[name] ?? []].flat(),
     headerNames: () => Object.keys(all),
     body: async (bytesMax = Infinity) => {

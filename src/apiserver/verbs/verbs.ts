@@ -10,12 +10,14 @@ import type { Endpoint } from "../endpoints.ts";
 import type { Outcome } from "../outcome.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
+import { breathe, breatheOf, runSteps } from "../slices.ts";
 import type { WatchKeeper } from "../watch/watch-keeper.ts";
 import { createObject, withoutSystemFields } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
 import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
-import { updateObject } from "../write/update.ts";
+import { parseLarge } from "../write/parse-large.ts";
+import { updateObject, type NextObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { validateCreate } from "../write/validation.ts";
 import { connect } from "./connect.ts";
@@ -37,10 +39,11 @@ export class Verbs {
   }
 
   /** Throws a StatusError. */
-  async handle(request: ApiRequest): Promise<Outcome> {
-    const endpoint = this.#server.endpoints.find(request.group, request.version, request.plural);
+  async handle(received: ApiRequest): Promise<Outcome> {
+    const endpoint = this.#server.endpoints.find(received.group, received.version, received.plural);
     if (endpoint === undefined) throw noSuchPath();
-    checkPlace(endpoint, request);
+    checkPlace(endpoint, received);
+    const request = breatheOf(received) === undefined ? received : await parseLarge(endpoint, received);
     if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
     if (request.subresource !== "") return this.#handleSubresource(endpoint, request);
     if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
@@ -69,6 +72,7 @@ export class Verbs {
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
     checkWriteOptions(request.options, "CreateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
+    if (breatheOf(request) !== undefined) await breathe(request);
     if (!endpoint.resource.stored) return this.#answer(endpoint, request, withoutSystemFields(sent.object));
     return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
   }
@@ -84,6 +88,7 @@ export class Verbs {
   async #update(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     checkWriteOptions(request.options, "UpdateOptions");
     const sent = placed(endpoint, request, decode(endpoint, request));
+    if (breatheOf(request) !== undefined) await breathe(request);
     const { object } = sent;
     checkName(object, request.name);
     const resourceVersion = object.metadata.resourceVersion ?? "";
@@ -100,15 +105,18 @@ export class Verbs {
   async #patch(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     const patch = readPatch(request.body);
     checkPatchOptions(patch, request);
+    const finish = (next: NextObject): NextObject => {
+      const object = inNamespace(next.object, namespaceOf(endpoint, request));
+      checkName(object, request.name);
+      return { ...next, object: withoutRepeatedOwners(object, request.context, true) };
+    };
     const { created, object } = await updateObject(this.#server, {
       endpoint,
       request,
       ...(subresource === undefined ? {} : { subresource }),
       next: (current) => {
-        const next = patchedObject(this.#server, { endpoint, request, patch }, current);
-        const object = inNamespace(next.object, namespaceOf(endpoint, request));
-        checkName(object, request.name);
-        return { ...next, object: withoutRepeatedOwners(object, request.context, true) };
+        const next = runSteps(patchedObject(this.#server, { endpoint, request, patch }, current), request);
+        return next instanceof Promise ? next.then(finish) : finish(next);
       },
       createsIfAbsent: subresource === undefined && patch.type === "apply",
     });

@@ -5,12 +5,17 @@
 import { cannotBeHandled, completeKind, readTypeMeta, noTypeMeta, unrecognized } from "../../api/machinery/codec/body-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
-import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
+import { isJsonSyntaxError } from "../../api/machinery/codec/json.ts";
 import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
-import { mistakeSentences, strictDecodingSentence, strictWarnings, type FieldValidation } from "../../api/machinery/codec/strict.ts";
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import {
+  describeMistake,
+  mistakeSentences,
+  strictDecodingSentence,
+  strictWarnings,
+  type FieldValidation,
+} from "../../api/machinery/codec/strict.ts";
 import {
   apiVersionOf,
   type GroupVersionKind,
@@ -23,6 +28,7 @@ import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
 import type { RequestBody, RequestContext } from "../request.ts";
+import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 
 /** What a path expects. */
 export interface ExpectedType {
@@ -77,15 +83,15 @@ export function decodeOptions({ kind, schema }: ExpectedType, body: RequestBody)
 
 function readOptions(
   expected: GroupVersionKind,
-  { bytes, contentType }: Extract<RequestBody, { form: "bytes" }>,
+  body: BytesBody,
   schema: ObjectSchema,
 ): { readonly found: GroupVersionKind; readonly value: Json; readonly literals?: NumberLiterals } {
-  const mediaType = negotiateContentType(contentType, BUILT_IN_TYPES);
+  const mediaType = negotiateContentType(body.contentType, BUILT_IN_TYPES);
   if (mediaType === PROTOBUF_TYPE) {
-    const envelope = decodeEnvelope(bytes);
+    const envelope = decodeEnvelope(body.bytes);
     return { found: completeKind(envelope, expected), value: decodeProtobuf(envelope.raw, schema) };
   }
-  const source: Source = mediaType === YAML_TYPE ? parseYaml(bytes) : parseJson(bytes, { duplicates: false });
+  const source: Source = mediaType === YAML_TYPE ? parsedYaml(body) : parsedJson(body, { duplicates: false });
   return { ...source, found: completeKind(readTypeMeta(source.value), expected) };
 }
 
@@ -108,17 +114,22 @@ function decodeObject({ schema, kind }: ExpectedType, object: JsonObject): Parse
   return { object: decoded.object, mistakes: NO_MISTAKES };
 }
 
-function decodeBytes(expected: ExpectedType, body: Extract<RequestBody, { form: "bytes" }>, validation: FieldValidation): Parsed {
+function decodeBytes(expected: ExpectedType, body: BytesBody, validation: FieldValidation): Parsed {
   const mediaType = negotiateContentType(body.contentType, BUILT_IN_TYPES);
   if (mediaType === PROTOBUF_TYPE) return { object: fromProtobuf(expected, body.bytes), mistakes: NO_MISTAKES };
-  const source: Source = mediaType === YAML_TYPE ? fromYaml(expected, body.bytes) : fromJson(expected, body.bytes, validation);
+  const source: Source = mediaType === YAML_TYPE ? fromYaml(expected, body) : fromJson(expected, body, validation);
   const found = typeOf(expected, source.value, body.bytes);
   const { object, unknownFields } = decodeAs(expected, source.value, found, source.literals);
   return {
     object,
     clearsManagedFields: hasEmptyManagedFields(source.value),
-    mistakes: () => mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }),
+    mistakes: () => guidedMistakes(body) ?? mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }),
   };
+}
+
+/** Of a large body, which was parsed by its type. */
+function guidedMistakes({ parsed }: BytesBody): readonly string[] | undefined {
+  return parsed?.as === "json" && parsed.isGuided ? parsed.json.mistakes.map(describeMistake) : undefined;
 }
 
 interface Source {
@@ -133,21 +144,21 @@ function hasEmptyManagedFields(value: Json): boolean {
   return Array.isArray(managedFields) && managedFields.length === 0;
 }
 
-function fromJson({ kind }: ExpectedType, bytes: Uint8Array, validation: FieldValidation): Source {
+function fromJson({ kind }: ExpectedType, body: BytesBody, validation: FieldValidation): Source {
   try {
-    return parseJson(bytes, { duplicates: validation !== "Ignore" });
+    return parsedJson(body, { duplicates: validation !== "Ignore" });
   } catch (error) {
     if (!isJsonSyntaxError(error)) throw error;
-    throw unrecognized(kind.kind, noTypeMeta(error.message), bytes);
+    throw unrecognized(kind.kind, noTypeMeta(error.message), body.bytes);
   }
 }
 
-function fromYaml({ kind }: ExpectedType, bytes: Uint8Array): Source {
+function fromYaml({ kind }: ExpectedType, body: BytesBody): Source {
   try {
-    const { value, duplicates } = parseYaml(bytes);
+    const { value, duplicates } = parsedYaml(body);
     return { value, yamlDuplicates: duplicates };
   } catch (error) {
-    throw unrecognized(kind.kind, error as Error, bytes);
+    throw unrecognized(kind.kind, error as Error, body.bytes);
   }
 }
 

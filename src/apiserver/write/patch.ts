@@ -2,11 +2,11 @@
  * From a patch and what is there to what it should become. JSON patch, merge patch and strategic merge change the object as it is shown
  * in the version of the request; server-side apply merges by who owns what. The result is decoded and defaulted like a whole object.
  */
-import { applyConfiguration } from "../../api/machinery/apply/apply.ts";
+import { applySteps } from "../../api/machinery/apply/apply.ts";
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
-import { isJsonSyntaxError, parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import { isJsonSyntaxError, writeJson } from "../../api/machinery/codec/json.ts";
 import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { parseContentType, unsupportedMediaType } from "../../api/machinery/codec/media-type.ts";
 import {
@@ -18,7 +18,6 @@ import {
   strictPatchError,
   strictWarnings,
 } from "../../api/machinery/codec/strict.ts";
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import { required } from "../../api/machinery/field-error.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { applyJsonPatch, unknownJsonPatchFields } from "../../api/machinery/patch/json-patch.ts";
@@ -35,6 +34,7 @@ import type { ApiRequest, RequestBody } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { fieldValidationOf } from "./decode-body.ts";
+import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 import { fieldWriter, ignoredFields, otherVersions } from "./field-manager.ts";
 import type { NextObject } from "./update.ts";
 import { checkWriteOptions } from "./write-options.ts";
@@ -63,9 +63,9 @@ export function readPatch(body: RequestBody | undefined): Patch {
   const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
   const type = Object.hasOwn(MEDIA_TYPES, mediaType) ? MEDIA_TYPES[mediaType] : undefined;
   if (type === undefined) throw new StatusError("UnsupportedMediaType", "415: Unsupported Media Type", { details: {} });
-  if (type === "apply") return readApply(body.bytes);
+  if (type === "apply") return readApply(body);
   try {
-    const { value, duplicates, literals } = parseJson(body.bytes);
+    const { value, duplicates, literals } = parsedJson(body);
     const patch = { type, value, mistakes: patchMistakes(type, value, duplicates), yamlDuplicates: [] };
     return literals === undefined ? patch : { ...patch, ...patchedLiterals(type, value, literals) };
   } catch (error) {
@@ -85,9 +85,9 @@ function patchedLiterals(type: PatchType, value: Json, literals: NumberLiterals)
   return { literals: type === "json" ? jsonPatchLiterals(value, literals) : literals };
 }
 
-function readApply(bytes: Uint8Array): Patch {
+function readApply(body: BytesBody): Patch {
   try {
-    const { value, duplicates } = parseYaml(bytes);
+    const { value, duplicates } = parsedYaml(body);
     return { type: "apply", value, mistakes: [], yamlDuplicates: duplicates };
   } catch (error) {
     throw badRequest(`error decoding YAML: error converting YAML to JSON: ${(error as Error).message}`, error);
@@ -106,22 +106,25 @@ export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): voi
   checkWriteOptions(options, "PatchOptions", errors);
 }
 
+/** In steps, between which a large request lets others run. */
 export function patchedObject(
   server: ServerContext,
   { endpoint, request, patch }: { readonly endpoint: Endpoint; readonly request: ApiRequest; readonly patch: Patch },
   current: StoredObject | undefined,
-): NextObject {
+): Generator<void, NextObject> {
   return patch.type === "apply"
     ? applied(server, endpoint, request, patch, current)
     : patched(endpoint, request, patch, current as StoredObject);
 }
 
-function patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): NextObject {
+function* patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): Generator<void, NextObject> {
   const shown = shownTo(patch, current, endpoint) as unknown as JsonObject;
   const changed = patchValue(patch, shown, endpoint.schema);
+  yield;
   const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
   const { managedFields, ...metadata } = object.metadata;
   const sent = sentClaims(changed) ?? managedFields;
+  yield;
   const isSameClaims = managedFields === (shown["metadata"] as JsonObject)["managedFields"];
   const next = endpoint.served.defaults?.({ ...object, metadata }) ?? { ...object, metadata };
   return {
@@ -209,17 +212,17 @@ function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: str
   );
 }
 
-function applied(
+function* applied(
   server: ServerContext,
   endpoint: Endpoint,
   request: ApiRequest,
   patch: Patch,
   current: StoredObject | undefined,
-): NextObject {
+): Generator<void, NextObject> {
   const { options, context } = request;
   const { schema, served } = endpoint;
   const config = configurationOf(patch.value);
-  const { object, managed } = applyConfiguration({
+  const { object, managed } = yield* applySteps({
     schema,
     applied: config,
     live: current === undefined ? undefined : (current.in(served) as unknown as JsonObject),
@@ -231,7 +234,9 @@ function applied(
   });
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
+  yield;
   const decoded = decodeApplied(object, endpoint);
+  yield;
   return {
     object: served.defaults?.(decoded) ?? decoded,
     managed,

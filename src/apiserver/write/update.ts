@@ -14,6 +14,7 @@ import type { AdmissionRequest, Charge } from "../admission.ts";
 import { mustBeAllowed } from "../authorization/access.ts";
 import type { Endpoint } from "../endpoints.ts";
 import { isDryRun, type ApiRequest } from "../request.ts";
+import { breathe, breatheOf } from "../slices.ts";
 import { unallocated } from "../extension.ts";
 import type { ServerContext } from "../server-context.ts";
 import type { Operation } from "../../store/store.ts";
@@ -104,7 +105,10 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   checkVersion(endpoint, request, wanted, current);
   const admission = admissionOf(update, wanted.object, shown);
   const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
+  const isLarge = breatheOf(request) !== undefined;
+  if (isLarge) await breathe(request);
   const next = keepIdentity(withMetadata(admitted, shown), shown);
+  if (isLarge) await breathe(request);
 
   const previous = current.object;
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
@@ -114,11 +118,14 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const permitted = (subresource ?? resource).prepareForUpdate?.(stored, previous, writing);
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   if (prepared !== previous) refuseTooLarge(endpoint, prepared, request);
+  if (isLarge) await breathe(request);
   const sent = admitted === wanted.object ? next : keepIdentity(withMetadata(wanted.object, shown), shown);
   const claimed = served.fromStorage === undefined ? sent : keepIdentity(claimable(endpoint, sent), shown);
   const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
+  if (isLarge) await breathe(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
+  if (isLarge) await breathe(request);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);
   let charge: Charge | undefined;

@@ -48,10 +48,22 @@ export interface Applied {
 
 /** Throws a Conflict that names every field that somebody else owns, unless `force`. */
 export function applyConfiguration(options: ApplyOptions): Applied {
+  const steps = applySteps(options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, for large configurations: whoever runs them may do something else in between. */
+export function* applySteps(options: ApplyOptions): Generator<void, Applied> {
   checkApplied(options);
+  yield;
   const live = options.live ?? blankObject(options.schema);
-  const merged = mergeApplied({ ...options, live });
+  const merged = yield* mergeApplied({ ...options, live });
+  yield;
   const owners = takeApplied({ ...options, live }, merged, options.force);
+  yield;
   const isChanged = options.live === undefined || !deepEqual(live, merged.object);
   const timed = isChanged
     ? owners.map((owner) => (isSameOwner(owner, merged.applier) ? owner.withTime(options.writer.time) : owner))
@@ -99,18 +111,21 @@ interface Merged {
   readonly others: readonly Owner[];
 }
 
-function mergeApplied(options: LiveOptions): Merged {
+function* mergeApplied(options: LiveOptions): Generator<void, Merged> {
   const { schema, live, applied, writer, ignore } = options;
   const converter = converterOf(options);
   const before = ownersBefore(options).flatMap((owner) => {
     const type = converter.schemaFor(owner.apiVersion);
     return type === undefined ? [] : [owner.withFields(reconciled(type, owner.fields))];
   });
+  yield;
   const parts = applierOf(writer);
   const last = before.find((owner) => isSameOwner(owner, parts));
   const applier = new Owner({ ...parts, time: last?.time }, withoutIgnored(fieldsOf(schema, applied), ignore));
   const others = before.filter((owner) => owner !== last);
+  yield;
   const merged = mergeObjects(schema, live, applied);
+  yield;
   return { object: prune({ merged, owners: [...others, applier], applier, last, converter }), applier, others };
 }
 

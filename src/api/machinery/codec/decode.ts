@@ -22,6 +22,7 @@ import {
   writtenZero,
 } from "./decode-plan.ts";
 import { MISTAKES_MAX, type NumberLiterals, pathText } from "./json-parser.ts";
+import { setMember } from "./set-member.ts";
 import { isInt32, isInt64, normaliseBytes, normaliseDuration, normaliseMicroTime, normaliseQuantity, normaliseTime } from "./scalar.ts";
 
 export interface Decoded {
@@ -259,10 +260,4 @@ function rebuild(object: Members, changes: Changes | undefined, written: readonl
   }
   for (const field of written) if (!Object.hasOwn(copy, field.name)) setMember(copy, field.name, writtenZero(field.plan));
   return copy;
-}
-
-/** An assignment to `__proto__` would not make a member. */
-export function setMember(object: Record<string, Json>, key: string, value: Json): void {
-  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
 }

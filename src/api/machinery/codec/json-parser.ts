@@ -9,6 +9,7 @@
 import type { Json } from "../object.ts";
 import type { Schema } from "../schema.ts";
 import { detached } from "./detached.ts";
+import { setMember } from "./set-member.ts";
 import { quoteByte } from "./go-text.ts";
 
 /** How deeply objects and lists may be nested. The deepest real objects (schemas of custom resources) have about 60 levels. */
@@ -47,15 +48,24 @@ export interface ExactJson {
 
 /** Without a schema there are no unknown fields, and every member that is named twice is a mistake, wherever it is. */
 export function parseExactly(text: string, schema?: Schema): ExactJson {
-  const parser = new Parser(text);
-  const value = parser.document(schema ?? EVERYTHING);
-  return { value, mistakes: parser.mistakes, ...(parser.literals.size === 0 ? {} : { literals: parser.literals }) };
+  const reader = new JsonReader(text, schema);
+  reader.advance(Infinity);
+  return reader.result();
 }
 
 /** Stands for "any shape, but look for duplicates in it". */
 const EVERYTHING = Symbol("everything");
+/** Stands for a part that is not kept: the value of an unknown field. */
+const NOTHING = Symbol("nothing");
 /** `undefined`: upstream does not look into this part. */
-type Guide = Schema | typeof EVERYTHING | undefined;
+type Guide = Schema | typeof EVERYTHING | typeof NOTHING | undefined;
+
+/** An object or list that is not complete yet. */
+interface Open {
+  readonly members: Record<string, Json> | undefined;
+  readonly items: Json[] | undefined;
+  readonly guide: Guide;
+}
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
@@ -63,120 +73,157 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const BACKSLASH = 0x5c;
 
-class Parser {
-  readonly mistakes: FieldMistake[] = [];
-  readonly literals = new Map<string, string>();
+/** Reads a text step by step: it keeps a stack of its own, so that it can stop after any value. */
+export class JsonReader {
+  readonly #mistakes: FieldMistake[] = [];
+  readonly #literals = new Map<string, string>();
   readonly #seen = new Set<string>();
   readonly #text: string;
   readonly #path: (string | number)[] = [];
+  readonly #stack: Open[] = [];
   #at = 0;
-  #depth = 0;
+  #expects: "value" | "first key" | "key" | "first item" | "next" | "end" = "value";
+  /** Of the next value. */
+  #guide: Guide;
+  #root: Json = null;
 
-  constructor(text: string) {
+  constructor(text: string, schema?: Schema) {
     this.#text = text;
+    this.#guide = schema ?? EVERYTHING;
   }
 
-  document(guide: Guide): Json {
-    const value = this.#value(guide);
-    if (this.#skipSpace() !== undefined) throw this.#unexpected("after top-level value");
-    return value;
+  /** Reads about so many characters. Returns whether the text is read. Throws a JsonSyntaxError. */
+  advance(charactersMax: number): boolean {
+    const end = this.#at + charactersMax;
+    do {
+      this.#step();
+    } while (this.#expects !== "end" && this.#at < end);
+    return this.#expects === "end";
   }
 
-  #value(guide: Guide): Json {
-    const character = this.#skipSpace();
-    switch (character) {
-      case "{":
-        return this.#nested(() => this.#object(guide));
-      case "[":
-        return this.#nested(() => this.#list(guide));
-      case '"':
-        return this.#string();
-      case "t":
-        return this.#word("true", true);
-      case "f":
-        return this.#word("false", false);
-      case "n":
-        return this.#word("null", null);
+  /** After the end. */
+  result(): ExactJson {
+    return { value: this.#root, mistakes: this.#mistakes, ...(this.#literals.size === 0 ? {} : { literals: this.#literals }) };
+  }
+
+  #step(): void {
+    const next = this.#skipSpace();
+    switch (this.#expects) {
+      case "first key":
+        return next === "}" ? this.#close() : this.#key(next);
+      case "key":
+        return this.#key(next);
+      case "first item":
+        return next === "]" ? this.#close() : this.#item(0);
+      case "next":
+        return this.#next(next);
       default:
-        if (character === "-" || (character !== undefined && isDigit(character.charCodeAt(0)))) return this.#number();
+        return this.#value(next);
+    }
+  }
+
+  #value(first: string | undefined): void {
+    switch (first) {
+      case "{":
+        return this.#open({ members: {}, items: undefined, guide: this.#guide }, "first key");
+      case "[":
+        return this.#open({ members: undefined, items: [], guide: this.#guide }, "first item");
+      case '"':
+        return this.#complete(this.#string());
+      case "t":
+        return this.#complete(this.#word("true", true));
+      case "f":
+        return this.#complete(this.#word("false", false));
+      case "n":
+        return this.#complete(this.#word("null", null));
+      default:
+        if (first === "-" || (first !== undefined && isDigit(first.charCodeAt(0)))) return this.#complete(this.#number());
         throw this.#unexpected("looking for beginning of value");
     }
   }
 
-  #nested<T>(read: () => T): T {
-    if (this.#depth >= DEPTH_MAX) throw this.#unexpected("exceeded max depth");
-    this.#depth++;
+  #open(open: Open, expects: "first key" | "first item"): void {
+    if (this.#stack.length >= DEPTH_MAX) throw this.#unexpected("exceeded max depth");
+    this.#stack.push(open);
     this.#at++;
-    const value = read();
-    this.#depth--;
-    return value;
+    this.#expects = expects;
   }
 
-  #object(guide: Guide): Json {
-    const members = new Map<string, Json>();
-    const named = new Set<string>();
-    if (this.#skipSpace() === "}") return this.#closed({});
-    for (;;) {
-      if (this.#skipSpace() !== '"') throw this.#unexpected("looking for beginning of object key string");
-      const key = this.#string();
-      if (this.#skipSpace() !== ":") throw this.#unexpected("after object key");
-      this.#at++;
-      const inner = this.#guideOfMember(key, { guide, named });
-      this.#path.push(key);
-      members.set(key, this.#value(inner));
-      this.#path.pop();
-      const next = this.#skipSpace();
-      if (next === "}") return this.#closed(Object.fromEntries(members));
-      if (next !== ",") throw this.#unexpected("after object key:value pair");
-      this.#at++;
-    }
-  }
-
-  #list(guide: Guide): Json {
-    const items: Json[] = [];
-    const inner = guide === EVERYTHING ? EVERYTHING : guide?.type === "list" ? guide.items : undefined;
-    if (this.#skipSpace() === "]") return this.#closed(items);
-    for (;;) {
-      this.#path.push(items.length);
-      items.push(this.#value(inner));
-      this.#path.pop();
-      const next = this.#skipSpace();
-      if (next === "]") return this.#closed(items);
-      if (next !== ",") throw this.#unexpected("after array element");
-      this.#at++;
-    }
-  }
-
-  #closed<T>(value: T): T {
+  #close(): void {
+    const { members, items } = this.#stack.pop() as Open;
     this.#at++;
-    return value;
+    this.#complete(members ?? (items as Json));
+  }
+
+  #complete(value: Json): void {
+    const parent = this.#stack.at(-1);
+    if (parent === undefined) {
+      this.#root = value;
+      if (this.#skipSpace() !== undefined) throw this.#unexpected("after top-level value");
+      this.#expects = "end";
+      return;
+    }
+    const at = this.#path.pop();
+    this.#expects = "next";
+    if (parent.guide === NOTHING) return;
+    if (parent.items !== undefined) parent.items.push(value);
+    else if (!this.#isDropped) setMember(parent.members as Record<string, Json>, at as string, value);
+    this.#isDropped = false;
+  }
+
+  /** The member that is complete next is unknown. What is unknown inside of it is not looked at, so one at a time is. */
+  #isDropped = false;
+
+  #key(next: string | undefined): void {
+    if (next !== '"') throw this.#unexpected("looking for beginning of object key string");
+    const key = this.#string();
+    if (this.#skipSpace() !== ":") throw this.#unexpected("after object key");
+    this.#at++;
+    const { guide, members } = this.#stack.at(-1) as Open;
+    this.#guide = this.#guideOfMember(key, guide, members as Record<string, Json>);
+    this.#isDropped ||= this.#guide === NOTHING;
+    this.#path.push(key);
+    this.#expects = "value";
+  }
+
+  #item(index: number): void {
+    const { guide } = this.#stack.at(-1) as Open;
+    this.#guide = isSchema(guide) ? (guide.type === "list" ? guide.items : undefined) : guide;
+    this.#path.push(index);
+    this.#expects = "value";
+  }
+
+  #next(next: string | undefined): void {
+    const { items } = this.#stack.at(-1) as Open;
+    if (next === (items === undefined ? "}" : "]")) return this.#close();
+    if (next !== ",") throw this.#unexpected(items === undefined ? "after object key:value pair" : "after array element");
+    this.#at++;
+    if (items === undefined) this.#expects = "key";
+    else this.#item(items.length);
   }
 
   /** Notes what is wrong with the member's name, and says how its value is to be looked at. */
-  #guideOfMember(key: string, { guide, named }: { readonly guide: Guide; readonly named: Set<string> }): Guide {
-    if (guide === undefined) return undefined;
-    if (guide !== EVERYTHING && guide.type === "object" && !guide.fields.has(key)) {
-      if (guide.preserveUnknownFields !== true) {
+  #guideOfMember(key: string, guide: Guide, members: Readonly<Record<string, Json>>): Guide {
+    if (guide === undefined || guide === NOTHING) return guide;
+    if (isSchema(guide)) {
+      if (guide.type !== "object" && guide.type !== "map") return undefined;
+      if (guide.type === "object" && !guide.fields.has(key) && guide.preserveUnknownFields !== true) {
         this.#note("unknown", key);
-        return undefined;
+        return NOTHING;
       }
-    } else if (guide !== EVERYTHING && guide.type !== "object" && guide.type !== "map") {
-      return undefined;
     }
-    if (named.has(key)) this.#note("duplicate", key);
-    named.add(key);
+    if (Object.hasOwn(members, key)) this.#note("duplicate", key);
     if (guide === EVERYTHING) return EVERYTHING;
-    if (guide.type === "map") return guide.values;
-    return guide.type === "object" ? (guide.fields.get(key)?.schema ?? EVERYTHING) : undefined;
+    return guide.type === "map" ? guide.values : guide.type === "object" ? (guide.fields.get(key)?.schema ?? EVERYTHING) : undefined;
   }
 
   #note(what: FieldMistake["what"], key: string): void {
-    if (this.mistakes.length >= MISTAKES_MAX) return;
+    if (this.#mistakes.length >= MISTAKES_MAX) return;
     const path = pathText([...this.#path, key]);
     const once = `${what} ${path}`;
     if (this.#seen.has(once)) return;
     this.#seen.add(once);
-    this.mistakes.push({ what, path });
+    this.#mistakes.push({ what, path });
   }
 
   #string(): string {
@@ -239,7 +286,7 @@ class Parser {
     const literal = this.#text.slice(start, this.#at);
     const isWhole = this.#at === wholeEnd;
     const value = numberOf(literal, isWhole);
-    if (!isWhole && this.literals.size < LITERALS_MAX && String(value) !== literal) this.literals.set(pathText(this.#path), literal);
+    if (!isWhole && this.#literals.size < LITERALS_MAX && String(value) !== literal) this.#literals.set(pathText(this.#path), literal);
     return value;
   }
 
@@ -266,6 +313,10 @@ class Parser {
     if (point === undefined) return new JsonSyntaxError("unexpected end of JSON input");
     return new JsonSyntaxError(`invalid character '${quoteByte(firstByteOf(point))}' ${where}`);
   }
+}
+
+function isSchema(guide: Guide): guide is Schema {
+  return typeof guide === "object";
 }
 
 /** NaN, which stands for the end of the text, is no digit. */

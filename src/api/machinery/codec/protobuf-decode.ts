@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../object.ts";
 import type { ChoiceSchema, ObjectSchema } from "../schema.ts";
 import { formatMomentMicro, formatTime } from "../time.ts";
 import { encodeBase64 } from "./base64.ts";
-import { setMember } from "./decode.ts";
+import { setMember } from "./set-member.ts";
 import { isZero, writtenZero } from "./decode-plan.ts";
 import { parseJson } from "./json.ts";
 import { ProtobufUnsupported } from "./protobuf-error.ts";

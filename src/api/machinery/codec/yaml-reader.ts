@@ -4,7 +4,7 @@
  * linear. Aliased values are shared, not copied, and refused by go-yaml's measure once they would make a document much larger than it is.
  */
 import type { Json } from "../object.ts";
-import { setMember } from "./decode.ts";
+import { setMember } from "./set-member.ts";
 import { quoteGo } from "./go-text.ts";
 import { MISTAKES_MAX } from "./json-parser.ts";
 import { resolveScalar, YamlError, type YamlScalar } from "./yaml-scalar.ts";

@@ -1,0 +1,71 @@
+/**
+ * Parses the body of a large request in slices, before its verb looks at it. What it finds, also what is wrong, is kept with the body, and
+ * decode-body.ts and patch.ts take it from there instead of parsing the bytes. Members of objects that their kind does not know are not
+ * even kept in memory.
+ */
+import { decodeText, isJsonSyntaxError } from "../../api/machinery/codec/json.ts";
+import { JsonReader } from "../../api/machinery/codec/json-parser.ts";
+import { parseContentType, PROTOBUF_TYPE } from "../../api/machinery/codec/media-type.ts";
+import type { Schema } from "../../api/machinery/schema.ts";
+import { YamlReader, type ParsedYaml } from "../../api/machinery/codec/yaml-reader.ts";
+import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest, ParsedBytes } from "../request.ts";
+import { breatheOf, type Breathe } from "../slices.ts";
+
+/** What is read between two breaths takes a few milliseconds. */
+const CHARACTERS_PER_SLICE = 64 * 1024;
+const TOKENS_PER_SLICE = 4_000;
+const OPEN_BRACE = 0x7b;
+
+export async function parseLarge(endpoint: Endpoint, request: ApiRequest): Promise<ApiRequest> {
+  const { body } = request;
+  const breathe = breatheOf(request);
+  if (body?.form !== "bytes" || breathe === undefined) return request;
+  const mediaType = parseContentType(body.contentType)?.mediaType ?? "";
+  if (mediaType === PROTOBUF_TYPE) return request;
+  const isYaml = mediaType.includes("yaml");
+  const parsed = isYaml
+    ? await parseYamlSlowly(body.bytes, breathe)
+    : await parseJsonSlowly(body.bytes, breathe, guideOf(endpoint, request));
+  return { ...request, body: { ...body, parsed } };
+}
+
+/** The type of the body, where it is that of the endpoint. */
+function guideOf({ resource, schema }: Endpoint, { verb, subresource }: ApiRequest): Schema | undefined {
+  if (verb !== "create" && verb !== "update") return undefined;
+  if (subresource === "") return schema;
+  const written = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;
+  return written?.of === "object" ? schema : undefined;
+}
+
+async function parseJsonSlowly(bytes: Uint8Array, breathe: Breathe, guide: Schema | undefined): Promise<ParsedBytes> {
+  try {
+    const reader = new JsonReader(decodeText(bytes), guide);
+    while (!reader.advance(CHARACTERS_PER_SLICE)) await breathe();
+    return { as: "json", json: reader.result(), isGuided: guide !== undefined };
+  } catch (error) {
+    if (!isJsonSyntaxError(error)) throw error;
+    return { as: "error", error };
+  } finally {
+    await breathe();
+  }
+}
+
+async function parseYamlSlowly(bytes: Uint8Array, breathe: Breathe): Promise<ParsedBytes> {
+  const json = bytes[0] === OPEN_BRACE ? await parseJsonSlowly(bytes, breathe, undefined) : undefined;
+  // The line of a key that repeats must be reported, and of YAML that only looks like JSON the reader of YAML knows what is wrong.
+  if (json?.as === "json" && json.json.mistakes.length === 0) return { as: "yaml", yaml: { value: json.json.value, duplicates: [] } };
+  try {
+    return { as: "yaml", yaml: await readYamlSlowly(bytes, breathe) };
+  } catch (error) {
+    return { as: "error", error: error as Error };
+  } finally {
+    await breathe();
+  }
+}
+
+async function readYamlSlowly(bytes: Uint8Array, breathe: Breathe): Promise<ParsedYaml> {
+  const reader = new YamlReader(decodeText(bytes), { goLines: true });
+  while (!reader.advance(TOKENS_PER_SLICE)) await breathe();
+  return reader.take() ?? { value: null, duplicates: [] };
+}

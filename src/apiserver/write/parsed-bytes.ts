@@ -1,0 +1,22 @@
+/** What the bytes of a body mean: parsed here, or in slices before (parse-large.ts). */
+import { parseJson, type ParsedJson } from "../../api/machinery/codec/json.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import type { ParsedYaml } from "../../api/machinery/codec/yaml-reader.ts";
+import type { RequestBody } from "../request.ts";
+
+export type BytesBody = Extract<RequestBody, { readonly form: "bytes" }>;
+
+/** Throws a JsonSyntaxError. The duplicates of a guided one are among its mistakes. */
+export function parsedJson({ bytes, parsed }: BytesBody, options?: { readonly duplicates?: boolean }): ParsedJson {
+  if (parsed?.as === "error") throw parsed.error;
+  if (parsed?.as !== "json") return parseJson(bytes, options);
+  const { value, mistakes, literals } = parsed.json;
+  const duplicates = parsed.isGuided ? [] : mistakes.map(({ path }) => path);
+  return { value, duplicates, ...(literals === undefined ? {} : { literals }) };
+}
+
+/** Throws a YamlError. */
+export function parsedYaml({ bytes, parsed }: BytesBody): ParsedYaml {
+  if (parsed?.as === "error") throw parsed.error;
+  return parsed?.as === "yaml" ? parsed.yaml : parseYaml(bytes);
+}
