@@ -32,6 +32,15 @@ test("curl gets objects, errors and discovery indented, kind first and without a
   }
 });
 
+test("a list of more than 500 objects is not indented", async () => {
+  await using server = await startServer();
+  const path = "/api/v1/namespaces/default/configmaps";
+  for (let index = 0; index <= 500; index++) await server.call("POST", path, { metadata: { name: `c${index}` } });
+
+  match((await server.call("GET", `${path}?limit=500`, undefined, CURL)).text, /^\{\n {2}"kind": /);
+  match((await server.call("GET", path, undefined, CURL)).text, /^\{"kind":"[^\n]*\}\n$/);
+});
+
 test("a type that no path has is refused with all representations, a form that an answer has not with the types", async () => {
   await using server = await startServer();
   const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";

@@ -30,6 +30,12 @@ export interface EncoderOptions {
   nowMs(): number;
 }
 
+/**
+ * Longer lists are not indented, though the client asked for it or is curl: their bytes are made already, and indenting 10,000 Pods would hold
+ * the event loop for most of a second.
+ */
+const INDENTED_ITEMS_MAX = 500;
+
 export class Encoder {
   readonly #options: EncoderOptions;
   /** Streams that share this can share frames, too. Ages in tables are of one moment, so tables are not shared. */
@@ -58,7 +64,7 @@ export class Encoder {
   }
 
   list(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
-    if (this.#isPlainJson) return listPieces(endpoint, list);
+    if (this.#isPlainJson || (this.#isIndentedJson && list.objects.length > INDENTED_ITEMS_MAX)) return listPieces(endpoint, list);
     return [this.#write(this.#listValue(endpoint, list), this.#listSchemaOf(endpoint))];
   }
 
@@ -88,8 +94,16 @@ export class Encoder {
   }
 
   get #isPlainJson(): boolean {
-    const { form, pretty } = this.#options;
-    return form.as === "object" && form.mediaType !== YAML_TYPE && form.mediaType !== PROTOBUF_TYPE && !pretty;
+    return this.#isJsonOfObjects && !this.#options.pretty;
+  }
+
+  get #isIndentedJson(): boolean {
+    return this.#isJsonOfObjects && this.#options.pretty;
+  }
+
+  get #isJsonOfObjects(): boolean {
+    const { form } = this.#options;
+    return form.as === "object" && form.mediaType !== YAML_TYPE && form.mediaType !== PROTOBUF_TYPE;
   }
 
   #frame(endpoint: Endpoint, event: WatchEvent): Uint8Array {
