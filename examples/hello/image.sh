@@ -20,7 +20,7 @@ tar -C root -cf layer.tar --owner=0 --group=0 --mode=a+rX .
 digest=$(sha256sum layer.tar | cut -d' ' -f1)
 cat >config.json <<END
 { "architecture": "$architecture", "os": "linux",
-  "config": { "Env": ["PATH=/bin"], "Cmd": ["sh", "-c", "trap 'echo goodbye; exit' TERM; httpd -f -v -p 8080 -h /www & wait \$!"] },
+  "config": { "Env": ["PATH=/bin"], "Cmd": ["sh", "-c", "trap 'echo goodbye; exit 0' TERM; httpd -f -v -p 8080 -h /www & wait \$!"] },
   "rootfs": { "type": "layers", "diff_ids": ["sha256:$digest"] } }
 END
 echo '[{ "Config": "config.json", "RepoTags": ["hello:'"$version"'"], "Layers": ["layer.tar"] }]' >manifest.json

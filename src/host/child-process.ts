@@ -5,6 +5,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import type { Clock } from "../base/clock.ts";
 import { SUPERVISED_VARIABLE } from "./supervision.ts";
 import { killWithUs } from "./children.ts";
 
@@ -78,6 +79,34 @@ export async function runProgram(options: ProgramOptions): Promise<readonly stri
     throw new Error(`Cannot run ${options.command} ${options.arguments.join(" ")}: it ${how}: ${program.output.join("\n")}`);
   }
   return program.output;
+}
+
+/**
+ * Runs a program to its end, or until it is killed after the timeout. Never rejects. `exitCode` null: a signal ended it, or it could not be
+ * started; then `output` says why.
+ */
+export async function runForOutput(
+  options: ProgramOptions & { readonly clock: Clock; readonly timeoutMs: number },
+): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+  const { clock, timeoutMs } = options;
+  const over = new AbortController();
+  try {
+    await using program = await startProgram(options);
+    let isLate = false;
+    const timing = clock.sleep(timeoutMs, over.signal).then(
+      () => {
+        isLate = true;
+        program.signal("SIGKILL");
+      },
+      () => undefined, // It ended in time.
+    );
+    const { code } = await program.exited;
+    over.abort();
+    await timing;
+    return { exitCode: code, output: [...program.output, ...(isLate ? [`it did not end within ${timeoutMs / 1_000} s`] : [])].join("\n") };
+  } catch (error) {
+    return { exitCode: null, output: (error as Error).message };
+  }
 }
 
 function keepLines(child: ChildProcess, output: string[], onLine: ((line: string) => void) | undefined): void {

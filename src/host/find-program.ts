@@ -1,6 +1,6 @@
 /** Where programs and folders of the machine are. */
 import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 
 /** A user's path often lacks these, though mount, iptables and others live there. */
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
@@ -10,10 +10,16 @@ export function wholePath(path: string | undefined): string {
   return [...new Set([...(path ?? "").split(delimiter).filter((folder) => folder !== ""), ...SYSTEM_FOLDERS])].join(delimiter);
 }
 
-/** Undefined if there is none of that name. */
+/** Also in the system's folders. Undefined if there is none of that name. */
 export function findProgram(name: string, path: string | undefined): string | undefined {
-  return wholePath(path)
+  return findOnPath(name, wholePath(path));
+}
+
+/** As a shell finds it, in absolute folders only: what the current directory holds may be anybody's. */
+export function findOnPath(name: string, path: string | undefined): string | undefined {
+  return (path ?? "")
     .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
     .find((file) => isExecutable(file));
 }

@@ -52,6 +52,8 @@ export interface CommandEntry {
   readonly name: string;
   /** One line of the overview: a verb first, no full stop. */
   readonly summary: string;
+  /** Words after its name are another program's: not even --help is taken from them, unless it is the first, and signals are that program's. */
+  readonly passesThrough?: true;
   load(): Promise<Command>;
 }
 

@@ -30,8 +30,16 @@ function echo(fail?: Error): CommandEntry["load"] {
 
 const broken = new Error("Cannot open the box: it is locked", { cause: new Error("no key") });
 
+/** A command whose words are another program's. */
+const passing: CommandEntry["load"] = async () => ({
+  ...{ description: "Passes words on.", flags: {}, arguments: {}, examples: [] },
+  parse: (argv) => ({ ok: true, options: argv }),
+  run: async (options, io) => io.out(JSON.stringify(options)),
+});
+
 const ENTRIES: readonly CommandEntry[] = [
   { name: "echo", summary: "Say it", load: echo() },
+  { name: "pass", summary: "Pass words on", passesThrough: true, load: passing },
   { name: "break", summary: "Fail", load: echo(broken) },
   { name: "store status", summary: "Tell", load: echo() },
   { name: "store status all", summary: "Tell all", load: echo() },
@@ -53,6 +61,21 @@ async function run(words: string, environment: Environment = {}) {
   });
   return { code, out, notes, verbose };
 }
+
+for (const { words, out, isVerbose } of [
+  { words: "pass get --help -- x --verbose", out: ["get", "--help", "--", "x", "--verbose"], isVerbose: false },
+  { words: "--verbose pass get -h", out: ["get", "-h"], isVerbose: true },
+  { words: "pass", out: [], isVerbose: false },
+]) {
+  test(`k8ts ${words}: all words after the name of a command that passes them on are the other program's`, async () => {
+    const { code, out: said, verbose } = await run(words);
+    deepEqual([code, said, verbose], [0, [JSON.stringify(out)], isVerbose]);
+  });
+}
+
+test("--help right after the name of a command that passes its words on shows the command's own help", async () => {
+  equal((await run("pass --help get")).out[0], "Passes words on.");
+});
 
 describe("what is typed finds its command", () => {
   for (const { words, says } of [

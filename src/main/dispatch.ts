@@ -18,12 +18,12 @@ export interface Terminal {
   note(line: string): void;
   readonly environment: Environment;
   readonly version: string;
-  /** Called once, right before a command runs: from then on signals abort it in place of ending the process. */
-  openIo(options: { readonly verbose: boolean }): Promise<Io>;
+  /** Called once, right before a command runs: from then on signals abort it instead of ending the process, unless it handles them itself. */
+  openIo(options: { readonly verbose: boolean; readonly leavesSignals: boolean }): Promise<Io>;
 }
 
 export async function dispatch(argv: readonly string[], entries: readonly CommandEntry[], terminal: Terminal): Promise<ExitCode> {
-  const flags = takeCommonFlags(argv, terminal.environment);
+  const flags = takeCommonFlags(argv, entries, terminal.environment);
   try {
     return await dispatchWords(flags, entries, terminal);
   } catch (error) {
@@ -50,7 +50,8 @@ async function dispatchWords(flags: CommonFlags, entries: readonly CommandEntry[
   const ofFiles = (await command.fileProblems?.(own, terminal.environment)) ?? [];
   const hint = `k8ts ${found.entry.name} --help explains the flags`;
   if (!parsed.ok || ofFiles.length > 0) return refuse(terminal, [...(parsed.ok ? [] : parsed.problems), ...ofFiles], hint);
-  return run({ command, options: parsed.options, hint }, terminal, verbose);
+  const leavesSignals = found.entry.passesThrough === true;
+  return run({ command, options: parsed.options, hint }, terminal, { verbose, leavesSignals });
 }
 
 interface Running {
@@ -60,14 +61,14 @@ interface Running {
   readonly hint: string;
 }
 
-async function run({ command, options, hint }: Running, terminal: Terminal, verbose: boolean): Promise<ExitCode> {
+async function run({ command, options, hint }: Running, terminal: Terminal, io: Parameters<Terminal["openIo"]>[0]): Promise<ExitCode> {
   try {
-    await command.run(options, await terminal.openIo({ verbose }));
+    await command.run(options, await terminal.openIo(io));
     return 0;
   } catch (error) {
     if (error instanceof ProgramEnded) return error.code;
     if (error instanceof UnusableFiles) return refuse(terminal, error.problems, hint);
-    terminal.note(describeError(error, verbose));
+    terminal.note(describeError(error, io.verbose));
     return 1;
   }
 }
@@ -99,15 +100,25 @@ interface CommonFlags {
   readonly verbose: boolean;
 }
 
-/** Takes out what is understood with every command and anywhere, up to a "--". */
-function takeCommonFlags(argv: readonly string[], environment: Environment): CommonFlags {
-  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+const HELP_FLAGS = ["--help", "-h"];
+const COMMON_FLAGS = [...HELP_FLAGS, "--verbose"];
+
+/** Takes out what is understood with every command and anywhere, up to a "--" or to what is another program's. */
+function takeCommonFlags(argv: readonly string[], entries: readonly CommandEntry[], environment: Environment): CommonFlags {
+  const end = endOfOwnWords(argv, entries);
   const before = argv.slice(0, end);
   return {
-    words: [...before.filter((word) => !["--help", "-h", "--verbose"].includes(word)), ...argv.slice(end)],
-    help: before.includes("--help") || before.includes("-h"),
+    words: [...before.filter((word) => !COMMON_FLAGS.includes(word)), ...argv.slice(end)],
+    help: before.some((word) => HELP_FLAGS.includes(word)),
     verbose: before.includes("--verbose") || environment["K8TS_DEBUG"] === "1",
   };
+}
+
+function endOfOwnWords(argv: readonly string[], entries: readonly CommandEntry[]): number {
+  const first = argv.findIndex((word) => !COMMON_FLAGS.includes(word));
+  if (entries.some(({ name, passesThrough }) => passesThrough === true && name === argv[first]))
+    return HELP_FLAGS.includes(argv[first + 1] ?? "") ? first + 2 : first + 1;
+  return argv.includes("--") ? argv.indexOf("--") : argv.length;
 }
 
 /** The command with the longest name that the words begin with. */

@@ -5,7 +5,7 @@
  */
 import type { Io } from "./command.ts";
 import { all } from "./commands/all.ts";
-import { dispatch } from "./dispatch.ts";
+import { dispatch, type Terminal } from "./dispatch.ts";
 import { version } from "./generated/version.ts";
 import { endAfter } from "../host/leftovers.ts";
 import { stopOnSignals } from "./signals.ts";
@@ -40,14 +40,14 @@ function endQuietlyWithoutReader(error: NodeJS.ErrnoException): void {
 /** Whether a result did not reach whoever wanted it, which a script must be able to see. */
 let isOutputLost = false;
 
-async function openIo({ verbose }: { readonly verbose: boolean }): Promise<Io> {
+async function openIo({ verbose, leavesSignals }: Parameters<Terminal["openIo"]>[0]): Promise<Io> {
   const [{ createLogger, formatHuman }, { stderrLogSink }, { realClock }, { obeySupervisor }] = await Promise.all([
     import("../base/logger.ts"),
     import("../host/log-sink.ts"),
     import("../host/real-clock.ts"),
     import("../host/supervision.ts"),
   ]);
-  stopOnSignals(process, stop, () => process.exit(INTERRUPTED));
+  if (!leavesSignals) stopOnSignals(process, stop, () => process.exit(INTERRUPTED));
   // Whose output goes to a log file can tell more than who writes to a terminal.
   const level = obeySupervisor(stop) ? "info" : "warn";
   const log = createLogger({ sink: stderrLogSink(formatHuman), clock: realClock, level: verbose ? "debug" : level });

@@ -15,7 +15,8 @@ import { realClock } from "../host/real-clock.ts";
 import { leftovers, removeLeftovers, type ClusterPlaces, type Leftover } from "../kubelet/machine/containerd/leftovers.ts";
 import { startOwnContainerd, type OwnContainerd } from "../kubelet/machine/containerd/own-containerd.ts";
 import { importImage } from "../kubelet/machine/images/import-image.ts";
-import { PAUSE_IMAGE, pauseImage } from "../kubelet/machine/images/pause-image.ts";
+import { PAUSE_IMAGE } from "../kubelet/machine/images/pause-image-name.ts";
+import { pauseImage } from "../kubelet/machine/images/pause-image.ts";
 import { prepareNetwork } from "../kubelet/machine/network/bridge-network.ts";
 import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "./busybox-image.ts";
 

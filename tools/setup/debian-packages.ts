@@ -4,7 +4,8 @@
  * directory and on ports of its own.
  */
 import type { Finding } from "../../src/testing/needs.ts";
-import { reasonIn, type Surroundings } from "./surroundings.ts";
+import { reasonIn } from "../../src/host/program-failure.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 interface DebianProgram {
   /** On the path, or where it is; the first that is there. */

@@ -6,8 +6,9 @@ import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../src/testing/needs.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
-import { makeOnce } from "./once.ts";
-import { reasonIn, type Surroundings } from "./surroundings.ts";
+import { makeOnce } from "../../src/host/download/make-once.ts";
+import { reasonIn } from "../../src/host/program-failure.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 type TestRunner = "vitest" | "jest";
 

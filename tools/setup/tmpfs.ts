@@ -3,7 +3,8 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Finding } from "../../src/testing/needs.ts";
-import { reasonIn, type Surroundings } from "./surroundings.ts";
+import { reasonIn } from "../../src/host/program-failure.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 const MOUNT_TIMEOUT_MS = 10_000;
 

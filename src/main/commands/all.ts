@@ -28,6 +28,12 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./reset.ts")).reset,
   },
   {
+    name: "kubectl",
+    summary: "Run kubectl for a cluster of this machine, and fetch it if there is none",
+    passesThrough: true,
+    load: async () => (await import("./kubectl.ts")).kubectl,
+  },
+  {
     name: "image load",
     summary: "Put the images of a tar into the node of a cluster",
     load: async () => (await import("./image-load.ts")).imageLoad,

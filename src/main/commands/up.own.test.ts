@@ -24,6 +24,9 @@ function withoutWaiting(lines: readonly string[]): readonly string[] {
 
 test("up tells each step with its time, what runs, what to try, and stops when it is told to", async (context) => {
   const machine = await K8tsMachine.make(context);
+  await mkdir(join(machine.root, "bin"));
+  await writeFile(join(machine.root, "bin", "kubectl"), "", { mode: 0o755 });
+  machine.environment["PATH"] = `${join(machine.root, "bin")}:${process.env["PATH"] ?? ""}`;
   const { child, lines } = await machine.start(["up", ...IN_MEMORY, "--simulated-nodes", "2", "--controllers", "deployment"]);
   child.kill("SIGINT");
   const [code] = (await once(child, "close")) as [number];

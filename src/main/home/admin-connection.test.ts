@@ -32,6 +32,22 @@ for (const server of ["https://127.0.0.1:6443", "https://[::1]:6443"]) {
   });
 }
 
+test("the administrator's connection is the same after kubectl has rewritten the kubeconfig as YAML", () => {
+  const yaml = [
+    ...[
+      "apiVersion: v1",
+      "kind: Config",
+      "clusters:",
+      "- cluster:",
+      "    certificate-authority-data: Q0E=",
+      "    server: https://127.0.0.1:6443",
+    ],
+    ...["  name: k8ts", "contexts:", "- context: { cluster: k8ts, user: admin, namespace: shop }", "  name: k8ts", "current-context: k8ts"],
+    ...["users:", "- name: admin", "  user:", "    client-certificate-data: Q0VSVElGSUNBVEU=", "    client-key-data: S0VZ", ""],
+  ].join("\n");
+  deepEqual(connect(yaml), connect(written()));
+});
+
 for (const { title, text, why } of [
   { title: "an exec plugin", text: changed({ user: { exec: { command: "/tmp/x" } } }), why: 'it has "exec", which k8ts does not write' },
   { title: "an auth provider", text: changed({ user: { "auth-provider": {} } }), why: 'it has "auth-provider"' },
@@ -49,7 +65,9 @@ for (const { title, text, why } of [
   { title: "a host name", text: written("https://127.0.0.1.example.com"), why: "its server is not an https address of this machine" },
   { title: "plain HTTP", text: written("http://127.0.0.1:6443"), why: "its server is not an https address of this machine" },
   { title: "two users", text: written().replace('"users": [', '"users": [{}, '), why: "it has not exactly one user" },
-  { title: "YAML", text: "clusters: []", why: "it has not exactly one cluster" },
+  { title: "no cluster", text: "clusters: []", why: "it has not exactly one cluster" },
+  { title: "a key that repeats", text: written().replace('"users"', '"users": [], "users"'), why: "it has not exactly one cluster" },
+  { title: "half a text", text: written().slice(0, 100), why: "it has not exactly one cluster" },
 ]) {
   test(`a kubeconfig in the home with ${title} is refused`, () => {
     throws(

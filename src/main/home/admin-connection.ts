@@ -3,6 +3,7 @@
  * accepted: a server on this machine, its authority and a client certificate, all in the file. A kubeconfig can do more than that (run a
  * program, send a file or a certificate to another host), and `k8ts status` must do none of it, whoever has changed the file.
  */
+import { parseYaml } from "../../api/machinery/codec/yaml.ts";
 import type { ConnectionConfig } from "../../client/https/connection-config.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -50,11 +51,14 @@ function onlyEntry(text: string, list: string, member: string): Entry | undefine
   return objectIn(objectIn(entries[0])?.[member]);
 }
 
+/** k8ts writes JSON, and kubectl YAML when it changes the file (`kubectl config set-context --current --namespace …`). */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const { value, duplicates } = parseYaml(new TextEncoder().encode(text));
+    // Of a key that repeats, another reader may take the other value.
+    return duplicates.length === 0 ? value : undefined;
   } catch {
-    return undefined; // YAML that is not JSON: somebody has edited it.
+    return undefined;
   }
 }
 

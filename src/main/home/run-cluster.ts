@@ -6,8 +6,10 @@ import { Disposables } from "../../base/disposables.ts";
 import { createLogger, formatHuman, type Logger } from "../../base/logger.ts";
 import { KUBERNETES_VERSION } from "../../apiserver/kubernetes-version.ts";
 import { parentReport } from "../../host/detached-self.ts";
+import { findOnPath } from "../../host/find-program.ts";
 import { openLogFile, rotateLogs, type LogFile } from "../../host/log-file.ts";
 import { ourProcess } from "../../host/process-life.ts";
+import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import type { Io } from "../command.ts";
 import { describeError } from "../dispatch.ts";
 import { fileExists } from "../../host/files.ts";
@@ -247,7 +249,7 @@ async function mergeContext({ options, held, steps, io }: Running, { door }: Sta
 function summary(
   record: ClusterRecord,
   cluster: StartedCluster,
-  { held, options }: Running,
+  { held, options, io }: Running,
   put: PutContext | undefined,
 ): readonly string[] {
   const isSimulated = options.simulatedNodes > 0 || cluster.simulatedBecause !== undefined;
@@ -261,6 +263,16 @@ function summary(
     ...(put?.isFoundByKubectl === true
       ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
       : [`export KUBECONFIG=${shellWord(kubeconfig ?? adminKubeconfig)}`]),
-    ...tryLines({ podsAre, commandArguments: held.home.commandArguments }),
+    ...tryLines({
+      podsAre,
+      commandArguments: held.home.commandArguments,
+      hasKubectl: findOnPath("kubectl", io.environment["PATH"]) !== undefined,
+      ...(isOwnRuntime(record, held) ? { presentImage: PAUSE_IMAGE } : {}),
+    }),
   ];
+}
+
+/** Its sockets are in the cluster's own directory for them. */
+function isOwnRuntime({ node }: ClusterRecord, { home }: HeldHome): boolean {
+  return node?.runtimeEndpoint?.replace(/^unix:\/\//, "").startsWith(`${home.runtimeDirectory}/`) === true;
 }

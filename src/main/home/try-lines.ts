@@ -3,19 +3,29 @@
 export interface TriedCluster {
   /** What its Pods run on. "nothing": it has no nodes of its own. */
   readonly podsAre: "containers" | "simulated" | "nothing";
+  /** An image that its node has without a registry, with a tag that is not pulled always. Absent: it may have none. */
+  readonly presentImage?: string;
   /** What names it on a command line of k8ts, with a blank before it. */
   readonly commandArguments: string;
+  /** Whether kubectl is on PATH; if not, `k8ts kubectl` takes its place. */
+  readonly hasKubectl: boolean;
 }
 
-export function tryLines({ podsAre, commandArguments }: TriedCluster): readonly string[] {
+export function tryLines({ podsAre, presentImage, commandArguments, hasKubectl }: TriedCluster): readonly string[] {
+  const kubectl = hasKubectl ? "kubectl" : `k8ts kubectl${commandArguments}`;
+  // With the tag latest, or none, an image is pulled at every start of a Pod.
+  const fromRegistry = `${kubectl} create deployment shell --image=busybox:1 -- sleep 1d`;
+  const offline = `# that pulls an image from the internet; without: docker save busybox:1 | k8ts image load${commandArguments} -`;
   const create = {
     containers: [
-      "kubectl create deployment web --image=busybox --replicas=3 -- sleep 1d",
-      `# that pulls the image from the internet; without: k8ts image load${commandArguments} FILE, where FILE is of docker save busybox`,
+      ...(presentImage === undefined ? [] : [`${kubectl} create deployment web --image=${presentImage} --replicas=3`]),
+      fromRegistry,
+      offline,
     ],
-    simulated: ["kubectl create deployment web --image=any --replicas=3  # no image is needed: Pods are simulated"],
-    nothing: ["kubectl create deployment web --image=busybox --replicas=3  # Pods wait until a node joins: k8ts kubelet --help"],
+    simulated: [`${kubectl} create deployment web --image=any --replicas=3  # no image is needed: Pods are simulated`],
+    nothing: [`${kubectl} create deployment web --image=busybox:1 --replicas=3  # Pods wait until a node joins: k8ts kubelet --help`],
   }[podsAre];
-  const lines = ["kubectl get nodes", ...create, "kubectl get pods --watch", "kubectl get events --watch"];
-  return ["Try:", ...lines.map((line) => `  ${line}`)];
+  const lines = [`${kubectl} get nodes`, ...create, `${kubectl} get pods --watch`, `${kubectl} get events --watch`];
+  const missing = `kubectl is not on PATH: "k8ts kubectl" offers to fetch it (or see https://kubernetes.io/docs/tasks/tools/)`;
+  return [...(hasKubectl ? [] : [missing]), "Try:", ...lines.map((line) => `  ${line}`)];
 }

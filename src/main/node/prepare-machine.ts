@@ -9,7 +9,7 @@ import type { Logger } from "../../base/logger.ts";
 import { reachableAddress } from "../../host/network-address.ts";
 import { chooseRuntime, RUNTIME_SOCKETS, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { ContainerdKeeper } from "../../kubelet/machine/containerd/containerd-keeper.ts";
-import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image.ts";
+import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
 import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
 import type { Environment } from "../command.ts";
 import type { HeldHome } from "../home/cluster-home.ts";

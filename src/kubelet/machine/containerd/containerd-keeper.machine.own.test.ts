@@ -5,7 +5,7 @@ import { silentLogger } from "../../../base/logger.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { startTestContainerd, type TestContainerd } from "../../../testing/containerd-server.ts";
 import { needs } from "../../../testing/needs.ts";
-import { PAUSE_IMAGE } from "../images/pause-image.ts";
+import { PAUSE_IMAGE } from "../images/pause-image-name.ts";
 import { ContainerdKeeper } from "./containerd-keeper.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";
 import { askVersion } from "./runtime-version.ts";

@@ -18,7 +18,7 @@ import { askSettings } from "../containerd/runtime-settings.ts";
 import { criImageId, importImage } from "./import-image.ts";
 import { digestOf } from "./oci-image.ts";
 import { pauseProgram } from "./pause-program.ts";
-import { PAUSE_IMAGE } from "./pause-image.ts";
+import { PAUSE_IMAGE } from "./pause-image-name.ts";
 import { ensureSandboxImage } from "./sandbox-image.ts";
 import { writeTar, type TarEntry } from "./tar-writer.ts";
 

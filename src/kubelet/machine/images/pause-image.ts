@@ -1,8 +1,7 @@
 /** The image of the container that holds a Pod's namespaces, made here and on the spot: no registry is asked for it. */
+import { PAUSE_IMAGE } from "./pause-image-name.ts";
 import { buildImage } from "./oci-image.ts";
 import { pauseProgram, type PauseArchitecture } from "./pause-program.ts";
-
-export const PAUSE_IMAGE = "k8ts.local/pause:1";
 
 /** Others have no pause program of ours. */
 const ARCHITECTURES: readonly string[] = ["amd64", "arm64"] satisfies readonly PauseArchitecture[];

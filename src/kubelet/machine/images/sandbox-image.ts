@@ -11,7 +11,8 @@ import { askSettings } from "../containerd/runtime-settings.ts";
 import { socketOf } from "../containerd/runtime-version.ts";
 import { CRI_IMAGES, CRI_RUNTIME, NAMESPACE_MODE, PULL_REQUEST, RUN_SANDBOX_REQUEST, SANDBOX_ID } from "./containerd-messages.ts";
 import { criImageId, importImage } from "./import-image.ts";
-import { PAUSE_IMAGE, pauseImage } from "./pause-image.ts";
+import { PAUSE_IMAGE } from "./pause-image-name.ts";
+import { pauseImage } from "./pause-image.ts";
 
 export interface SandboxImageOptions {
   readonly endpoint: string;

@@ -1,7 +1,7 @@
 /** A keeper of a test's containerd, as `k8ts up` has one of its own. */
 import { silentLogger } from "../../../../base/logger.ts";
 import type { TestContainerd } from "../../../../testing/containerd-server.ts";
-import { PAUSE_IMAGE } from "../../images/pause-image.ts";
+import { PAUSE_IMAGE } from "../../images/pause-image-name.ts";
 import { ContainerdKeeper } from "../containerd-keeper.ts";
 
 export function keeperOf(containerd: TestContainerd, tell: (line: string) => void): ContainerdKeeper {

@@ -1,0 +1,8 @@
+/** The line of a program's output that says what went wrong, as far as one can tell: the first that looks like an error, else the last. */
+export function reasonIn(output: string): string {
+  const lines = output
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return lines.find((line) => /^(E:|npm (error|ERR!) \S|error)/i.test(line)) ?? lines.at(-1) ?? "it said nothing";
+}
