@@ -28,9 +28,12 @@ async function apiServerOf({ kubectl }: RealCluster): Promise<{ readonly port: n
 }
 
 /** A TLS connection of this process through `nc` in a Pod, with the server's certificate checked against `host`. Resolves with the answer. */
-async function getFromPod(cluster: RealCluster, { host, port, token }: { host: string; port: number; token: string }): Promise<string> {
+async function getFromPod(
+  cluster: RealCluster,
+  { pod, host, port, token }: { pod: string; host: string; port: number; token: string },
+): Promise<string> {
   const { authority } = await apiServerOf(cluster);
-  const nc = spawn(toolPath("kubectl"), ["exec", "--stdin", "client", "--", "nc", host, String(port)], {
+  const nc = spawn(toolPath("kubectl"), ["exec", "--stdin", pod, "--", "nc", host, String(port)], {
     env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -75,11 +78,12 @@ describe("the API server of a cluster that listens on loopback", { ...needs(...R
     nothing = (await cluster.onMachine()).filter((one) => one.startsWith("link veth"));
     await cluster.kubectl("wait --for=create serviceaccount/default --timeout=90s", { timeoutMs: READY_WITHIN_MS });
     await cluster.kubectl("apply -f -", { input: aRealPod("client", SLEEP) });
+    await cluster.kubectl("apply -f -", { input: aRealPod("on-host", SLEEP, { hostNetwork: true }) });
   });
   after(() => cluster[Symbol.asyncDispose]());
 
   const gateway = async () => gatewayOf(JSON.parse(await cluster.kubectl("get nodes -o jsonpath={.items[0].spec}")).podCIDR as string);
-  const ready = () => cluster.kubectl("wait --for=condition=Ready pod/client --timeout=90s", { timeoutMs: READY_WITHIN_MS });
+  const ready = () => cluster.kubectl("wait --for=condition=Ready pod/client pod/on-host --timeout=90s", { timeoutMs: READY_WITHIN_MS });
 
   for (const { mode, words } of [
     { mode: "in one process", words: undefined },
@@ -100,8 +104,10 @@ describe("the API server of a cluster that listens on loopback", { ...needs(...R
         equal(endpoint, `${await gateway()}:${port}`);
 
         for (const to of [
-          { host: CLUSTER_IP, port: 443 },
-          { host: await gateway(), port },
+          { pod: "client", host: CLUSTER_IP, port: 443 },
+          { pod: "client", host: await gateway(), port },
+          // A process of this machine, as far as the network goes.
+          { pod: "on-host", host: CLUSTER_IP, port: 443 },
         ]) {
           const answer = await getFromPod(cluster, { ...to, token });
           // It knows who asks, and refuses what that may not do.
