@@ -11,8 +11,8 @@ import type { Metrics } from "./metrics.ts";
 
 /** A body above this size is large. Nearly all are smaller; status patches of nodes, the largest that come often, have about 15 KiB. */
 export const LARGE_BODY_BYTES = 32 * 1024;
-/** YAML costs ten times as much to read as JSON. */
-export const LARGE_YAML_BYTES = 4 * 1024;
+/** YAML costs more than ten times as much to read as JSON, and hardly any client sends it: kubectl sends JSON under its name. */
+export const LARGE_YAML_BYTES = 1024;
 
 /** Large bodies that are received or worked on at once, all together: twenty of the largest. Further ones wait before they are read. */
 const BYTES_MAX = 64 * 1024 * 1024;

@@ -1,7 +1,8 @@
 /** All attacks, in the order in which they run. One more: a file that exports an Attack, and its line here. */
 import { anonymousReads } from "./anonymous-reads.ts";
 import type { Attack } from "./attack.ts";
+import { heavyBodies } from "./heavy-bodies.ts";
 import { manyHeaders } from "./many-headers.ts";
 import { stuckWatchers } from "./stuck-watchers.ts";
 
-export const all: readonly Attack[] = [anonymousReads, manyHeaders, stuckWatchers];
+export const all: readonly Attack[] = [anonymousReads, heavyBodies, manyHeaders, stuckWatchers];
