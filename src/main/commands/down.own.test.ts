@@ -7,7 +7,10 @@ import { K8tsMachine } from "../../testing/k8ts-program.ts";
 
 test("down stops one that runs in a terminal, and may be repeated", async (context) => {
   const machine = await K8tsMachine.make(context);
-  deepEqual((await machine.k8ts("down")).stdout, `Nothing runs: there is no cluster in ${machine.home()}\n`);
+  deepEqual(
+    (await machine.k8ts("down")).stdout,
+    `Nothing runs: there is no cluster in ${machine.home()}; "k8ts status --all" shows which there are\n`,
+  );
   const { child, lines } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
   const closed = once(child, "close");
 

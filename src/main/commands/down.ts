@@ -19,7 +19,8 @@ export const down = defineCommand({
 
   async run({ home: choice, timeoutMs }, io) {
     const home = await findHome(choice, io.environment);
-    if (home === undefined) return io.out(`Nothing runs: there is no cluster in ${choice.directory}`);
+    if (home === undefined)
+      return io.out(`Nothing runs: there is no cluster in ${choice.directory}; "k8ts status --all" shows which there are`);
     await stopCluster(home, { timeoutMs }, io);
   },
 });

@@ -11,6 +11,7 @@ test("status shows nodes and Pods of a cluster that runs, as JSON, too, and ends
   const machine = await K8tsMachine.make(context);
   const never = await machine.k8ts("status");
   deepEqual([never.exitCode, never.stdout.split("\n")[0]], [3, 'cluster "default": stopped']);
+  match(never.stderr, /^There is no cluster in .*: "k8ts up" starts one, and "k8ts status --all" shows which clusters there are\n$/);
 
   await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0", "--simulated-nodes", "1"]);
 

@@ -43,6 +43,8 @@ const longStatus = defineCommand({
     const options = { clock, userHome: environment["HOME"] };
     const found = await clock.external(Promise.all(homes.map((home) => observeCluster(home, options))));
     if (isForAll) return showAll(found, format, out);
+    if (found[0] === undefined)
+      note(`There is no cluster in ${choice.directory}: "k8ts up" starts one, and "k8ts status --all" shows which clusters there are`);
     const status = found[0] ?? missing(choice);
     if (format === "json") out(JSON.stringify(statusObject(status), undefined, 2));
     else for (const line of statusLines(status)) out(line);
