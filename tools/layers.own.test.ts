@@ -87,13 +87,13 @@ describe("rooms know only the rooms of their line", () => {
       it: "the API server on a driver",
       file: "apiserver/a.ts",
       imports: "../store/etcd/b.ts",
-      says: "imports store/etcd/b.ts: apiserver may know base, api/machinery, api, store",
+      says: "imports store/etcd/b.ts: apiserver may know base, api/machinery, api, store, apiserver/fairness",
     },
     {
       it: "the API server's core on its HTTP side",
       file: "apiserver/a.ts",
       imports: "./http/b.ts",
-      says: "imports apiserver/http/b.ts: apiserver may know base, api/machinery, api, store",
+      says: "imports apiserver/http/b.ts: apiserver may know base, api/machinery, api, store, apiserver/fairness",
     },
     {
       it: "a scheduler on the store",

@@ -6,9 +6,14 @@ export interface ApiServerConfig {
   readonly requestTimeoutMs: number;
   /** A watch that did not say how long it may take ends after this long or up to twice as long (--min-request-timeout). */
   readonly minRequestTimeoutMs: number;
-  /** Reading requests that may be worked on at once; the next gets 429. Watches count only until they stream (--max-requests-inflight). */
+  /** Whether FlowSchemas and PriorityLevelConfigurations decide which request executes (--enable-priority-and-fairness). */
+  readonly priorityAndFairness: boolean;
+  /**
+   * With priority and fairness: added to the next, the seats of all priority levels. Without: requests that read and execute at once
+   * (--max-requests-inflight).
+   */
   readonly maxRequestsInFlight: number;
-  /** The same for writing requests (--max-mutating-requests-inflight). */
+  /** The same for requests that write (--max-mutating-requests-inflight). */
   readonly maxMutatingRequestsInFlight: number;
   /** From which Services get their cluster addresses (--service-cluster-ip-range). One range, or one of each family with a comma. */
   readonly serviceClusterIpRange: string;
@@ -26,6 +31,7 @@ export interface ApiServerConfig {
 export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   requestTimeoutMs: 60_000,
   minRequestTimeoutMs: 1_800_000,
+  priorityAndFairness: true,
   maxRequestsInFlight: 400,
   maxMutatingRequestsInFlight: 200,
   serviceClusterIpRange: "10.96.0.0/12",

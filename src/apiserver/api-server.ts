@@ -31,6 +31,8 @@ import type { Document, MetricFamilies, Readiness } from "./document.ts";
 import { Endpoints } from "./endpoints.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Identity } from "./identity.ts";
+import { FlowControl } from "./flow-control.ts";
+import { MaxInFlight } from "./max-in-flight.ts";
 import { inProcessTransport, type InProcessOptions } from "./in-process.ts";
 import { LargeBodies } from "./large-bodies.ts";
 import { Metrics } from "./metrics.ts";
@@ -90,17 +92,27 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
   const { server, authorizer } = contextOf(options, late);
   const { clock, endpoints, config } = server;
+  const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
+  const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
   const keeper = new WatchKeeper(clock, {
-    started: (endpoint) => metrics.watchStarted(endpoint),
-    ended: (endpoint) => metrics.watchEnded(endpoint),
+    started: (endpoint, request) => {
+      metrics.watchStarted(endpoint);
+      flowControl?.watches.started(request);
+    },
+    ended: (endpoint, request) => {
+      metrics.watchEnded(endpoint);
+      flowControl?.watches.ended(request);
+    },
     event: (endpoint) => metrics.watchEvent(endpoint),
   });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), metrics);
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const state = { hooks: new PostStartHooks(), isStopping: false };
   const readiness = () => readinessOf(server, state);
   const listedPaths = () => pathsOf(documents);
-  const dependencies = { server, endpoints, metrics, causes: server.causes, readiness, listedPaths, loadDescriptions, moreMetrics };
+  const { causes } = server;
+  const fairness = flowControl?.fairness;
+  const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics };
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
@@ -111,10 +123,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     state.hooks.finished("generic-apiserver-start-informers");
     await server.admission.start();
     state.hooks.finished("start-apiserver-admission-initializer");
+    await flowControl?.start(own.requests);
     for (const step of bootstrapSteps) await builtIns.keep(step);
   } catch (error) {
     // Nothing may go on in a process whose server did not start.
     builtIns.close();
+    gate.close();
     keeper.close();
     deadlines.close();
     endpoints.close();
@@ -146,6 +160,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       state.isStopping = true;
       builtIns.close();
       await advertised?.stop();
+      gate.close();
       keeper.close();
       deadlines.close();
       endpoints.close();

@@ -6,6 +6,7 @@ import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Causes } from "./causes.ts";
+import type { Fairness } from "./fairness/fairness.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Descriptions } from "../api/descriptions.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -27,6 +28,8 @@ export interface DocumentDependencies {
   readonly endpoints: Endpoints;
   readonly metrics: Metrics;
   readonly causes: Causes;
+  /** Absent if API Priority and Fairness is switched off. */
+  readonly fairness?: Fairness | undefined;
   /** Whether the server takes requests, and why not; for /readyz. */
   readiness(): Promise<Readiness>;
   /** Of all documents, for "/". */

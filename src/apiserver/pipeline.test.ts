@@ -60,46 +60,194 @@ test("a write that takes longer than its client waits gets 504, and is not done 
   assert.equal((await server.call("POST", `${MAPS}?timeout=x`, { metadata: { name: "a" } })).code, 400);
 });
 
-test("more requests at once than there is room for get 429 and when to come back; room is given back", async () => {
-  await using server = await withHeldStore({ maxMutatingRequestsInFlight: 2, authorizationModes: ["AlwaysAllow"] });
-  const jane = server.as(JANE);
+const LEVELS = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations";
+const SCHEMAS = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
+const JOE = { name: "joe", groups: [] };
+const ALLOWED = { authorizationModes: ["AlwaysAllow"] };
+/** So that a level with one share has one seat, and the others have several. */
+const FEW_SEATS = { ...ALLOWED, maxRequestsInFlight: 50, maxMutatingRequestsInFlight: 50 };
+const REJECT = { type: "Reject" };
+const QUEUE = { type: "Queue", queuing: { queues: 4, handSize: 1, queueLengthLimit: 50 } };
+
+/** A level with one seat for the ConfigMaps of everybody but administrators. */
+async function makeLevel(server: StartedServer, limitResponse: JsonObject): Promise<void> {
+  const limited = { nominalConcurrencyShares: 1, lendablePercent: 0, borrowingLimitPercent: 0, limitResponse };
+  equalCode(await server.call("POST", LEVELS, { metadata: { name: "strict" }, spec: { type: "Limited", limited } }), 201);
+  const rule = {
+    subjects: [{ kind: "Group", group: { name: "system:authenticated" } }],
+    resourceRules: [{ verbs: ["*"], apiGroups: [""], resources: ["configmaps"], namespaces: ["*"] }],
+  };
+  const level = { priorityLevelConfiguration: { name: "strict" }, matchingPrecedence: 50, distinguisherMethod: { type: "ByUser" } };
+  equalCode(await server.call("POST", SCHEMAS, { metadata: { name: "strict" }, spec: { ...level, rules: [rule] } }), 201);
+}
+
+function equalCode({ code, text }: { readonly code: number; readonly text: string }, expected: number): void {
+  assert.equal(code, expected, text);
+}
+
+test("a FlowSchema and a level that are created decide from the next request on: 429 in upstream's words, and other levels are served", async () => {
+  await using server = await withHeldStore(FEW_SEATS);
+  await makeLevel(server, REJECT);
   server.hold();
-  const first = [jane, server.as({ name: "joe", groups: [] })].map((user, index) =>
-    user.call("POST", MAPS, { metadata: { name: `n${index}` } }),
-  );
+  const jane = server.as(JANE);
+  const first = jane.call("POST", MAPS, { metadata: { name: "n0" } });
   await server.clock.settle();
 
-  const third = await jane.call("POST", MAPS, { metadata: { name: "n3" } });
-  const read = await jane.call("GET", MAPS);
-  const master = server.call("POST", MAPS, { metadata: { name: "n4" } });
+  const second = await jane.call("POST", MAPS, { metadata: { name: "n1" } });
+  const master = server.call("POST", MAPS, { metadata: { name: "n2" } });
+  const pods = await jane.call("GET", PODS);
   server.release();
 
-  assert.deepEqual([third.code, third.body.reason, third.headers["retry-after"]], [429, "TooManyRequests", "1"]);
-  assert.equal(read.code, 200, "reading has its own room");
+  assert.deepEqual([second.code, second.text], [429, "Too many requests, please try again later.\n"]);
   assert.deepEqual(
-    (await Promise.all(first)).map(({ code }) => code),
-    [201, 201],
+    [second.headers["retry-after"], second.headers["content-type"], second.headers["x-content-type-options"]],
+    ["1", "text/plain; charset=utf-8", "nosniff"],
   );
-  assert.equal((await master).code, 201, "who may do everything always gets in");
-  assert.equal((await jane.call("POST", MAPS, { metadata: { name: "n3" } })).code, 201);
+  assert.deepEqual([(await first).code, (await master).code, pods.code], [201, 201, 200]);
+  equalCode(await jane.call("POST", MAPS, { metadata: { name: "n1" } }), 201);
+  const { text } = await server.call("GET", "/metrics");
+  assert.match(
+    text,
+    /apiserver_flowcontrol_rejected_requests_total\{flow_schema="strict",priority_level="strict",reason="concurrency-limit"\} 1/,
+  );
+  assert.match(text, /apiserver_flowcontrol_dispatched_requests_total\{flow_schema="strict",priority_level="strict"\} 2/);
+
+  equalCode(await server.call("DELETE", `${SCHEMAS}/strict`), 200);
+  const { headers } = await jane.call("GET", MAPS);
+  const schema = await server.call("GET", `${SCHEMAS}/global-default`);
+  const level = await server.call("GET", `${LEVELS}/global-default`);
+  assert.equal(headers["x-kubernetes-pf-flowschema-uid"], schema.body.metadata.uid);
+  assert.equal(headers["x-kubernetes-pf-prioritylevel-uid"], level.body.metadata.uid);
 });
 
-test("of bodies that come slowly nobody has more than half of the room, and those who work are not held up", async () => {
-  await using server = await startServer({ config: { maxMutatingRequestsInFlight: 4, authorizationModes: ["AlwaysAllow"] } });
-  const [jane, joe] = [server.as(JANE), server.as({ name: "joe", groups: [] })];
-  let arrive = (_bytes: Uint8Array) => {};
-  const late = new Promise<Uint8Array>((resolve) => (arrive = resolve));
-  const slow = [1, 2].map(() => jane.call("POST", MAPS, late));
+test("a request waits in its queue until a seat is free, and is rejected after a quarter of its timeout", async () => {
+  await using server = await withHeldStore(FEW_SEATS);
+  await makeLevel(server, QUEUE);
+  const [jane, joe] = [server.as(JANE), server.as(JOE)];
+  server.hold();
+  const first = jane.call("POST", MAPS, { metadata: { name: "a" } });
   await server.clock.settle();
+  const codes: Record<string, number> = {};
+  const waiting = { usual: joe.call("GET", MAPS), short: joe.call("GET", `${MAPS}?timeout=4s`) };
+  for (const [name, answer] of Object.entries(waiting)) void answer.then(({ code }) => (codes[name] = code));
+  await server.clock.advance(1_000);
+  assert.deepEqual(codes, { short: 429 });
+  const dump = await server.call("GET", "/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1");
+  assert.match(dump.text, /^strict, +strict, +\d+, +0, +joe, .* list, +\/api\/v1\/namespaces\/default\/configmaps/m);
 
-  const third = await jane.call("POST", MAPS, { metadata: { name: "c" } });
-  const other = await joe.call("POST", MAPS, { metadata: { name: "d" } });
-  arrive(new TextEncoder().encode("{"));
+  server.release();
+  await server.clock.settle();
+  assert.deepEqual([(await waiting.usual).code, (await first).code], [200, 201]);
+});
 
-  assert.deepEqual([third.code, third.headers["retry-after"], other.code], [429, "1", 201]);
-  for (const answer of slow) assert.equal((await answer).code, 400);
+test("a client that goes away leaves its queue", async () => {
+  await using server = await withHeldStore(FEW_SEATS);
+  await makeLevel(server, QUEUE);
+  const jane = server.as(JANE);
+  server.hold();
+  const first = jane.call("POST", MAPS, { metadata: { name: "a" } });
+  await server.clock.settle();
+  const client = new AbortController();
+  const second = jane.call("POST", MAPS, { metadata: { name: "b" } }, {}, client);
+  await server.clock.settle();
+  client.abort();
+  assert.equal((await second).code, 429);
+  const { text } = await server.call("GET", "/debug/api_priority_and_fairness/dump_priority_levels");
+  assert.match(text, /^strict, +0, +false, +false, +0, +1, +1, +1, +0, +1$/m);
+  server.release();
+  assert.equal((await first).code, 201);
+});
+
+test("bodies that come slowly take no seat, and memory is taken from the user who holds most of it", async () => {
+  await using server = await startServer({ config: FEW_SEATS });
+  const [jane, joe] = [server.as(JANE), server.as(JOE)];
+  const never = new Promise<Uint8Array>(() => undefined);
+  const size = { "content-length": String(3 * 1024 * 1024) };
+  const codes: number[] = [];
+  // 128 MiB are 42 such bodies; Jane's level may borrow all of it.
+  for (let index = 0; index < 42; index++) void jane.call("POST", MAPS, never, size).then(({ code }) => codes.push(code));
+  await server.clock.settle();
+  assert.deepEqual(codes, []);
+  const sent = (name: string) => Promise.resolve(new TextEncoder().encode(JSON.stringify({ metadata: { name } })));
+  assert.equal((await jane.call("POST", MAPS, sent("a"), size)).code, 429);
+
+  equalCode(await joe.call("POST", MAPS, sent("b"), size), 201);
+  assert.deepEqual(codes, [429]);
+  const node = server.as({ name: "system:node:a", groups: ["system:nodes"] });
+  equalCode(await node.call("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases", { metadata: { name: "a" } }), 201);
   assert.match((await server.call("GET", "/metrics")).text, /apiserver_request_total\{code="429".*resource="configmaps"/);
-  assert.equal((await jane.call("POST", MAPS, { metadata: { name: "c" } })).code, 201);
+});
+
+test("requests of this process go through their priority level, and wait in it", async () => {
+  await using server = await withHeldStore(FEW_SEATS);
+  await makeLevel(server, QUEUE);
+  const { server: core } = server;
+  const transport = core.transport({ user: JANE, userAgent: "part" });
+  const create = (name: string) =>
+    transport.request({
+      verb: "create",
+      group: "",
+      version: "v1",
+      plural: "configmaps",
+      namespace: "default",
+      object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name } },
+    });
+  server.hold();
+  const [first, second] = [create("a"), create("b")];
+  await server.clock.settle();
+  const { text } = await server.call("GET", "/metrics");
+  assert.match(text, /apiserver_flowcontrol_current_inqueue_requests\{flow_schema="strict",priority_level="strict"\} 1/);
+  server.release();
+  await Promise.all([first, second]);
+});
+
+test("without priority and fairness there are two plain limits: 429 beyond them, also for reads, and administrators are let in", async () => {
+  await using server = await withHeldStore({
+    ...ALLOWED,
+    maxRequestsInFlight: 1,
+    maxMutatingRequestsInFlight: 1,
+    priorityAndFairness: false,
+  });
+  const jane = server.as(JANE);
+  server.hold();
+  const first = jane.call("POST", MAPS, { metadata: { name: "a" } });
+  await server.clock.settle();
+  const second = await jane.call("POST", MAPS, { metadata: { name: "b" } });
+  const read = await jane.call("GET", MAPS);
+  const master = server.call("POST", MAPS, { metadata: { name: "c" } });
+  server.release();
+  assert.deepEqual([second.code, second.headers["retry-after"], second.text], [429, "1", "Too many requests, please try again later.\n"]);
+  assert.deepEqual([read.code, read.headers["x-kubernetes-pf-flowschema-uid"]], [200, undefined]);
+  assert.deepEqual([(await first).code, (await master).code], [201, 201]);
+  assert.equal((await server.call("GET", "/debug/api_priority_and_fairness/dump_queues")).code, 404);
+});
+
+test("a FlowSchema's condition Dangling says whether its priority level exists, and kubectl shows it", async () => {
+  await using server = await startServer();
+  const condition = async (name: string) => (await server.call("GET", `${SCHEMAS}/${name}`)).body.status.conditions[0];
+  const built = await condition("probes");
+  assert.deepEqual([built.type, built.status, built.reason], ["Dangling", "False", "Found"]);
+  assert.equal(built.message, 'This FlowSchema references the PriorityLevelConfiguration object named "exempt" and it exists');
+
+  const spec = { priorityLevelConfiguration: { name: "later" }, matchingPrecedence: 7 };
+  equalCode(await server.call("POST", SCHEMAS, { metadata: { name: "early" }, spec }), 201);
+  await server.clock.settle();
+  const dangling = await condition("early");
+  assert.deepEqual([dangling.status, dangling.reason], ["True", "NotFound"]);
+  assert.equal(
+    dangling.message,
+    'This FlowSchema references the PriorityLevelConfiguration object named "later" but there is no such object',
+  );
+  const limited = { nominalConcurrencyShares: 1, limitResponse: { type: "Reject" } };
+  equalCode(await server.call("POST", LEVELS, { metadata: { name: "later" }, spec: { type: "Limited", limited } }), 201);
+  await server.clock.settle();
+  assert.equal((await condition("early")).status, "False");
+  const { metadata } = (await server.call("GET", `${SCHEMAS}/early`)).body;
+  const [manager] = metadata.managedFields;
+  assert.deepEqual(
+    [manager.manager, manager.operation, manager.subresource],
+    ["api-priority-and-fairness-config-consumer-v1", "Apply", "status"],
+  );
 });
 
 test("who asks for what is not there does not make a figure of each", async () => {
@@ -109,10 +257,12 @@ test("who asks for what is not there does not make a figure of each", async () =
   assert.doesNotMatch((await server.call("GET", "/metrics")).text, /made-up/);
 });
 
-test("watches take room only until they stream", async () => {
-  await using server = await startServer({ config: { maxRequestsInFlight: 1 } });
-  for (let index = 0; index < 3; index++) await server.watch(`${MAPS}?watch=1`);
-  assert.equal((await server.call("GET", MAPS)).code, 200);
+test("a watch occupies a seat only until it streams", async () => {
+  await using server = await startServer({ config: FEW_SEATS });
+  await makeLevel(server, REJECT);
+  const jane = server.as(JANE);
+  for (let index = 0; index < 3; index++) await jane.watch(`${MAPS}?watch=1`);
+  assert.equal((await jane.call("GET", MAPS)).code, 200);
 });
 
 test("the bearer of the token is let in, another token is refused, and nobody in particular sees health and version only", async () => {

@@ -1,49 +1,89 @@
 /**
- * The road of every request, over HTTP or from this process, as named steps: may they, the body, room (are too many under way?), the verb,
- * which calls admission and the registry on its own way down. "Who" comes before: a transport says who its user is.
- * Later parts of the server fill these seams; none goes around them.
+ * The steps of every request, over HTTP or from this process: authorization, receiving the body, a seat (API Priority and Fairness), and
+ * the verb, which calls admission and the registry. Authentication comes before: a transport says who its user is.
+ * A body is received before the seat is taken, so a slow client occupies none.
  */
 import { onAbort } from "../base/abort.ts";
-import { isStatusError, internalError, StatusError, tooManyRequests } from "../api/machinery/status-error.ts";
+import { isStatusError, internalError, StatusError } from "../api/machinery/status-error.ts";
 import { mustBeAllowed } from "./authorization/access.ts";
-import { MASTERS } from "./authorization/chain.ts";
-import { BodyRoom, RETRY_AFTER_SECONDS, type Room } from "./body-room.ts";
+import { BodyRoom, type BodyReservation } from "./body-room.ts";
+import type { ConcurrencyGate } from "./concurrency.ts";
 import type { ExchangeAnswer } from "./exchange.ts";
+import type { Flow } from "./fairness/classifier.ts";
+import type { Seat } from "./fairness/fairness.ts";
+import type { FlowRequest } from "./fairness/flow-request.ts";
+import { OverloadError } from "./fairness/overload.ts";
 import { mustLead } from "./leadership.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outcome } from "./outcome.ts";
-import type { ApiRequest, RequestBody, User } from "./request.ts";
+import type { ApiRequest, RequestBody } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Verbs } from "./verbs/verbs.ts";
 
-export type PipelineStep = "may they" | "body" | "room" | "verb";
+export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";
 
-const READING = ["get", "head", "list", "watch"];
+const READING: readonly string[] = ["get", "head", "list", "watch"];
+
+/** A body that is still on its way. */
+export interface BodySource {
+  /** As declared, or the most that is accepted. */
+  readonly sizeBytes: number;
+  receive(): Promise<RequestBody>;
+  /** Ends the request with this reason while nobody has its answer. */
+  cancel(reason: StatusError): void;
+}
+
+/** What a transport knows of a request beside the request itself. */
+export interface Arrival {
+  readonly body?: BodySource | undefined;
+  /** As `classify` found it. */
+  readonly flow?: Flow | undefined;
+  /** The client's own timeout; a quarter of it may be spent waiting for a seat. */
+  readonly timeoutMs?: number | undefined;
+}
+
+const NO_ARRIVAL: Arrival = {};
+
+export interface PipelineParts {
+  readonly metrics: Metrics;
+  readonly gate: ConcurrencyGate;
+}
 
 export class Pipeline {
   readonly #server: ServerContext;
   readonly #verbs: Verbs;
   readonly #metrics: Metrics;
-  readonly #bodies: BodyRoom;
+  readonly #gate: ConcurrencyGate;
+  readonly #bodies = new BodyRoom();
 
-  constructor(server: ServerContext, verbs: Verbs, metrics: Metrics) {
+  constructor(server: ServerContext, verbs: Verbs, { metrics, gate }: PipelineParts) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
-    this.#bodies = new BodyRoom(server.config.maxMutatingRequestsInFlight);
+    this.#gate = gate;
   }
 
-  /** Rejects with a StatusError, whatever went wrong. `receive`: takes in what is sent, once it is known that it may be. */
-  async run(request: ApiRequest, receive?: () => Promise<RequestBody>): Promise<Outcome> {
+  /** Rejects with a StatusError, whatever went wrong. */
+  async run(request: ApiRequest, arrival: Arrival = NO_ARRIVAL): Promise<Outcome> {
     const started = this.#server.clock.monotonic();
-    let step: PipelineStep = "may they";
-    let room: Room | undefined;
+    let step: PipelineStep = "authorization";
+    let body: BodyReservation | undefined;
+    let seat: Seat | undefined;
     try {
       this.#authorize(request);
-      step = "body";
-      const received = receive === undefined ? request : { ...request, body: await this.#receive(request, receive) };
-      step = "room";
-      room = this.#takeRoom(request);
+      const flow = arrival.flow ?? this.classify(request);
+      let received = request;
+      if (arrival.body !== undefined) {
+        step = "body";
+        body = this.#reserve(request, flow, arrival.body);
+        received = { ...request, body: await orAborted(request.context.signal, arrival.body.receive()) };
+      }
+      step = "priority and fairness";
+      if (request.connection === undefined) {
+        const admitted = this.#admit(request, flow, arrival.timeoutMs);
+        seat = admitted instanceof Promise ? await admitted : admitted;
+      }
+      body?.keep();
       step = "verb";
       const { leadership } = request.context;
       if (leadership !== undefined && !READING.includes(request.verb)) await mustLead(this.#server.objects, leadership);
@@ -52,29 +92,55 @@ export class Pipeline {
       return outcome.is === "connection" ? { is: "connection", answer: this.#watched(request, outcome.answer) } : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
+      if (status instanceof OverloadError) this.#metrics.rejected++;
       this.#count(request, status.code, started);
       throw status;
     } finally {
-      room?.leave();
+      seat?.release();
+      body?.release();
     }
   }
 
-  async #receive({ context }: ApiRequest, receive: () => Promise<RequestBody>): Promise<RequestBody> {
-    const room = this.#orRejected(() => this.#bodies.take(context.user));
-    try {
-      return await receive();
-    } finally {
-      room.leave();
-    }
+  /** The flow of a request; undefined for connections, which may last as long as they like, and where flows are not told apart. */
+  classify(request: ApiRequest): Flow | undefined {
+    return request.connection === undefined ? this.#gate.classify(request) : undefined;
   }
 
-  #orRejected<T>(take: () => T): T {
+  /** The same for a document: a request that is no resource. */
+  classifyDocument(request: FlowRequest): Flow | undefined {
+    return this.#gate.classify(request);
+  }
+
+  /** A seat for a document. Throws or rejects with an OverloadError. */
+  admitDocument(request: FlowRequest, flow: Flow | undefined, signal?: AbortSignal): Seat | Promise<Seat> {
     try {
-      return take();
+      const admitted = this.#gate.admit(request, flow, { signal });
+      return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
     } catch (error) {
       this.#metrics.rejected++;
       throw error;
     }
+  }
+
+  #reserve(request: ApiRequest, flow: Flow | undefined, { sizeBytes, cancel }: BodySource): BodyReservation {
+    return this.#bodies.reserve(this.#gate.bodyOwner(request, flow), { sizeBytes, displace: cancel });
+  }
+
+  #admit(request: ApiRequest, flow: Flow | undefined, timeoutMs: number | undefined): Seat | Promise<Seat> {
+    const admitted = this.#gate.admit(request, flow, { signal: request.context.signal, timeoutMs });
+    return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
+  }
+
+  #inFlight({ verb }: FlowRequest, seat: Seat): Seat {
+    const { inFlight } = this.#metrics;
+    const kind = READING.includes(verb) ? "readOnly" : "mutating";
+    inFlight[kind]++;
+    return {
+      release() {
+        inFlight[kind]--;
+        seat.release();
+      },
+    };
   }
 
   /** Paths that lead nowhere are counted as one: their names come from outside, and there is no end of them. */
@@ -96,26 +162,6 @@ export class Pipeline {
     if ("run" in answer) return { ...answer, run: (socket) => (begun(socket), answer.run(socket)) };
     if ("stream" in answer) return { ...answer, stream: (sink) => (begun(sink), answer.stream(sink)) };
     return answer;
-  }
-
-  /** Connections go on for as long as they like, and need no room; nor do parts of this process, whose requests hold no bodies. */
-  #takeRoom({ verb, connection, context }: ApiRequest): Room | undefined {
-    return connection === undefined && context.isInProcess !== true ? this.takeRoom(verb, context.user) : undefined;
-  }
-
-  /** Also for what is no resource. Throws if there is none (429). */
-  takeRoom(verb: string, user: User): Room {
-    const { config } = this.#server;
-    const kind = READING.includes(verb) ? "readOnly" : "mutating";
-    const max = kind === "readOnly" ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight;
-    const { inFlight } = this.#metrics;
-    // Whoever may do everything may be the one who comes to mend what fills the room.
-    if (inFlight[kind] >= max && !user.groups.includes(MASTERS)) {
-      this.#metrics.rejected++;
-      throw tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
-    }
-    inFlight[kind]++;
-    return { leave: () => void inFlight[kind]-- };
   }
 
   #authorize(request: ApiRequest): void {

@@ -124,13 +124,18 @@ export const apiServerFlags = {
     placeholder: "SECONDS",
     doc: "A watch that did not say how long it may take ends after this long, or up to twice as long.",
   },
+  "enable-priority-and-fairness": {
+    type: "boolean",
+    default: true,
+    doc: "Let FlowSchemas and PriorityLevelConfigurations decide which requests execute, wait or are rejected. If false, --max-requests-inflight and --max-mutating-requests-inflight are two plain limits.",
+  },
   "max-requests-inflight": {
     type: "number",
     min: 1,
     default: 400,
-    doc: "Reading requests that may be worked on at once; the next is told to try again.",
+    doc: "With priority and fairness: together with --max-mutating-requests-inflight, the seats that priority levels share. Otherwise: maximum number of requests that read and execute at once.",
   },
-  "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for writing requests." },
+  "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for requests that write." },
   "http2-max-streams-per-connection": {
     type: "number",
     min: 1,
@@ -205,6 +210,7 @@ function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
     ...DEFAULT_API_SERVER_CONFIG,
     requestTimeoutMs: durationMs(values["request-timeout"]),
     minRequestTimeoutMs: values["min-request-timeout"] * 1000,
+    priorityAndFairness: values["enable-priority-and-fairness"],
     maxRequestsInFlight: values["max-requests-inflight"],
     maxMutatingRequestsInFlight: values["max-mutating-requests-inflight"],
     ...(ranges.length === 0 ? {} : { serviceClusterIpRange: ranges.join(",") }),

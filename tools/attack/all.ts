@@ -3,6 +3,8 @@ import { anonymousReads } from "./anonymous-reads.ts";
 import type { Attack } from "./attack.ts";
 import { heavyBodies } from "./heavy-bodies.ts";
 import { manyHeaders } from "./many-headers.ts";
+import { manyRequests } from "./many-requests.ts";
+import { slowBodies } from "./slow-bodies.ts";
 import { stuckWatchers } from "./stuck-watchers.ts";
 
-export const all: readonly Attack[] = [anonymousReads, heavyBodies, manyHeaders, stuckWatchers];
+export const all: readonly Attack[] = [anonymousReads, heavyBodies, manyHeaders, slowBodies, manyRequests, stuckWatchers];

@@ -96,9 +96,9 @@ export class OwnRequests {
   }
 
   /** Server-side apply of part of an object; who else has written that part has to give way. */
-  apply(place: Place, object: KubeObject, fieldManager: string): Promise<StoredObject> {
+  apply(place: Place, object: KubeObject, fieldManager: string, subresource = ""): Promise<StoredObject> {
     const body: RequestBody = { form: "patch", type: "apply", patch: object as unknown as JsonObject };
-    return this.#run(place, { verb: "patch", name: object.metadata.name, body, options: { fieldManager, force: true } });
+    return this.#run(place, { verb: "patch", name: object.metadata.name, body, subresource, options: { fieldManager, force: true } });
   }
 
   async #run(place: Place, asked: Asked): Promise<StoredObject> {

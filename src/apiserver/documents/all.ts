@@ -2,6 +2,7 @@
 import type { DocumentFactory } from "../document.ts";
 import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
+import { fairnessDocument } from "./fairness/fairness.ts";
 import { healthDocument } from "./health.ts";
 import { indexDocument } from "./index-page.ts";
 import { metricsDocument } from "./metrics/metrics.ts";
@@ -20,4 +21,5 @@ export const all: readonly DocumentFactory[] = [
   metricsDocument,
   openIdDocument,
   causesDocument,
+  fairnessDocument,
 ];

@@ -13,10 +13,13 @@ import { impersonated } from "../authentication/impersonation.ts";
 import { bodyBytesMax } from "../body-limits.ts";
 import type { Document } from "../document.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../exchange.ts";
+import type { Flow } from "../fairness/classifier.ts";
+import type { FlowRequest } from "../fairness/flow-request.ts";
+import { OVERLOAD_MESSAGE, OverloadError } from "../fairness/overload.ts";
 import type { LargeBodies } from "../large-bodies.ts";
 import type { Outcome } from "../outcome.ts";
 import { isPretty } from "../pretty.ts";
-import type { Pipeline } from "../pipeline.ts";
+import type { BodySource, Pipeline } from "../pipeline.ts";
 import { accessRefusal, pathRefusal } from "../refusal.ts";
 import type { ApiRequest, RequestContext, User } from "../request.ts";
 import type { ServerContext } from "../server-context.ts";
@@ -99,14 +102,31 @@ export async function answerDocument(
   // Before authorization, as upstream.
   checkTimeout(request.query);
   const verb = request.method.toLowerCase();
-  const room = pipeline.takeRoom(verb, user);
+  const digest = documentDigest(user, verb, asked);
+  const flow = pipeline.classifyDocument(digest);
   try {
-    const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
-    if (!allowed) throw pathRefusal(user, { verb, path: asked, reason });
-    return await documentAt({ server, documents }, request, path);
-  } finally {
-    room.leave();
+    const admitted = pipeline.admitDocument(digest, flow);
+    const seat = admitted instanceof Promise ? await admitted : admitted;
+    try {
+      const { allowed, reason = "" } = server.authorizer.authorize({ user, verb, path: asked });
+      if (!allowed) throw pathRefusal(user, { verb, path: asked, reason });
+      return withFlow(await documentAt({ server, documents }, request, path), flow);
+    } finally {
+      seat.release();
+    }
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return failure({ server }, request, error, { flow });
   }
+}
+
+function documentDigest(user: User, verb: string, path: string): FlowRequest {
+  return { verb, path, group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {}, context: { user } };
+}
+
+/** Names the flow of the request in the answer, as upstream: by UIDs. */
+function withFlow(answer: ExchangeAnswer, flow: Flow | undefined): ExchangeAnswer {
+  return flow === undefined || !("headers" in answer) ? answer : { ...answer, headers: { ...answer.headers, ...flow.headers } };
 }
 
 async function documentAt(
@@ -127,6 +147,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
   const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(server, asked));
   const body = new BodyReceiver(dependencies.largeBodies, request, user);
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
+  let flow: Flow | undefined;
   try {
     const api: ApiRequest = {
       verb,
@@ -139,15 +160,17 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       options: query.options,
       context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
     };
-    const outcome = await pipeline.run(api, hasBody(verb) ? () => body.receive(maximumFor(server, api)) : undefined);
+    flow = pipeline.classify(api);
+    const source = hasBody(verb) ? bodySource(request, body, maximumFor(server, api)) : undefined;
+    const outcome = await pipeline.run(api, { body: source, flow, timeoutMs: query.timeoutMs });
     // Events of a watch are a line each.
     const pretty = verb !== "watch" && isPretty(request);
     const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
-    return present(dependencies, outcome, { encoder, warnings, request });
+    return present(dependencies, outcome, { encoder, warnings, request, flow });
   } catch (error) {
     const status = isStatusError(error) ? error : internalError(error);
     if (status.reason === "NotFound" && !isServed(server, request.path)) return pageNotFound(server, request);
-    return failure(dependencies, request, status, warnings);
+    return failure(dependencies, request, status, { warnings, flow });
   } finally {
     body.release();
     deadline?.clear();
@@ -287,6 +310,18 @@ function maximumFor({ endpoints }: ServerContext, request: ApiRequest): number |
   return bodyBytesMax(endpoints.find(request.group, request.version, request.plural), request);
 }
 
+function bodySource(request: ExchangeRequest, receiver: BodyReceiver, bytesMax: number = BODY_BYTES_MAX): BodySource {
+  const declared = Number(request.header("content-length") ?? Number.NaN);
+  return {
+    sizeBytes: Number.isSafeInteger(declared) && declared >= 0 ? Math.min(declared, bytesMax) : bytesMax,
+    receive: () => receiver.receive(bytesMax),
+    cancel: (reason) => request.cancel(reason),
+  };
+}
+
+/** Size of a body that does not say its length: the largest that the HTTP server accepts. */
+const BODY_BYTES_MAX = 3 * 1024 * 1024;
+
 function includeObjectOf({ parameters }: ParsedQuery): IncludeObject {
   const read = readIncludeObject(parameters.get("includeObject") ?? undefined);
   if (typeof read !== "string") throw badRequest(`Unable to convert to Table as requested: ${describeFieldError(read)}`);
@@ -297,14 +332,20 @@ interface Presentation {
   readonly encoder: Encoder;
   readonly warnings: readonly string[];
   readonly request: ExchangeRequest;
+  readonly flow: Flow | undefined;
 }
 
 function present(
   { server, waitingBytes }: RestDependencies,
   outcome: Outcome,
-  { encoder, warnings, request }: Presentation,
+  { encoder, warnings, request, flow }: Presentation,
 ): ExchangeAnswer {
-  const headers = { ...commonHeaders(server, request), "content-type": encoder.contentType, ...warningHeaders(warnings) };
+  const headers = {
+    ...commonHeaders(server, request),
+    ...flow?.headers,
+    "content-type": encoder.contentType,
+    ...warningHeaders(warnings),
+  };
   switch (outcome.is) {
     case "object":
       return { code: outcome.code, headers, body: encoder.object(outcome.endpoint, outcome.object) };
@@ -327,13 +368,24 @@ function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Hea
   return { "audit-id": request.header("audit-id") ?? newUid(random), "cache-control": "no-cache, private" };
 }
 
+interface FailureOptions {
+  readonly warnings?: readonly string[];
+  readonly flow?: Flow | undefined;
+}
+
 function failure(
-  dependencies: RestDependencies,
+  { server }: Pick<RestDependencies, "server">,
   request: ExchangeRequest,
   error: StatusError,
-  warnings: readonly string[] = [],
+  { warnings = [], flow }: FailureOptions = {},
 ): WholeAnswer {
-  const { server } = dependencies;
+  const retryAfter = error.details?.retryAfterSeconds;
+  const headers = {
+    ...commonHeaders(server, request),
+    ...flow?.headers,
+    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
+  };
+  if (error instanceof OverloadError) return { code: error.code, headers: { ...headers, ...PLAIN_TEXT }, body: [OVERLOADED] };
   const encoder = new Encoder({
     form: formOfFailure(request),
     schemas: server.schemas,
@@ -341,18 +393,16 @@ function failure(
     pretty: isPretty(request),
     nowMs: () => server.clock.now(),
   });
-  const retryAfter = error.details?.retryAfterSeconds;
   return {
     code: error.code,
-    headers: {
-      ...commonHeaders(server, request),
-      "content-type": encoder.contentType,
-      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
-      ...warningHeaders(warnings),
-    },
+    headers: { ...headers, "content-type": encoder.contentType, ...warningHeaders(warnings) },
     body: encoder.value(error.toStatus() as unknown as JsonObject, STATUS_SCHEMA),
   };
 }
+
+/** Of what upstream answers with Go's http.Error, outside of the API. */
+const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" } as const;
+const OVERLOADED = new TextEncoder().encode(`${OVERLOAD_MESSAGE}\n`);
 
 /** A failure is always told, in JSON if the client did not ask for something that there is. */
 function formOfFailure(request: ExchangeRequest) {
@@ -374,7 +424,7 @@ function isServed({ endpoints }: ServerContext, path: string): boolean {
 }
 
 function pageNotFound(server: ServerContext, request: ExchangeRequest): WholeAnswer {
-  const headers = { ...commonHeaders(server, request), "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  const headers = { ...commonHeaders(server, request), ...PLAIN_TEXT };
   return { code: 404, headers, body: [PAGE_NOT_FOUND] };
 }
 

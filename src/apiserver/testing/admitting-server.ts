@@ -19,6 +19,7 @@ import { Endpoints } from "../endpoints.ts";
 import { Objects } from "../objects.ts";
 import { inProcessTransport } from "../in-process.ts";
 import { Causes } from "../causes.ts";
+import { MaxInFlight } from "../max-in-flight.ts";
 import { Metrics } from "../metrics.ts";
 import { Pipeline } from "../pipeline.ts";
 import { all as extensionFactories } from "../resources/all.ts";
@@ -41,7 +42,10 @@ export interface AdmittingOptions {
 export function admittingServer(options: AdmittingOptions): Transport {
   const server = admittingContext(options);
   const keeper = new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} });
-  const pipeline = new Pipeline(server, new Verbs(server, keeper), new Metrics());
+  const pipeline = new Pipeline(server, new Verbs(server, keeper), {
+    metrics: new Metrics(),
+    gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+  });
   return inProcessTransport(pipeline, { user: ADMINISTRATOR, userAgent: "test/1.0" });
 }
 

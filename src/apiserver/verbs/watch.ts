@@ -32,8 +32,8 @@ export async function watchObjects(
   };
   return {
     start(receiver) {
-      const watch = new ObjectWatch(settings, keeper.counted(endpoint, receiver));
-      keeper.keep(watch, { endpoint, timeoutMs: timeoutMsOf(server, request) });
+      const watch = new ObjectWatch(settings, keeper.counted({ endpoint, request }, receiver));
+      keeper.keep(watch, { endpoint, request, timeoutMs: timeoutMsOf(server, request) });
       return watch;
     },
   };

@@ -4,6 +4,7 @@
 import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../endpoints.ts";
+import type { ApiRequest } from "../request.ts";
 import type { ObjectCache } from "../storage/object-cache.ts";
 import type { ObjectWatch } from "./object-watch.ts";
 import type { WatchReceiver } from "./watch-start.ts";
@@ -12,9 +13,14 @@ import type { WatchReceiver } from "./watch-start.ts";
 const BOOKMARK_INTERVAL_MS = 60_000;
 
 export interface WatchCounts {
-  started(endpoint: Endpoint): void;
-  ended(endpoint: Endpoint): void;
+  started(endpoint: Endpoint, request: ApiRequest): void;
+  ended(endpoint: Endpoint, request: ApiRequest): void;
   event(endpoint: Endpoint): void;
+}
+
+export interface WatchedRequest {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
 }
 
 interface Kept {
@@ -40,7 +46,7 @@ export class WatchKeeper {
   }
 
   /** The receiver, with its events and its end counted. */
-  counted(endpoint: Endpoint, receiver: WatchReceiver): WatchReceiver {
+  counted({ endpoint, request }: WatchedRequest, receiver: WatchReceiver): WatchReceiver {
     const counts = this.#counts;
     return {
       event(event) {
@@ -48,16 +54,16 @@ export class WatchKeeper {
         return receiver.event(event);
       },
       ended() {
-        counts.ended(endpoint);
+        counts.ended(endpoint, request);
         receiver.ended();
       },
     };
   }
 
-  keep(watch: ObjectWatch, { endpoint, timeoutMs }: { readonly endpoint: Endpoint; readonly timeoutMs: number }): void {
+  keep(watch: ObjectWatch, { endpoint, request, timeoutMs }: WatchedRequest & { readonly timeoutMs: number }): void {
     const timer = new AbortController();
     this.#watches.set(watch, { endpoint, timer });
-    this.#counts.started(endpoint);
+    this.#counts.started(endpoint, request);
     watch.onOver(() => {
       timer.abort(NO_LONGER_WANTED);
       this.#watches.delete(watch);

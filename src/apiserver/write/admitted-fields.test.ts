@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { AdmissionPlugin } from "../admission.ts";
+import { MaxInFlight } from "../max-in-flight.ts";
 import { Metrics } from "../metrics.ts";
 import { Pipeline } from "../pipeline.ts";
 import type { ApiRequest } from "../request.ts";
@@ -19,8 +20,10 @@ const LABELS: AdmissionPlugin = {
 
 test("what a plugin adds is nobody's field, in a create and in an update", async () => {
   const server = admittingContext({ plugins: [LABELS] });
-  const verbs = new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} }));
-  const pipeline = new Pipeline(server, verbs, new Metrics());
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+    metrics: new Metrics(),
+    gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+  });
   const write = async (asked: Pick<ApiRequest, "verb" | "name">, object: JsonObject) => {
     const place = { group: "", version: "v1", plural: "configmaps", subresource: "", namespace: "default" };
     const context = { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test", warn() {} };

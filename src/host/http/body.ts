@@ -6,12 +6,14 @@ export interface BodyOptions {
   readonly tooLarge: () => Error;
   /** Why the client has gone, if it goes before the end. */
   readonly gone: () => unknown;
+  /** Receives how to stop reading: what has come by then is dropped, and the body rejects with the reason. */
+  readonly onStart: (stop: (reason: unknown) => void) => void;
 }
 
 const NOTHING = new Uint8Array();
 
 /** Over the limit it stops reading; what has come by then is dropped. */
-export function readBody(source: Readable, { bytesMax, tooLarge, gone }: BodyOptions): Promise<Uint8Array> {
+export function readBody(source: Readable, { bytesMax, tooLarge, gone, onStart }: BodyOptions): Promise<Uint8Array> {
   if (source.readableEnded) return Promise.resolve(NOTHING);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -20,15 +22,18 @@ export function readBody(source: Readable, { bytesMax, tooLarge, gone }: BodyOpt
       source.off("data", onData).off("end", onEnd).off("close", onClose);
       settle();
     };
+    const stop = (reason: unknown) => {
+      source.pause();
+      finish(() => reject(reason));
+    };
     const onData = (chunk: Buffer) => {
       sizeBytes += chunk.length;
       chunks.push(chunk);
-      if (sizeBytes <= bytesMax) return;
-      source.pause();
-      finish(() => reject(tooLarge()));
+      if (sizeBytes > bytesMax) stop(tooLarge());
     };
     const onEnd = () => finish(() => resolve(joined(chunks)));
     const onClose = () => finish(() => reject(gone()));
+    onStart(stop);
     if (source.destroyed) onClose();
     else source.on("data", onData).on("end", onEnd).on("close", onClose);
   });

@@ -34,6 +34,8 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   /** The client was told, or will be, that its body is too large: the rest of it is not read. */
   protected bodyRefused = false;
   #body: Promise<Uint8Array> | undefined;
+  /** While the body is received. */
+  #stopBody: ((reason: unknown) => void) | undefined;
   #controller: AbortController | undefined;
   #sink: NodeSink | undefined;
   #state: "open" | "sending" | "over" = "open";
@@ -91,6 +93,10 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   cancel(reason: unknown): void {
     void this.signal; // It exists from now on.
     this.#controller?.abort(reason);
+    if (this.#stopBody === undefined) return;
+    // The rest of the body is not read, so this answer is the last of its connection.
+    this.bodyRefused = true;
+    this.#stopBody(reason);
   }
 
   body(bytesMax = this.context.limits.bodyBytesMax): Promise<Uint8Array> {
@@ -107,8 +113,14 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     this.askForBody();
     this.#bodySinceMs = performance.now();
     try {
-      return await readBody(this.source, { bytesMax, tooLarge, gone: () => this.signal.reason ?? clientGone() });
+      return await readBody(this.source, {
+        bytesMax,
+        tooLarge,
+        gone: () => this.signal.reason ?? clientGone(),
+        onStart: (stop) => (this.#stopBody = stop),
+      });
     } finally {
+      this.#stopBody = undefined;
       this.#bodySinceMs = undefined;
     }
   }

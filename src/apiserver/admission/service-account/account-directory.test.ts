@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../in-process.ts";
+import { MaxInFlight } from "../../max-in-flight.ts";
 import { Metrics } from "../../metrics.ts";
 import { Pipeline } from "../../pipeline.ts";
 import { admittingContext } from "../../testing/admitting-server.ts";
@@ -17,8 +18,10 @@ const WAIT_MAX_MS = 1_791;
 
 async function start() {
   const server = admittingContext({ plugins: [] });
-  const verbs = new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} }));
-  const pipeline = new Pipeline(server, verbs, new Metrics());
+  const pipeline = new Pipeline(server, new Verbs(server, new WatchKeeper(server.clock, { started() {}, ended() {}, event() {} })), {
+    metrics: new Metrics(),
+    gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
+  });
   const transport = inProcessTransport(pipeline, { user: { name: "admin", groups: ["system:masters"] }, userAgent: "test" });
   const { objects, clock } = server;
   const directory = new AccountDirectory({ objects, clock, random: seededRandom(1) });

@@ -7,6 +7,7 @@ import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../document.ts";
 import type { Endpoints } from "../../endpoints.ts";
+import { fairnessFamilies } from "../../fairness/metric-families.ts";
 import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
 import {
   PROMETHEUS_TYPE,
@@ -17,7 +18,7 @@ import {
   type Sample,
 } from "../../../base/prometheus-text.ts";
 
-export function metricsDocument({ endpoints, metrics, server, moreMetrics }: DocumentDependencies): Document {
+export function metricsDocument({ endpoints, metrics, server, fairness, moreMetrics }: DocumentDependencies): Document {
   return {
     name: "metrics",
     answers: (path) => path === "/metrics",
@@ -26,6 +27,7 @@ export function metricsDocument({ endpoints, metrics, server, moreMetrics }: Doc
       const families = [
         ...requestFamilies(metrics),
         ...watchFamilies(metrics),
+        ...(fairness === undefined ? [] : fairnessFamilies(fairness, server.clock.monotonic())),
         objects(endpoints),
         ...storeFamilies(await server.store.statistics()),
         ...moreMetrics(),

@@ -1,0 +1,31 @@
+/** /debug/api_priority_and_fairness/dump_…: the state of priority levels, queues and requests as text, for people (upstream's paths). */
+import { noSuchPath } from "../../../api/machinery/status-error.ts";
+import type { Document, DocumentDependencies } from "../../document.ts";
+import { dumpPriorityLevels, dumpQueues, dumpRequests } from "../../fairness/dump.ts";
+
+const PREFIX = "/debug/api_priority_and_fairness/";
+const HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache, private" };
+
+export function fairnessDocument({ fairness, server: { clock } }: Pick<DocumentDependencies, "fairness" | "server">): Document {
+  const texts: Readonly<Record<string, (query: URLSearchParams) => string>> =
+    fairness === undefined
+      ? {}
+      : {
+          dump_priority_levels: () => dumpPriorityLevels(fairness.levels()),
+          dump_queues: () => dumpQueues(fairness.levels()),
+          dump_requests: (query) => {
+            const offsetMs = clock.now() - clock.monotonic();
+            const withDetails = (query.get("includeRequestDetails") ?? "") !== "";
+            return dumpRequests(fairness.levels(), { withDetails, wallMs: (monotonicMs) => monotonicMs + offsetMs });
+          },
+        };
+  return {
+    name: "priority-and-fairness",
+    answers: (path) => path.startsWith(PREFIX) && Object.hasOwn(texts, path.slice(PREFIX.length)),
+    answer({ query }, path) {
+      const text = texts[path.slice(PREFIX.length)];
+      if (text === undefined) throw noSuchPath();
+      return { code: 200, headers: HEADERS, body: [new TextEncoder().encode(text(new URLSearchParams(query)))] };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** Columns of text as Go's tabwriter aligns them with the settings of upstream's dumps: at least 8 wide, one blank of padding. */
+const COLUMN_WIDTH_MIN = 8;
+const PADDING = 1;
+
+/** Rows have the same number of cells; each cell but the last ends with a comma. Characters that would break a row are replaced. */
+export function alignedRows(rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map((cell, index) => (index === row.length - 1 ? harmless(cell) : `${harmless(cell)},`)));
+  const widths: number[] = [];
+  for (const row of cells) {
+    row.forEach((cell, index) => {
+      widths[index] = Math.max(widths[index] ?? COLUMN_WIDTH_MIN, widthOf(cell) + PADDING);
+    });
+  }
+  const line = (row: readonly string[]): string =>
+    row.map((cell, index) => (index === row.length - 1 ? cell : cell + " ".repeat((widths[index] as number) - widthOf(cell)))).join("");
+  return cells.map((row) => `${line(row)}\n`).join("");
+}
+
+/** Code points, as Go counts them. */
+function widthOf(cell: string): number {
+  return Array.from(cell).length;
+}
+
+/** Names of users come from outside and may have anything in them. */
+function harmless(cell: string): string {
+  // oxlint-disable-next-line no-control-regex -- exactly those
+  return cell.replace(/[\u0000-\u001f]/g, "?");
+}

@@ -1,0 +1,40 @@
+/**
+ * Counts running watches by what they watch, for the estimate of how much work a write causes (upstream: watch_tracker.go). Watches of
+ * the Pods of one node are left out: an index finds them, so a write costs them nothing.
+ */
+import { flowNameOf, type FlowRequest } from "./flow-request.ts";
+
+const OF_ONE_NODE = /(?:^|,)spec\.nodeName==?[^,!=]+/;
+
+export class WatchCounts {
+  readonly #counts = new Map<string, number>();
+
+  started(request: FlowRequest): void {
+    this.#add(request, 1);
+  }
+
+  ended(request: FlowRequest): void {
+    this.#add(request, -1);
+  }
+
+  /** Watches that a write of this request may concern. */
+  concernedBy({ group, plural, namespace, name }: FlowRequest): number {
+    let count = this.#counts.get(keyOf(group, plural, "", "")) ?? 0;
+    if (namespace !== "") count += this.#counts.get(keyOf(group, plural, namespace, "")) ?? 0;
+    if (name !== "") count += this.#counts.get(keyOf(group, plural, namespace, name)) ?? 0;
+    return count;
+  }
+
+  #add(request: FlowRequest, change: number): void {
+    const { group, plural, namespace, options } = request;
+    if (plural === "pods" && OF_ONE_NODE.test(options.fieldSelector ?? "")) return;
+    const key = keyOf(group, plural, namespace, flowNameOf(request));
+    const count = (this.#counts.get(key) ?? 0) + change;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+  }
+}
+
+function keyOf(group: string, plural: string, namespace: string, name: string): string {
+  return `${group}/${plural}/${namespace}/${name}`;
+}

@@ -1,0 +1,104 @@
+/**
+ * Estimates how many seats a request occupies and for how long: lists and watches with initial events by the number of objects, writes
+ * by the number of watches that they concern, everything else one seat (upstream: flowcontrol/request). Pure.
+ * Objects are counted, not weighed: their encoded sizes are unknown until somebody reads them. Upstream before 1.34 did the same.
+ */
+import { flowNameOf, type FlowRequest } from "./flow-request.ts";
+
+export interface WorkEstimate {
+  /** Seats while the request is executed. */
+  readonly initialSeats: number;
+  /** Seats that stay occupied for `additionalLatencyMs` after the answer, while watches are notified. */
+  readonly finalSeats: number;
+  readonly additionalLatencyMs: number;
+  /** Watches that the write concerns; only of writes. */
+  readonly watchCount?: number;
+}
+
+export interface EstimateInputs {
+  /** Objects of a resource; undefined if they are not in memory. */
+  objectCount(request: FlowRequest): number | undefined;
+  /** Running watches that a write concerns. */
+  watchCount(request: FlowRequest): number;
+}
+
+/** Shared instance: most requests are of one seat. */
+export const ONE_SEAT: WorkEstimate = { initialSeats: 1, finalSeats: 0, additionalLatencyMs: 0 };
+
+const SEATS_MIN = 1;
+/** Upstream's upper limit for one request, whatever its level allows. */
+const SEATS_MAX = 10;
+const OBJECTS_PER_SEAT = 100;
+const WATCHES_PER_SEAT = 10;
+/** Upstream's estimate of what notifying the watches of one seat takes. */
+const EVENT_DURATION_MS = 5;
+
+export function maxSeatsOf({ initialSeats, finalSeats }: WorkEstimate): number {
+  return Math.max(initialSeats, finalSeats);
+}
+
+/** `seatsMax`: of the request's priority level; undefined for no limit of its own. */
+export function estimateWork(request: FlowRequest, inputs: EstimateInputs, seatsMax: number = SEATS_MAX): WorkEstimate {
+  if (request.path !== undefined) return ONE_SEAT;
+  const most = Math.min(seatsMax, SEATS_MAX);
+  switch (request.verb) {
+    case "list":
+    case "watch":
+      return estimateList(request, inputs, most);
+    case "create":
+    case "update":
+    case "patch":
+    case "delete":
+      return estimateWrite(request, inputs, most);
+    default:
+      return ONE_SEAT;
+  }
+}
+
+function estimateList(request: FlowRequest, { objectCount }: EstimateInputs, seatsMax: number): WorkEstimate {
+  if (request.verb === "watch" && !hasInitialEvents(request)) return ONE_SEAT;
+  const stored = objectCount(request);
+  if (stored === undefined) return ONE_SEAT;
+  const seats = Math.ceil(processedObjects(request, stored) / OBJECTS_PER_SEAT);
+  return withSeats(Math.min(Math.max(seats, SEATS_MIN), seatsMax));
+}
+
+function hasInitialEvents({ options: { sendInitialEvents, resourceVersion = "" } }: FlowRequest): boolean {
+  return sendInitialEvents === true || resourceVersion === "" || resourceVersion === "0";
+}
+
+function processedObjects(request: FlowRequest, stored: number): number {
+  if (flowNameOf(request) !== "") return 1;
+  const { limit = 0, labelSelector = "", fieldSelector = "" } = request.options;
+  if (request.verb === "watch" || isFromCache(request)) return stored;
+  const limited = limit > 0 && limit < stored ? limit : stored;
+  return labelSelector !== "" || fieldSelector !== "" ? stored + limited : 2 * limited;
+}
+
+/** Pages and exact versions are read from history; the rest is in memory. */
+function isFromCache({ options }: FlowRequest): boolean {
+  const { limit = 0, resourceVersion = "", resourceVersionMatch = "", continue: token = "" } = options;
+  if (resourceVersionMatch === "Exact") return false;
+  if (resourceVersionMatch === "NotOlderThan") return true;
+  return token === "" && !(limit > 0 && resourceVersion !== "" && resourceVersion !== "0");
+}
+
+const ESTIMATES: readonly WorkEstimate[] = Array.from({ length: SEATS_MAX + 1 }, (_, initialSeats) => ({ ...ONE_SEAT, initialSeats }));
+
+function withSeats(seats: number): WorkEstimate {
+  return ESTIMATES[seats] ?? ONE_SEAT;
+}
+
+function estimateWrite(request: FlowRequest, { watchCount }: EstimateInputs, seatsMax: number): WorkEstimate {
+  // A token is no change that a watch is notified of.
+  if (request.plural === "serviceaccounts" && request.subresource === "token") return ONE_SEAT;
+  const watches = watchCount(request);
+  if (watches < WATCHES_PER_SEAT) return FEW_WATCHES[watches] ?? ONE_SEAT;
+  const wanted = Math.ceil(watches / WATCHES_PER_SEAT);
+  const finalSeats = Math.min(wanted, seatsMax);
+  // The same work on fewer seats takes longer.
+  return { initialSeats: SEATS_MIN, finalSeats, additionalLatencyMs: (wanted * EVENT_DURATION_MS) / finalSeats, watchCount: watches };
+}
+
+/** Shared instances, by the number of watches. */
+const FEW_WATCHES: readonly WorkEstimate[] = Array.from({ length: WATCHES_PER_SEAT }, (_, watchCount) => ({ ...ONE_SEAT, watchCount }));
