@@ -8,7 +8,7 @@ import type { Target } from "./target.ts";
 
 const SECOND_MS = 1_000;
 const CONNECTIONS = 30;
-const OBSERVED = 100;
+const OBSERVED = 200;
 const WARM_UP = 20;
 const MEBIBYTE = 1024 * 1024;
 
@@ -72,6 +72,8 @@ async function attackWith(target: Target, { it, headers, body }: Body): Promise<
   await observe(target, WARM_UP, READ);
   const quiet = percentile(await observe(target, OBSERVED, READ), 99);
   const flood = startFlood(target, CONNECTIONS, { path: REVIEWS, as: "mallory", headers, body });
+  // Thirty handshakes at once are not what is tried here.
+  await new Promise((resolve) => setTimeout(resolve, SECOND_MS));
   const attacked = await observe(target, OBSERVED, READ);
   const after = await target.residentBytes();
   const codes = await flood.stop();
