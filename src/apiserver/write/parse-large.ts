@@ -14,7 +14,7 @@ import { breatheOf, type Breathe } from "../slices.ts";
 
 /** What is read between two breaths takes a few milliseconds. */
 const CHARACTERS_PER_SLICE = 64 * 1024;
-const TOKENS_PER_SLICE = 4_000;
+const TOKENS_PER_SLICE = 1_000;
 const OPEN_BRACE = 0x7b;
 
 export async function parseLarge(endpoint: Endpoint, request: ApiRequest): Promise<ApiRequest> {
