@@ -24,7 +24,7 @@ export const slowBodies: Attack = {
   timeoutMs: 120 * SECOND_MS,
   async run(target) {
     await grantEdit(target);
-    const lease = await createLease(target);
+    await createLease(target);
     const sockets = await Promise.all(ATTACKERS.flatMap((user) => Array.from({ length: BODIES_EACH }, () => slowBody(target, user))));
     const breaches: string[] = [];
     let slowestMs = 0;
@@ -38,7 +38,7 @@ export const slowBodies: Attack = {
     };
     const review = JSON.stringify({ apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: NOTHING_MUCH });
     for (let round = 0; round < ROUNDS; round++) {
-      await timed("a node's lease update", 200, () => update(target, lease));
+      await timed("a node's lease update", 200, () => renew(target));
       await timed("a review by another user", 201, () =>
         target.request({ method: "POST", path: REVIEWS, as: "alice", headers: JSON_BODY, body: review }),
       );
@@ -74,7 +74,7 @@ async function grantEdit(target: Target): Promise<void> {
   if (code !== 201) throw new Error(`Cannot grant the attackers their role: ${code} ${body}`);
 }
 
-async function createLease(target: Target): Promise<object> {
+async function createLease(target: Target): Promise<void> {
   const spec = { holderIdentity: "a", leaseDurationSeconds: 40 };
   const body = JSON.stringify({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "a" }, spec });
   const { code, body: answer } = await target.request({
@@ -85,23 +85,22 @@ async function createLease(target: Target): Promise<object> {
     body,
   });
   if (code !== 201) throw new Error(`Cannot create the node's lease: ${code} ${answer}`);
-  return JSON.parse(body) as object;
 }
 
-function update(target: Target, lease: object): Promise<Reply> {
-  const headers = { ...JSON_BODY, ...NODE_HEADERS };
-  return target.request({ method: "PUT", path: `${LEASES}/a`, as: "administrator", headers, body: JSON.stringify(lease) });
+function renew(target: Target): Promise<Reply> {
+  const headers = { ...NODE_HEADERS, "content-type": "application/merge-patch+json" };
+  const body = JSON.stringify({ spec: { renewTime: new Date().toISOString().replace("Z", "000Z") } });
+  return target.request({ method: "PATCH", path: `${LEASES}/a`, as: "administrator", headers, body });
 }
 
-/** Resolves when the server has asked for the body or refused it. */
+/** Resolves when the head of the request is on its way; the server may ask for the body, let it wait or refuse it. */
 function slowBody({ host, port, authority, tokenOf }: Target, user: UserName): Promise<TLSSocket> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, ca: authority, ALPNProtocols: ["http/1.1"] });
     const lines = [`authorization: Bearer ${tokenOf(user)}`, "host: a", `content-length: ${BODY_BYTES}`, "expect: 100-continue"];
-    socket.once("secureConnect", () =>
-      socket.write(`POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`),
-    );
-    socket.on("error", () => undefined);
-    socket.once("data", () => resolve(socket)).once("close", () => resolve(socket));
+    const head = `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
+    socket.once("secureConnect", () => socket.write(head, () => resolve(socket)));
+    socket.on("error", () => undefined).on("close", () => resolve(socket));
+    socket.resume();
   });
 }
