@@ -38,7 +38,7 @@ import { LargeBodies } from "./large-bodies.ts";
 import { Metrics } from "./metrics.ts";
 import { Objects } from "./objects.ts";
 import { Pipeline } from "./pipeline.ts";
-import { PostStartHooks } from "./post-start-hooks.ts";
+import { FAIRNESS_HOOKS, PostStartHooks } from "./post-start-hooks.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./extension.ts";
 import { documentReader } from "./rest/document-reader.ts";
@@ -107,7 +107,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   });
   const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
-  const state = { hooks: new PostStartHooks(), isStopping: false };
+  const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
+  const state = { hooks, isStopping: false };
   const readiness = () => readinessOf(server, state);
   const listedPaths = () => pathsOf(documents);
   const { causes } = server;
@@ -118,12 +119,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   late.requests = own.requests;
   const builtIns = new Keeper(own);
   try {
-    await bootstrap(own, bootstrapSteps, state.hooks);
+    await bootstrap(own, bootstrapSteps, hooks);
     await authorizer.start();
-    state.hooks.finished("generic-apiserver-start-informers");
+    hooks.finished("generic-apiserver-start-informers");
     await server.admission.start();
-    state.hooks.finished("start-apiserver-admission-initializer");
+    hooks.finished("start-apiserver-admission-initializer");
     await flowControl?.start(own.requests);
+    FAIRNESS_HOOKS.forEach((hook) => hooks.finished(hook));
     for (const step of bootstrapSteps) await builtIns.keep(step);
   } catch (error) {
     // Nothing may go on in a process whose server did not start.

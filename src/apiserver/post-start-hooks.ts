@@ -7,6 +7,8 @@
 const HOOKS = [
   "start-apiserver-admission-initializer",
   "generic-apiserver-start-informers",
+  "priority-and-fairness-config-consumer",
+  "priority-and-fairness-filter",
   "start-system-namespaces-controller",
   "start-cluster-authentication-info-controller",
   "start-legacy-token-tracking-controller",
@@ -20,8 +22,17 @@ const HOOKS = [
 
 export type PostStartHook = (typeof HOOKS)[number];
 
+/** Steps of Priority and Fairness. */
+export const FAIRNESS_HOOKS = ["priority-and-fairness-config-consumer", "priority-and-fairness-filter"] as const;
+
 export class PostStartHooks {
+  readonly #hooks: readonly PostStartHook[];
   readonly #finished = new Set<PostStartHook>();
+
+  /** `without`: steps that the configuration of this server leaves out. */
+  constructor({ without = [] }: { readonly without?: readonly PostStartHook[] } = {}) {
+    this.#hooks = HOOKS.filter((hook) => !without.includes(hook));
+  }
 
   /** Undefined: a step that upstream has no name for. */
   finished(hook: PostStartHook | undefined): void {
@@ -33,6 +44,6 @@ export class PostStartHooks {
   }
 
   checks(): readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] {
-    return HOOKS.map((hook) => ({ name: `poststarthook/${hook}`, ok: this.#finished.has(hook), reason: "not finished" }));
+    return this.#hooks.map((hook) => ({ name: `poststarthook/${hook}`, ok: this.#finished.has(hook), reason: "not finished" }));
   }
 }
