@@ -60,7 +60,7 @@ async function compareAll(merges: Iterable<Merge>): Promise<void> {
 async function compareOne(merge: Merge): Promise<void> {
   const theirs = await patchLocally("strategic", merge.documents, merge.patch);
   const ours = mergeOurselves(merge);
-  const context = `${merge.title}: ${JSON.stringify(merge.patch)}`;
+  const context = `${merge.title}: ${JSON.stringify(merge.patch)}; kubectl printed ${JSON.stringify(theirs.errors)}`;
   deepEqual(ours.patched, theirs.patched, context);
   equal(ours.errors, theirs.errors, context);
 }

@@ -3,6 +3,7 @@
  * Starting it costs about 0.1 s, so one call takes many documents. Only for tests that said `needs("kubectl")`.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { toolPath } from "./needs.ts";
 
@@ -23,7 +24,9 @@ export async function patchLocally(
   // A kubeconfig of the machine must not matter.
   const child = spawn(toolPath("kubectl"), args, { env: { KUBECONFIG: "/dev/null", HOME: "/nonexistent" }, stdio: "pipe" });
   child.stdin.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: documents }));
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [output, errors, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  // Code 1 is kubectl's answer to documents that cannot be patched; anything else is no answer.
+  if (code !== 0 && code !== 1) throw new Error(`kubectl ended with ${String(code ?? signal)}: ${errors}`);
   return { patched: new Map(objectsIn(output).map((object) => [object.metadata.name, object])), errors: withoutPrefix(errors) };
 }
 
