@@ -1,6 +1,6 @@
 /** Files as the store and the commands need them: private to their owner, replaced whole or not at all. */
 import { constants, createReadStream, statfsSync } from "node:fs";
-import { access, chmod, mkdir, open, readFile, rename, rm, stat, statfs, unlink, type FileHandle } from "node:fs/promises";
+import { access, chmod, mkdir, open, readFile, realpath, rename, rm, stat, statfs, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { openRegularFile } from "./regular-file.ts";
 
@@ -162,9 +162,15 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Writes a private file whole and durably, or leaves what was there. Returns what the pieces' generator returned. */
+/**
+ * Writes a private file whole and durably, or leaves what was there. Returns what the pieces' generator returned. Rejects if the path is
+ * anything but a regular file: root could replace /dev/null.
+ */
 export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uint8Array, T>): Promise<T> {
-  const partial = `${path}.${process.pid}.partial`;
+  if (await isPipe(path)) throw new Error(`Cannot write ${path}: it is a device, a pipe or a socket; name a regular file`);
+  // Not the link is replaced (/dev/stdout), but the file that it points to.
+  const target = await realpath(path).catch(() => path);
+  const partial = `${target}.${process.pid}.partial`;
   const file = await open(partial, "wx", PRIVATE_FILE_MODE);
   try {
     for (;;) {
@@ -172,7 +178,7 @@ export async function writeFileWhole<T>(path: string, pieces: AsyncGenerator<Uin
       if (done === true) {
         await file.sync();
         await file.close();
-        await replaceFile(partial, path);
+        await replaceFile(partial, target);
         return value;
       }
       await file.writeFile(value);
@@ -205,7 +211,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   );
 }
 
-/** Whether something is there that is neither a file nor a directory. */
+/** Whether the path is a device, a pipe or a socket: neither a regular file nor a directory. */
 export async function isPipe(path: string): Promise<boolean> {
   try {
     const found = await stat(path);

@@ -67,6 +67,17 @@ test("a snapshot restores into an empty directory with the same hash, and its fi
     deepEqual((await readdir(directory)).sort(), ["backup.k8ts", "copy", "data"], "no partial file is left");
   }));
 
+test("a snapshot that cannot be written says why, and what to name instead", () =>
+  withStore(async (directory) => {
+    const snapshot = (file: string) => k8ts("store", "snapshot", file, "--data-dir", join(directory, "data"));
+    match((await snapshot(directory)).notes, /Cannot write .*: it is a directory and no file; give another place with FILE/);
+    match(
+      (await snapshot(join(directory, "missing/file"))).notes,
+      /Cannot write .*: it cannot be made there; give another place with FILE/,
+    );
+    deepEqual(await readdir(directory), ["data"]);
+  }));
+
 test("the hash of an old revision is that of then, until it is compacted", () =>
   withStore(async (directory) => {
     const data = join(directory, "data");

@@ -1,6 +1,7 @@
 /** `k8ts store snapshot FILE`: a copy of the whole state in one file. */
 import { sha256 } from "../../host/hash.ts";
 import { writeFileWhole } from "../../host/files.ts";
+import { explainFileError } from "../home/start-errors.ts";
 import { writeSnapshot } from "../../store/snapshot.ts";
 import { defineCommand } from "../command.ts";
 import { revisionFlag, storedFlags, storedOptions, withStored } from "../stored.ts";
@@ -22,7 +23,11 @@ export const storeSnapshot = defineCommand({
   },
 
   async run({ store, revision, file }, io) {
-    const written = await withStored(store, io, (opened) => writeFileWhole(file, writeSnapshot(opened, sha256(), revision)));
+    const written = await withStored(store, io, (opened) =>
+      writeFileWhole(file, writeSnapshot(opened, sha256(), revision)).catch((error: unknown) => {
+        throw explainFileError(error, { action: `write ${file}`, flag: "FILE" });
+      }),
+    );
     io.out(`Wrote ${written.keys} keys at revision ${written.revision} to ${file}, hash ${written.hash}`);
   },
 });
