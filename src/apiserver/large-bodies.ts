@@ -1,8 +1,8 @@
 /**
- * Requests with large bodies, which cost more than others: their memory is bounded, they are worked on a few at a time, and between slices
- * of work they rest as long as they worked, so that others get the event loop. Users take turns (round robin), so one who sends many waits
- * for their own. Small requests never come here.
- * Not here: how many requests a user may have in flight at all (pipeline.ts).
+ * Requests with large bodies, which cost more than others: they are worked on a few at a time, and between slices of work they rest as long
+ * as they worked, so that others get the event loop. Users take turns (round robin), so one who sends many waits for their own. A body
+ * waits for its turn when it has been received: a client that sends slowly must not hold up others. Small requests never come here.
+ * Not here: how much memory bodies may take (body-room.ts), how many requests a user may have in flight at all (pipeline.ts).
  */
 import { onAbort } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
@@ -14,11 +14,7 @@ export const LARGE_BODY_BYTES = 32 * 1024;
 /** YAML costs more than ten times as much to read as JSON, and hardly any client sends it: kubectl sends JSON under its name. */
 export const LARGE_YAML_BYTES = 1024;
 
-/** Large bodies that are received or worked on at once, all together: twenty of the largest. Further ones wait before they are read. */
-const BYTES_MAX = 64 * 1024 * 1024;
-/** Of one user. */
-const BYTES_PER_USER_MAX = BYTES_MAX / 4;
-/** Requests of one user that wait to be read. Each holds a connection or stream, and up to 256 KiB that the client sent ahead. */
+/** Requests of one user that wait to be worked on. Their bodies are in memory, and the last one may wait for all before it. */
 const WAITING_PER_USER_MAX = 100;
 
 /** Requests that are worked on at once: more than one, so that one that waits for the store or a webhook does not stop all others. */
@@ -30,7 +26,6 @@ const REST_AFTER_MS = 2;
 const RETRY_AFTER_SECONDS = 1;
 
 interface Waiting {
-  readonly bytes: number;
   start(): void;
 }
 
@@ -55,27 +50,23 @@ class Turns<T> {
     if (own.length === 0) this.#byUser.delete(user);
   }
 
-  /** The first, by turns, that may start. Its user comes last from now on. */
-  takeFirst(mayStart: (user: string, waiting: T) => boolean): { readonly user: string; readonly waiting: T } | undefined {
+  /** The first, by turns. Its user comes last from now on. */
+  takeFirst(): T | undefined {
     for (const [user, own] of this.#byUser) {
-      const [waiting] = own;
-      if (waiting === undefined || !mayStart(user, waiting)) continue;
-      own.shift();
+      const waiting = own.shift();
       this.#byUser.delete(user);
       if (own.length > 0) this.#byUser.set(user, own);
-      return { user, waiting };
+      return waiting;
     }
     return undefined;
   }
 }
 
-/** One request that has, or may have, a large body. */
+/** One request with a large body that is worked on. */
 export interface LargeBody {
-  /** Waits for its turn to be worked on. Call once, when the body is there. */
-  startWork(): Promise<void>;
   /** Between slices of work: lets others run for as long as this one has worked. */
   breathe(): Promise<void>;
-  /** Once, at the end, whatever was waited for. */
+  /** At the end. A second call does nothing. */
   release(): void;
 }
 
@@ -83,11 +74,8 @@ export class LargeBodies {
   readonly #rests: boolean;
   readonly #clock: Clock;
   readonly #metrics: Pick<Metrics, "rejected">;
-  #bytes = 0;
-  readonly #bytesByUser = new Map<string, number>();
-  readonly #toBeRead = new Turns<Waiting>();
   #working = 0;
-  readonly #toBeWorkedOn = new Turns<Waiting>();
+  readonly #waiting = new Turns<Waiting>();
   /** No slice of work begins before. */
   #restUntilMs = 0;
 
@@ -98,87 +86,56 @@ export class LargeBodies {
     this.#metrics = metrics;
   }
 
-  /** Waits until a body of this size may be read. Rejects with 429 if too many of this user wait, and with the signal's reason. */
-  async reserve(user: string, bytes: number, signal: AbortSignal): Promise<LargeBody> {
-    if (this.#toBeRead.of(user).length >= WAITING_PER_USER_MAX) {
+  /**
+   * Waits for the turn of a body that has been received. Rejects with 429 if too many of this user wait, and with the signal's reason.
+   */
+  async startWork(user: string, signal: AbortSignal): Promise<LargeBody> {
+    if (this.#waiting.of(user).length >= WAITING_PER_USER_MAX) {
       this.#metrics.rejected++;
       throw tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
     }
-    await this.#wait(this.#toBeRead, { user, bytes, signal }, () => this.#startReading());
-    return this.#body(user, bytes, signal);
+    await this.#wait(user, signal);
+    await this.#rested();
+    return this.#body();
   }
 
-  #body(user: string, bytes: number, signal: AbortSignal): LargeBody {
-    let state: "read" | "worked on" | "released" = "read";
-    let sliceStartMs = 0;
+  #body(): LargeBody {
+    let isReleased = false;
+    let sliceStartMs = this.#clock.monotonic();
     return {
-      startWork: async () => {
-        await this.#wait(this.#toBeWorkedOn, { user, bytes, signal }, () => this.#startWorking());
-        state = "worked on";
-        await this.#rested();
-        sliceStartMs = this.#clock.monotonic();
-      },
       breathe: async () => {
         await this.#rest(this.#clock.monotonic() - sliceStartMs);
         sliceStartMs = this.#clock.monotonic();
       },
       release: () => {
-        if (state === "released") return;
-        if (state === "worked on") this.#working--;
-        state = "released";
-        this.#free(user, bytes);
-        this.#startReading();
-        this.#startWorking();
+        if (isReleased) return;
+        isReleased = true;
+        this.#working--;
+        this.#startNext();
       },
     };
   }
 
-  /** Resolves when `waiting` was started, which `start` may do at once. */
-  #wait(
-    turns: Turns<Waiting>,
-    { user, bytes, signal }: { readonly user: string; readonly bytes: number; readonly signal: AbortSignal },
-    start: () => void,
-  ): Promise<void> {
+  /** Resolves when it is this request's turn, which may be at once. */
+  #wait(user: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting = { bytes, start: () => (stop(), resolve()) };
+      const waiting = { start: () => (stop(), resolve()) };
       const stop = onAbort(signal, () => {
-        turns.remove(user, waiting);
+        this.#waiting.remove(user, waiting);
         reject(signal.reason as Error);
       });
       if (signal.aborted) return;
-      turns.add(user, waiting);
-      start();
+      this.#waiting.add(user, waiting);
+      this.#startNext();
     });
   }
 
-  #startReading(): void {
-    for (;;) {
-      const next = this.#toBeRead.takeFirst((user, { bytes }) => this.#hasRoom(user, bytes));
-      if (next === undefined) return;
-      const { user, waiting } = next;
-      this.#bytes += waiting.bytes;
-      this.#bytesByUser.set(user, (this.#bytesByUser.get(user) ?? 0) + waiting.bytes);
-      waiting.start();
-    }
-  }
-
-  #hasRoom(user: string, bytes: number): boolean {
-    return this.#bytes + bytes <= BYTES_MAX && (this.#bytesByUser.get(user) ?? 0) + bytes <= BYTES_PER_USER_MAX;
-  }
-
-  #free(user: string, bytes: number): void {
-    this.#bytes -= bytes;
-    const own = (this.#bytesByUser.get(user) ?? bytes) - bytes;
-    if (own === 0) this.#bytesByUser.delete(user);
-    else this.#bytesByUser.set(user, own);
-  }
-
-  #startWorking(): void {
+  #startNext(): void {
     while (this.#working < WORKING_MAX) {
-      const next = this.#toBeWorkedOn.takeFirst(() => true);
+      const next = this.#waiting.takeFirst();
       if (next === undefined) return;
       this.#working++;
-      next.waiting.start();
+      next.start();
     }
   }
 

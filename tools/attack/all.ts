@@ -5,6 +5,7 @@ import { heavyBodies } from "./heavy-bodies.ts";
 import { manyHeaders } from "./many-headers.ts";
 import { manyRequests } from "./many-requests.ts";
 import { slowBodies } from "./slow-bodies.ts";
+import { slowStreams } from "./slow-streams.ts";
 import { stuckWatchers } from "./stuck-watchers.ts";
 
-export const all: readonly Attack[] = [anonymousReads, heavyBodies, manyHeaders, slowBodies, manyRequests, stuckWatchers];
+export const all: readonly Attack[] = [anonymousReads, heavyBodies, manyHeaders, slowBodies, slowStreams, manyRequests, stuckWatchers];
