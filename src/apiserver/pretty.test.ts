@@ -41,6 +41,16 @@ test("a list of more than 500 objects is not indented", async () => {
   match((await server.call("GET", path, undefined, CURL)).text, /^\{"kind":"[^\n]*\}\n$/);
 });
 
+test("a list of more than 1 MiB is not indented", async () => {
+  await using server = await startServer();
+  const path = "/api/v1/namespaces/default/configmaps";
+  const data = { a: "x".repeat(400_000) };
+  for (const name of ["a", "b", "c"]) await server.call("POST", path, { metadata: { name }, data });
+
+  match((await server.call("GET", `${path}?limit=2`, undefined, CURL)).text, /^\{\n {2}"kind": /);
+  match((await server.call("GET", path, undefined, CURL)).text, /^\{"kind":"[^\n]*\}\n$/);
+});
+
 test("a type that no path has is refused with all representations, a form that an answer has not with the types", async () => {
   await using server = await startServer();
   const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";

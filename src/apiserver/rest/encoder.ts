@@ -35,6 +35,8 @@ export interface EncoderOptions {
  * the event loop for most of a second.
  */
 const INDENTED_ITEMS_MAX = 500;
+/** Of all objects of a list together: indenting 20 MB in 40 objects would hold the event loop as long. */
+const INDENTED_BYTES_MAX = 1024 * 1024;
 
 export class Encoder {
   readonly #options: EncoderOptions;
@@ -64,7 +66,7 @@ export class Encoder {
   }
 
   list(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
-    if (this.#isPlainJson || (this.#isIndentedJson && list.objects.length > INDENTED_ITEMS_MAX)) return listPieces(endpoint, list);
+    if (this.#isPlainJson || (this.#isIndentedJson && isLong(list))) return listPieces(endpoint, list);
     return [this.#write(this.#listValue(endpoint, list), this.#listSchemaOf(endpoint))];
   }
 
@@ -211,6 +213,13 @@ export class Encoder {
     if (schema?.type !== "object") throw internalError(new Error(`There is no schema ${name}`));
     return schema;
   }
+}
+
+function isLong({ objects }: ObjectList): boolean {
+  if (objects.length > INDENTED_ITEMS_MAX) return true;
+  let sizeBytes = 0;
+  for (const object of objects) sizeBytes += object.bytes().length;
+  return sizeBytes > INDENTED_BYTES_MAX;
 }
 
 function withManagedFields({ served }: Endpoint, object: StoredObject): KubeObject {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { defineResource, type ServedVersion } from "../../api/machinery/resource.ts";
+import { listPieces } from "./wire-bytes.ts";
 import { startServer } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";
 
@@ -51,4 +52,24 @@ test("another version shows a change as soon as it is answered, whoever looked b
       }
     }
   }
+});
+
+test("a list has views of the stored bytes of its large objects, so that a client that does not read it holds no copy", async () => {
+  await using server = await startServer();
+  const path = "/api/v1/namespaces/default/configmaps";
+  const sizes = [0, 200, 1_000, 5_000, 0, 900_000];
+  for (const [index, size] of sizes.entries()) {
+    await server.call("POST", path, { metadata: { name: `c${index}` }, data: { a: "x".repeat(size) } });
+  }
+  const endpoint = server.server.endpoints.find("", "v1", "configmaps");
+  assert.ok(endpoint !== undefined);
+  const { body } = await server.call("GET", path);
+  const stored = sizes.map((_, index) => endpoint.storage.getCached({ namespace: "default", name: `c${index}` }));
+  const objects = (await Promise.all(stored)).filter((object) => object !== undefined);
+
+  const pieces = listPieces(endpoint, { objects, revision: Number(body.metadata.resourceVersion) });
+
+  assert.deepEqual(JSON.parse(Buffer.concat(pieces).toString()), body);
+  const large = objects.at(-1)?.bytes().buffer;
+  assert.ok(pieces.some(({ buffer }) => buffer === large));
 });

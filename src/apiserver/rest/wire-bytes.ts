@@ -42,7 +42,7 @@ function joined(before: string, middle: Uint8Array, after: string): Uint8Array {
 /** Lists longer than this are sent in several pieces, so that no single buffer becomes too large. */
 const PIECE_BYTES = 1 << 20;
 
-/** A typed list: a concatenation of what is there; nothing is parsed and nothing is written anew. */
+/** A typed list: a concatenation of what is there; nothing is parsed and nothing is written anew, and what is large is not even copied. */
 export function listPieces(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
   const { format, listKind } = endpoint;
   const metadata = JSON.stringify(listMetaOf(list));
@@ -65,10 +65,18 @@ export function listMetaOf({ revision, continue: token, remainingItemCount }: Ob
   };
 }
 
-/** Collects bytes in pieces of about PIECE_BYTES. Texts must be ASCII. */
+/**
+ * Objects from this size on are not copied: a client that does not read its list holds views of the stored bytes, and the HTTP server copies
+ * a block of them when the client has taken the block before. Below it a view costs more than the copy.
+ */
+const SHARED_BYTES_MIN = 1024;
+
+/** Collects bytes in pieces of about PIECE_BYTES, with large ones as they are between them. Texts must be ASCII. */
 class Pieces {
   readonly #done: Uint8Array[] = [];
   #current = new Uint8Array(PIECE_BYTES);
+  /** Where the piece begins that is being collected. */
+  #start = 0;
   #length = 0;
 
   text(text: string): void {
@@ -83,20 +91,31 @@ class Pieces {
   }
 
   bytes(bytes: Uint8Array): void {
+    if (bytes.length >= SHARED_BYTES_MIN) {
+      this.#endPiece();
+      this.#done.push(bytes);
+      return;
+    }
     this.#makeRoom(bytes.length);
     this.#current.set(bytes, this.#length);
     this.#length += bytes.length;
   }
 
   finish(): readonly Uint8Array[] {
-    this.#done.push(this.#current.subarray(0, this.#length));
+    this.#endPiece();
     return this.#done;
+  }
+
+  #endPiece(): void {
+    if (this.#length > this.#start) this.#done.push(this.#current.subarray(this.#start, this.#length));
+    this.#start = this.#length;
   }
 
   #makeRoom(bytes: number): void {
     if (this.#length + bytes <= this.#current.length) return;
-    this.#done.push(this.#current.subarray(0, this.#length));
+    this.#endPiece();
     this.#current = new Uint8Array(Math.max(PIECE_BYTES, bytes));
+    this.#start = 0;
     this.#length = 0;
   }
 }
