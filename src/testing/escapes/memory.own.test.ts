@@ -39,8 +39,8 @@ test("of a user in a review only what was asked for is remembered", async () => 
   const resourceAttributes = { verb: "get", resource: "pods", namespace: "default" };
 
   const kept = await keptBytes(async () => {
-    for (let index = 0; index < 40; index++) {
-      const spec = { user: `u${index}`, extra: { a: [String(index).repeat(1_000_000)] }, resourceAttributes };
+    for (let index = 0; index < 1_000; index++) {
+      const spec = { user: `u${index}`, extra: { a: [String(index % 10).repeat(60_000)] }, resourceAttributes };
       equal((await server.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", { spec })).code, 201);
     }
   });
