@@ -69,3 +69,14 @@ test("a tag without end is held back only up to a limit", () => {
 
   deepEqual([written > 1024 * 1024, written + links.end().length], [true, 9 + 32 * piece.length]);
 });
+
+test("of a tag of attributes without end at most 128 KiB are held back, which bounds the time that reading it takes", () => {
+  const links = new HtmlLinks((link) => link);
+  const piece = "<a ".repeat(10_000);
+
+  let written = 0;
+  for (let count = 1; count <= 20; count++) {
+    written += links.write(piece).length;
+    equal(count * piece.length - written <= 128 * 1024, true, `${count} pieces`);
+  }
+});

@@ -39,8 +39,11 @@ const LINKS: ReadonlyMap<string, readonly string[]> = new Map(
 /** Elements whose content is text up to their end tag, whatever it looks like. */
 const RAW_TEXT = new Set(["iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"]);
 
-/** Far more than tags of real pages have, data URLs of small images included. */
-const TAG_LENGTH_MAX = 256 * 1024;
+/**
+ * Far more than tags of real pages have but for data URLs, which stay as they are anyway. A tag is read at once, so up to
+ * twice this much, of a page that may be made for it, holds the event loop.
+ */
+const TAG_LENGTH_MAX = 32 * 1024;
 
 /** A tag that is not complete is read again when the page has grown to twice as much, at least this: the cost stays linear. */
 const RETRY_LENGTH_MIN = 256;
