@@ -21,8 +21,10 @@ test("k8ts kubectl passes its words on as they are, with the kubeconfig of the c
 
   const words = ["get", "pods", "--name", "x", "--yes", "--help", "--", "-h"];
   const { exitCode, stdout, stderr } = await machine.k8ts("kubectl", "--name", "second", ...words);
+  const afterDashes = await machine.k8ts("kubectl", "--name", "second", "--", ...words);
 
   deepEqual([exitCode, stdout, stderr], [7, `${machine.home("second")}/kubeconfig ${words.join(" ")}\n`, ""]);
+  equal(afterDashes.stdout, stdout);
   const other = await machine.k8ts("kubectl", "get", "pods");
   equal(other.exitCode, 1);
   match(other.stderr, /^Error: Cannot find cluster "default": there is none in .*; "k8ts up" starts it, and "k8ts status --all" shows/);

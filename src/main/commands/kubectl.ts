@@ -48,7 +48,9 @@ export const kubectl: Command<Options> = {
   parse(argv, environment: Environment) {
     const end = ownWords(argv);
     const parsed = withoutWords.parse(argv.slice(0, end), environment);
-    return parsed.ok ? { ok: true, options: { ...parsed.options, words: argv.slice(end) } } : parsed;
+    // "--" ends our flags, and is no word of kubectl's.
+    const words = argv.slice(argv[end] === "--" ? end + 1 : end);
+    return parsed.ok ? { ok: true, options: { ...parsed.options, words } } : parsed;
   },
 };
 

@@ -1,11 +1,13 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { ourProcess } from "../../host/process-life.ts";
 import { findHome, openHome } from "./cluster-home.ts";
 import { readRecord, runs, writeRecord, type ClusterRecord } from "./cluster-record.ts";
+import { checkHomeFormat } from "./home-marker.ts";
 import { removeHome } from "./remove-home.ts";
 import { findRuntimeDirectory, homesWithRuntime, removeRuntimeDirectory } from "./runtime-directory.ts";
 
@@ -124,6 +126,17 @@ for (const [title, content, sentence] of [
     deepEqual(await readdir(directory), ["k8ts.json"]);
   });
 }
+
+test("a marker that is a FIFO or a link is refused, and reading it ends", async (context) => {
+  const { directory } = await aPlace(context);
+  await mkdir(directory, { recursive: true });
+  const marker = join(directory, "k8ts.json");
+  execFileSync("mkfifo", [marker]);
+  await rejects(checkHomeFormat(directory), /Cannot use .*: ".*k8ts\.json" is not a regular file; give another directory with --data-dir/);
+  await rm(marker);
+  await symlink("/etc/passwd", marker);
+  await rejects(checkHomeFormat(directory), /is a symbolic link, and links are not followed; give another directory/);
+});
 
 test("a directory with somebody's files is refused and left alone", async (context) => {
   const { environment, directory } = await aPlace(context);

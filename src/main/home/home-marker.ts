@@ -2,7 +2,8 @@
  * The file by which a directory says that it is a cluster's, and of which format. Whoever opens a data directory asks here first, be it the
  * whole home or only the store in it: what a newer version has written is not touched, for nobody here knows what else it holds.
  */
-import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { NotRegularFileError, openRegularFile } from "../../host/regular-file.ts";
 import { writePrivateText } from "../../host/private-files.ts";
 import { homePaths } from "./home-paths.ts";
 
@@ -16,10 +17,7 @@ export interface HomeMarker {
 /** Undefined if there is none. Rejects if it is of a newer version, or damaged. */
 export async function readHomeMarker(directory: string): Promise<HomeMarker | undefined> {
   const { marker } = homePaths(directory);
-  const text = await readFile(marker, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
-    throw error;
-  });
+  const text = await markerText(marker);
   if (text === undefined) return undefined;
   const { format, name } = parsedMarker(text, marker);
   // What else is in a newer one is not known here.
@@ -31,6 +29,21 @@ export async function readHomeMarker(directory: string): Promise<HomeMarker | un
   if (typeof format !== "number" || typeof name !== "string")
     throw new Error(`Cannot use ${directory}: ${marker} is damaged; give another directory with --data-dir, or remove that file`);
   return { name };
+}
+
+/** The directory may be of another user, who could have put a FIFO there: reading it would never end. */
+async function markerText(marker: string): Promise<string | undefined> {
+  try {
+    await using file = await openRegularFile(marker);
+    return await file.readFile("utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (!(error instanceof NotRegularFileError)) throw error;
+    throw new Error(`Cannot use ${dirname(marker)}: ${error.message}; give another directory with --data-dir, or remove it`, {
+      cause: error,
+    });
+  }
 }
 
 export async function writeHomeMarker(directory: string, { name }: HomeMarker): Promise<void> {
