@@ -104,9 +104,15 @@ async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[
   await inLanes(run.lanes, run.signal, [
     { atOnce: 1, jobs: of("shared").length === 0 ? [] : repeated([runShared]) },
     { atOnce: 1, jobs: repeated(of("machine")).map((file) => () => runOwn(file)) },
-    { atOnce: run.lanes, jobs: repeated(of("own")).map((file) => () => runOwn(file)) },
+    { atOnce: run.lanes, jobs: repeated(checksFirst(of("own"))).map((file) => () => runOwn(file)) },
   ]);
   return results;
+}
+
+/** The checks of the tree (tools/) are among the longest, and what they find is wanted first. */
+function checksFirst(files: readonly TestFile[]): readonly TestFile[] {
+  const isCheck = ({ name }: TestFile) => name.startsWith("tools/");
+  return [...files.filter(isCheck), ...files.filter((file) => !isCheck(file))];
 }
 
 function printFile(file: FileResult): void {
