@@ -94,17 +94,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { clock, endpoints, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
-  const keeper = new WatchKeeper(clock, {
-    started: (endpoint, request) => {
-      metrics.watchStarted(endpoint);
-      flowControl?.watches.started(request);
-    },
-    ended: (endpoint, request) => {
-      metrics.watchEnded(endpoint);
-      flowControl?.watches.ended(request);
-    },
-    event: (endpoint) => metrics.watchEvent(endpoint),
-  });
+  const keeper = countedWatches(clock, metrics, flowControl);
   const pipeline = new Pipeline(server, new Verbs(server, keeper), { metrics, gate });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
@@ -118,6 +108,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const own = { server, requests: new OwnRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new Keeper(own);
+  const closeParts = () => [gate, keeper, deadlines, endpoints].forEach((part) => part.close());
   try {
     await bootstrap(own, bootstrapSteps, hooks);
     await authorizer.start();
@@ -130,10 +121,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   } catch (error) {
     // Nothing may go on in a process whose server did not start.
     builtIns.close();
-    gate.close();
-    keeper.close();
-    deadlines.close();
-    endpoints.close();
+    closeParts();
     throw error;
   }
   let advertised: AdvertisedServer | undefined;
@@ -162,12 +150,24 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       state.isStopping = true;
       builtIns.close();
       await advertised?.stop();
-      gate.close();
-      keeper.close();
-      deadlines.close();
-      endpoints.close();
+      closeParts();
     },
   };
+}
+
+/** Watches are counted by metrics, and by Priority and Fairness, for which a write costs more the more watches it wakes. */
+function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl | undefined): WatchKeeper {
+  return new WatchKeeper(clock, {
+    started: (endpoint, request) => {
+      metrics.watchStarted(endpoint);
+      flowControl?.watches.started(request);
+    },
+    ended: (endpoint, request) => {
+      metrics.watchEnded(endpoint);
+      flowControl?.watches.ended(request);
+    },
+    event: (endpoint) => metrics.watchEvent(endpoint),
+  });
 }
 
 function contextOf(

@@ -13,7 +13,7 @@ import {
   type PathComponent,
 } from "./trusted-path.ts";
 
-/** Whom nobody is. */
+/** A user id that no account of this machine has. */
 const MALLORY = 61_234;
 
 const isRoot = process.geteuid?.() === 0;
