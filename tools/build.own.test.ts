@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { StoreConfig } from "../src/main/store-config.ts";
-import { startEtcd } from "../src/testing/etcd-server.ts";
+import type { StoreConfig } from "../src/config/store-config.ts";
+import { startEtcd } from "../src/testing/servers/etcd-server.ts";
 import { needs, toolPath } from "../src/testing/needs.ts";
 import { packageDirectory } from "../src/testing/package-directory.ts";
 

@@ -5,7 +5,7 @@ import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
 import type { KubeObject } from "../../src/api/machinery/object.ts";
 import type { Client, ResourceKind } from "../../src/client/client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { startCluster, type Cluster } from "../../src/main/cluster.ts";
+import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
 /** As many requests at once as an API server takes without refusing any. */

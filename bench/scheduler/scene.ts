@@ -14,7 +14,7 @@ import type { KubeObject } from "../../src/api/machinery/object.ts";
 import type { Client, ObjectKey, ResourceKind } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/rest-client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { startCluster, type Cluster } from "../../src/main/cluster.ts";
+import { startCluster, type Cluster } from "../../src/embedded/cluster.ts";
 import { collectGarbage } from "../serve.ts";
 import { HIGH_PRIORITY_CLASS, nodeOf, podOf, type NodeTemplate, type PodTemplate } from "./objects.ts";
 import { profiled } from "./profile.ts";

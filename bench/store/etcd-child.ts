@@ -1,7 +1,7 @@
 /** One subject of etcd.ts in a process of its own. */
 import { silentLogger } from "../../src/base/logger.ts";
-import { decode, encode } from "../../src/base/protobuf.ts";
-import { openGrpcChannel } from "../../src/host/grpc.ts";
+import { decode, encode } from "../../src/base/protobuf/messages.ts";
+import { openGrpcChannel } from "../../src/host/grpc/channel.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import { realRandom } from "../../src/host/real-random.ts";
 import { COMPARE_EQUAL, TARGET_CREATE_REVISION, TXN } from "../../src/store/etcd/etcd-messages.ts";

@@ -3,7 +3,7 @@
  * etcd keeps its files in the system's directory for temporary files, whatever directory is measured otherwise.
  */
 import { Disposables } from "../../src/base/disposables.ts";
-import { startEtcd } from "../../src/testing/etcd-server.ts";
+import { startEtcd } from "../../src/testing/servers/etcd-server.ts";
 import { needs } from "../../src/testing/needs.ts";
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { rounds, testSeed } from "../testing/rounds.ts";
 import { decodeBySchema } from "./machinery/codec/decode.ts";
 import { parseJson, writeJson } from "./machinery/codec/json.ts";
-import { decodeProtobuf, encodeProtobuf } from "./machinery/codec/protobuf.ts";
+import { decodeProtobuf, encodeProtobuf } from "./machinery/codec/protobuf/protobuf.ts";
 import { objectOf } from "./machinery/codec/testing/arbitrary.ts";
 import type { JsonObject } from "./machinery/object.ts";
 import type { ObjectSchema } from "./machinery/schema.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import { needs } from "../testing/needs.ts";
-import { patchLocally } from "../testing/kubectl-patch.ts";
+import { patchLocally } from "../testing/fixtures/kubectl-patch.ts";
 import { rounds, testSeed } from "../testing/rounds.ts";
 import type { JsonObject } from "./machinery/object.ts";
 import { applyStrategicMergePatch } from "./machinery/patch/strategic-merge.ts";

@@ -1,5 +1,5 @@
 /** Everything about the API server that can be set, with its default in one place. Flags and files are read at the door (main). */
-import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "./admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "./framework/admission-config.ts";
 
 export interface ApiServerConfig {
   /** Requests that did not say how long they may take are given up after this long (upstream: --request-timeout). */

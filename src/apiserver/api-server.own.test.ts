@@ -4,10 +4,10 @@ import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport, TransportEvent } from "../api/machinery/transport.ts";
 import type { Store } from "../store/store.ts";
 import type { ApiServerOptions } from "./api-server.ts";
-import { startEtcd } from "../testing/etcd-server.ts";
+import { startEtcd } from "../testing/servers/etcd-server.ts";
 import { realClock } from "../testing/machine.ts";
 import { needs } from "../testing/needs.ts";
-import { embeddedStore, etcdStore } from "../testing/stores.ts";
+import { embeddedStore, etcdStore } from "../testing/fixtures/stores.ts";
 import { startServer } from "./testing/server.ts";
 
 const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: "default" } as const;

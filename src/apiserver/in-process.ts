@@ -12,10 +12,10 @@ import type {
   TransportWatch,
   TransportWatchListener,
 } from "../api/machinery/transport.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./framework/outcome.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { ApiRequest, RequestBody, User } from "./request.ts";
-import type { Endpoint } from "./endpoints.ts";
+import type { ApiRequest, RequestBody, User } from "./framework/request.ts";
+import type { Endpoint } from "./framework/endpoints.ts";
 import type { WatchEvent } from "./watch/watch-start.ts";
 
 export interface InProcessOptions {

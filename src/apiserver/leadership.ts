@@ -2,7 +2,7 @@
 import type { Lease } from "../api/generated/coordination.k8s.io/v1.ts";
 import type { Leadership } from "../api/machinery/leadership.ts";
 import { StatusError } from "../api/machinery/status-error.ts";
-import type { KindName, Objects } from "./objects.ts";
+import type { KindName, Objects } from "./framework/objects.ts";
 
 const LEASES: KindName = { group: "coordination.k8s.io", plural: "leases" };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Metrics } from "./metrics.ts";
-import type { ApiRequest } from "./request.ts";
+import type { ApiRequest } from "./framework/request.ts";
 import { startServer } from "./testing/server.ts";
 
 function request(plural: string): ApiRequest {

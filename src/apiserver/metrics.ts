@@ -2,8 +2,8 @@
  * The figures that the server keeps of itself, by upstream's names and labels where upstream has them. Counting is a map lookup and an
  * addition, so it can be done on every request. How they are written: documents/metrics.
  */
-import type { Endpoint } from "./endpoints.ts";
-import type { ApiRequest } from "./request.ts";
+import type { Endpoint } from "./framework/endpoints.ts";
+import type { ApiRequest } from "./framework/request.ts";
 
 /** Upper bounds in seconds: upstream's for request durations. */
 export const DURATION_BUCKETS_S = [

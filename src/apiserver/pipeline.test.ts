@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../api/machinery/object.ts";
-import { memoryStore } from "../testing/memory-store.ts";
+import { memoryStore } from "../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../testing/virtual-clock.ts";
 import { asUser, startGuardedServer, startServer, TEST_IDENTITY, type StartedServer } from "./testing/server.ts";
 import { wrappedStore } from "./testing/wrapped-store.ts";

@@ -6,18 +6,18 @@
 import { onAbort } from "../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../api/machinery/status-error.ts";
 import { mustBeAllowed } from "./authorization/access.ts";
-import { BodyRoom, type BodyReservation } from "./body-room.ts";
-import type { ConcurrencyGate } from "./concurrency.ts";
-import type { ExchangeAnswer } from "./exchange.ts";
+import { BodyRoom, type BodyReservation } from "./limits/body-memory.ts";
+import type { ConcurrencyGate } from "./framework/concurrency.ts";
+import type { ExchangeAnswer } from "./framework/exchange.ts";
 import type { Flow } from "./fairness/classifier.ts";
 import type { Seat } from "./fairness/fairness.ts";
 import type { FlowRequest } from "./fairness/flow-request.ts";
 import { OverloadError } from "./fairness/overload.ts";
 import { mustLead } from "./leadership.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Outcome } from "./outcome.ts";
-import type { ApiRequest, RequestBody } from "./request.ts";
-import type { ServerContext } from "./server-context.ts";
+import type { Outcome } from "./framework/outcome.ts";
+import type { ApiRequest, RequestBody } from "./framework/request.ts";
+import type { ServerContext } from "./framework/server-context.ts";
 import type { Verbs } from "./verbs/verbs.ts";
 
 export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";

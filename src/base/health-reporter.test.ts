@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { HealthReporter, PING, type HealthCheck } from "./health-reporter.ts";
-import { prometheusText } from "./prometheus-text.ts";
+import { prometheusText } from "./metrics/prometheus-text.ts";
 
 function failing(name: string, problem: string): HealthCheck {
   return { name, problem: () => problem };

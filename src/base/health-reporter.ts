@@ -3,7 +3,7 @@
  * scripts read the code, people the text; why a check failed is in the answer of that check alone.
  * Not here: which checks a component has, and who may read them.
  */
-import type { Family, Sample } from "./prometheus-text.ts";
+import type { Family, Sample } from "./metrics/prometheus-text.ts";
 
 export interface HealthCheck {
   /** Upstream's name where it has the same check: "ping", "etcd", "poststarthook/…". */

@@ -2,8 +2,8 @@
  * What a kubelet does, in figures, under upstream's names and helps, so that dashboards work. Counting is an addition. Not here: what can
  * be seen by looking when somebody asks (how many Pods run now: server/), and how probes go (probes/probe-metrics.ts, which this holds).
  */
-import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metric-series.ts";
-import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
+import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metrics/metric-series.ts";
+import type { Family, HistogramFamily } from "../base/metrics/prometheus-text.ts";
 import { ProbeMetrics } from "./probes/probe-metrics.ts";
 import type { RuntimeCall, RuntimeObserver } from "./runtime.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
-import { prometheusText, type Family, type HistogramFamily } from "../base/prometheus-text.ts";
+import { prometheusText, type Family, type HistogramFamily } from "../base/metrics/prometheus-text.ts";
 import type { Container, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
 import { KubeletMetrics } from "./kubelet-metrics.ts";

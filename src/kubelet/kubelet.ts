@@ -16,16 +16,16 @@ import { createInformers } from "../client/informer/informers.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { KubeletMetrics } from "./kubelet-metrics.ts";
-import { hostIpsOf, type NodeFacts } from "./node-facts.ts";
-import { NodeKeeper } from "./node-keeper.ts";
-import { NodeLease } from "./node-lease.ts";
+import { hostIpsOf, type NodeFacts } from "./node/node-facts.ts";
+import { NodeKeeper } from "./node/node-status.ts";
+import { NodeLease } from "./node/node-lease.ts";
 import type { PodMachine } from "./pod-machine.ts";
-import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod-source.ts";
-import { PodWorkers } from "./pod-workers.ts";
+import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod/pod-source.ts";
+import { PodWorkers } from "./pod/pod-workers.ts";
 import type { PullProgress, Runtime, RuntimeContainer } from "./runtime.ts";
-import { newestContainer, previousContainer } from "./runtime-containers.ts";
-import { toldTroubles, type Troubles } from "./shared-troubles.ts";
-import { releaseLeftovers, stopPods } from "./stop-pods.ts";
+import { newestContainer, previousContainer } from "./pod/containers/runtime-containers.ts";
+import { toldTroubles, type Troubles } from "./node/shared-failures.ts";
+import { releaseLeftovers, stopPods } from "./pod/stop-pods.ts";
 
 /** A quarter of the lease's duration, as upstream. */
 export const LEASE_RENEW_INTERVAL_MS = 10_000;

@@ -18,7 +18,7 @@ export {
   type WorkKey,
 } from "../controllers/runtime/controller.ts";
 export { controlledBy, itsController, itself, keyOf, keyText, objectText } from "../controllers/runtime/keys.ts";
-export { claim, type ClaimOptions } from "../controllers/runtime/adoption.ts";
-export { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../api/machinery/label-selector.ts";
-export { startOperator, type Operator, type OperatorOptions } from "./operator.ts";
-export type { Election } from "./led.ts";
+export { claim, type ClaimOptions } from "../controllers/shared/adoption.ts";
+export { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../api/machinery/selectors/label-selector.ts";
+export { startOperator, type Operator, type OperatorOptions } from "../components/leader-election/operator.ts";
+export type { Election } from "../components/leader-election/leader-elected.ts";

@@ -8,7 +8,7 @@ export {
   type ForkOptions,
   type InNamespace,
   type KubeSchedulerConfiguration,
-} from "./cluster.ts";
+} from "../embedded/cluster.ts";
 export {
   hasCondition,
   isAvailable,
@@ -20,16 +20,16 @@ export {
   isScheduled,
   isSucceeded,
   isUnschedulable,
-} from "./embedded/conditions.ts";
-export type { LengthOfTime } from "./embedded/length-of-time.ts";
-export type { Manifests } from "./embedded/manifests.ts";
-export type { UntilOptions } from "./embedded/until.ts";
-export type { ClusterNodes, NodesOptions } from "./nodes-part.ts";
+} from "../embedded/conditions.ts";
+export type { LengthOfTime } from "../embedded/length-of-time.ts";
+export type { Manifests } from "../embedded/manifests.ts";
+export type { UntilOptions } from "../embedded/until.ts";
+export type { ClusterNodes, NodesOptions } from "../components/simulated-nodes/simulated-nodes.ts";
 export type { RuleMatch, SimulationRule } from "../kubelet/runtime/simulated/pod-script.ts";
 export type { WrittenExec, WrittenSettings } from "../kubelet/runtime/simulated/settings.ts";
 export type { SimulationOptions } from "../kubelet/runtime/simulated/simulation.ts";
 export type { Decision } from "../scheduler/decisions.ts";
-export { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "./apiserver-config.ts";
+export { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions, type ServingConfig } from "../config/api-server-config.ts";
 export type { ApiServerConfig } from "../apiserver/api-server-config.ts";
 export type {
   RequestOptions,
@@ -42,7 +42,7 @@ export type {
 } from "../api/machinery/transport.ts";
 export type { KubeObject, ObjectMeta } from "../api/machinery/object.ts";
 export { isReason, StatusError, type Reason, type Status } from "../api/machinery/status-error.ts";
-export type { EtcdStoreConfig, StoreConfig } from "./store-config.ts";
+export type { EtcdStoreConfig, StoreConfig } from "../config/store-config.ts";
 export type { Clock } from "../base/clock.ts";
 export type { LogFields, Logger } from "../base/logger.ts";
-export { version } from "./generated/version.ts";
+export { version } from "../base/generated/version.ts";

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { K8tsMachine } from "../testing/k8ts-program.ts";
-import { version } from "./generated/version.ts";
+import { K8tsMachine } from "../testing/servers/k8ts-program.ts";
+import { version } from "../base/generated/version.ts";
 
 const LAUNCHER = join(import.meta.dirname, "launcher.js");
 

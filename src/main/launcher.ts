@@ -3,12 +3,12 @@
  * The program `k8ts`. The only place that knows the process: its arguments, streams, signals and exit code. Small, so that
  * `k8ts --version` and `--help` answer at once; a command's code is loaded when the command is called.
  */
-import type { Io } from "./command.ts";
-import { all } from "./commands/all.ts";
-import { dispatch, type Terminal } from "./dispatch.ts";
-import { version } from "./generated/version.ts";
-import { endAfter } from "../host/leftovers.ts";
-import { stopOnSignals } from "./signals.ts";
+import type { Io } from "../cli/framework/command.ts";
+import { all } from "../cli/commands/all.ts";
+import { dispatch, type Terminal } from "../cli/framework/dispatch.ts";
+import { version } from "../base/generated/version.ts";
+import { endAfter } from "../host/processes/exit-process.ts";
+import { stopOnSignals } from "../cli/framework/signals.ts";
 
 /** What a shell reports of a program that was ended by SIGINT. */
 const INTERRUPTED = 130;
@@ -43,9 +43,9 @@ let isOutputLost = false;
 async function openIo({ verbose, leavesSignals }: Parameters<Terminal["openIo"]>[0]): Promise<Io> {
   const [{ createLogger, formatHuman }, { stderrLogSink }, { realClock }, { obeySupervisor }] = await Promise.all([
     import("../base/logger.ts"),
-    import("../host/log-sink.ts"),
+    import("../host/processes/log-sink.ts"),
     import("../host/real-clock.ts"),
-    import("../host/supervision.ts"),
+    import("../host/processes/supervision.ts"),
   ]);
   if (!leavesSignals) stopOnSignals(process, stop, () => process.exit(INTERRUPTED));
   // Whose output goes to a log file can tell more than who writes to a terminal.

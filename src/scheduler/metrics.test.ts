@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { HistogramSample } from "../base/prometheus-text.ts";
+import type { HistogramSample } from "../base/metrics/prometheus-text.ts";
 import { SchedulerFigures } from "./metrics.ts";
 
 const queue = { counts: () => ({ active: 0, backoff: 0, unschedulable: 0, gated: 0 }) } as never;

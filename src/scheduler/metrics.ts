@@ -1,5 +1,5 @@
 /** What a scheduler does, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
-import type { Family, HistogramFamily, HistogramSample } from "../base/prometheus-text.ts";
+import type { Family, HistogramFamily, HistogramSample } from "../base/metrics/prometheus-text.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 

@@ -5,7 +5,7 @@ import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { rounds, testSeed } from "../testing/rounds.ts";
-import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
+import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import { bindingsThrough } from "./framework/testing/bindings.ts";
 import { aNode } from "./framework/testing/builders.ts";
 import { brokenRules, type Moment } from "./framework/testing/naive-rules.ts";

@@ -6,7 +6,7 @@ import { deepEqual, ok } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { rounds, testSeed } from "../testing/rounds.ts";
-import { liveAndDie, type SchedulerLives } from "../testing/scheduler-lives.ts";
+import { liveAndDie, type SchedulerLives } from "../testing/servers/scheduler-crashes.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
 import { brokenRules } from "./framework/testing/naive-rules.ts";
 

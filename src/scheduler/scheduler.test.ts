@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
-import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
+import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
 
 async function conditionOf(cluster: ScheduledServer, name: string): Promise<Record<string, unknown> | undefined> {

@@ -8,7 +8,7 @@ import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Family, HistogramFamily } from "../base/prometheus-text.ts";
+import type { Family, HistogramFamily } from "../base/metrics/prometheus-text.ts";
 import type { Random } from "../base/random.ts";
 import type { ObjectKey } from "../client/client.ts";
 import { createEventRecorder } from "../client/events/create-event-recorder.ts";

@@ -3,7 +3,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import type { TransportRequest } from "../api/machinery/transport.ts";
-import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
+import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import type { PermitAnswer, Plugin, Rejection } from "./framework/plugin.ts";
 import { BindingGate, requestsThrough } from "./framework/testing/bindings.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";

@@ -5,7 +5,7 @@ import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { StatusError } from "../api/machinery/status-error.ts";
 import type { Transport, TransportRequest } from "../api/machinery/transport.ts";
-import { startScheduledServer, type ScheduledServer } from "../testing/scheduled-server.ts";
+import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import { BindingGate, bindingsThrough, requestsThrough, type OnBinding } from "./framework/testing/bindings.ts";
 import { aNode, aPod } from "./framework/testing/builders.ts";
 

@@ -21,7 +21,7 @@ import { ownWrites } from "../client/informer/own-writes.ts";
 import { readerOf } from "../client/informer/reader.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { Controller, Outcome, Reconcile, WorkKey } from "../controllers/runtime/controller.ts";
-import { EveryKind } from "../controllers/runtime/every-kind.ts";
+import { EveryKind } from "../controllers/runtime/all-kinds.ts";
 import { parseKey } from "../controllers/runtime/keys.ts";
 import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";
 import { linesOf } from "./action-lines.ts";

@@ -6,7 +6,7 @@
  *   its calls (`everyStepMayBeTheLast`).
  * Not here: what only our own tests need (needs.ts, rounds.ts).
  */
-export { startCluster, type Cluster, type ClusterOptions } from "../main/cluster.ts";
+export { startCluster, type Cluster, type ClusterOptions } from "../embedded/cluster.ts";
 export { useCluster, useFork, type EachTestHooks, type SuiteHooks, type TestHook, type UseClusterOptions } from "./use-cluster.ts";
 export { forEachSeed } from "./for-each-seed.ts";
 export { seededRandom, type Random } from "../base/random.ts";

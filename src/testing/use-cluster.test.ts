@@ -1,6 +1,6 @@
 import { deepEqual, equal, notEqual, rejects, throws } from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Cluster } from "../main/cluster.ts";
+import type { Cluster } from "../embedded/cluster.ts";
 import { useCluster, useFork, type TestHook, type UseClusterOptions } from "./use-cluster.ts";
 
 /** A framework that runs what it was told of when the test says so. */

@@ -7,8 +7,8 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { startProgram } from "../../src/host/child-process.ts";
-import { freePort } from "../../src/testing/free-ports.ts";
+import { startProgram } from "../../src/host/processes/child-process.ts";
+import { freePort } from "../../src/testing/servers/free-ports.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 
 /** Authenticated by token, without a role of their own. */

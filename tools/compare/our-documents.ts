@@ -4,7 +4,7 @@ import { parseDescriptions } from "../../src/api/descriptions.ts";
 import { descriptionData } from "../../src/api/generated/descriptions.ts";
 import { schemas } from "../../src/api/schemas.ts";
 import { startApiServer } from "../../src/apiserver/api-server.ts";
-import type { Exchange } from "../../src/apiserver/exchange.ts";
+import type { Exchange } from "../../src/apiserver/framework/exchange.ts";
 import { silentLogger } from "../../src/base/logger.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import { realRandom } from "../../src/host/real-random.ts";

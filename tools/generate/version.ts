@@ -7,6 +7,6 @@ export const version: Generator = {
   async generate(root) {
     const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { readonly version: string };
     const text = `/** Generated from package.json by tools/generate/version.ts. */\nexport const version = ${JSON.stringify(manifest.version)};\n`;
-    return [{ path: "src/main/generated/version.ts", text }];
+    return [{ path: "src/base/generated/version.ts", text }];
   },
 };

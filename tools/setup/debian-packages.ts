@@ -4,7 +4,7 @@
  * directory and on ports of its own.
  */
 import type { Finding } from "../../src/testing/needs.ts";
-import { reasonIn } from "../../src/host/program-failure.ts";
+import { reasonIn } from "../../src/host/processes/program-failure.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 interface DebianProgram {

@@ -1,11 +1,11 @@
 /**
  * The real kubectl 1.36 and Helm 4, for the tests against real clients: fetched once into the cache of downloads, in which both appear at
- * once, after they were checked. How they are fetched: src/main/kubectl/client-tools.ts, which `k8ts kubectl` uses, too.
+ * once, after they were checked. How they are fetched: src/cli/kubectl/client-tools.ts, which `k8ts kubectl` uses, too.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makeOnce } from "../../src/host/download/make-once.ts";
-import { CLIENT_TOOLS_FOLDER, clientToolsProblem, fetchClientTools, type ClientTool } from "../../src/main/kubectl/client-tools.ts";
+import { CLIENT_TOOLS_FOLDER, clientToolsProblem, fetchClientTools, type ClientTool } from "../../src/cli/kubectl/client-tools.ts";
 import type { Finding } from "../../src/testing/needs.ts";
 import type { Surroundings } from "./surroundings.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Finding } from "../../src/testing/needs.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { makeOnce } from "../../src/host/download/make-once.ts";
-import { reasonIn } from "../../src/host/program-failure.ts";
+import { reasonIn } from "../../src/host/processes/program-failure.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 type TestRunner = "vitest" | "jest";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Finding } from "../../src/testing/needs.ts";
-import { reasonIn } from "../../src/host/program-failure.ts";
+import { reasonIn } from "../../src/host/processes/program-failure.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const MOUNT_TIMEOUT_MS = 10_000;

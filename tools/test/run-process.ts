@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { plantedIn } from "../../src/testing/planted-secrets.ts";
+import { plantedIn } from "../../src/testing/fixtures/planted-secrets.ts";
 import type { Line } from "./lines.ts";
 
 export interface ProcessOptions {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
-import { PLANTED } from "../../src/testing/planted-secrets.ts";
+import { PLANTED } from "../../src/testing/fixtures/planted-secrets.ts";
 
 const RUNNER = join(import.meta.dirname, "run.js");
 

@@ -33,7 +33,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly olderStorage?: readonly { readonly version: string; readonly upgrade?: (object: JsonObject) => JsonObject }[];
   /** False: it is answered and never stored (SubjectAccessReview); apiserver/resources/<kind> answers its create. */
   readonly stored: boolean;
-  /** Maximum body size of a kind that is not stored. Absent: that of all such kinds (apiserver/body-limits.ts). */
+  /** Maximum body size of a kind that is not stored. Absent: that of all such kinds (apiserver/limits/body-limits.ts). */
   readonly bodyBytesMax?: number;
   readonly verbs: readonly Verb[];
   readonly subresources: Readonly<Record<string, Subresource<T>>>;
@@ -178,7 +178,7 @@ export interface TakenKind extends GroupVersionKind {
   readonly schema: string;
   /** Versions in which the same may be sent, though they are served nowhere. */
   readonly olderVersions?: readonly string[];
-  /** Maximum body size. Absent: that of all actions (apiserver/body-limits.ts). */
+  /** Maximum body size. Absent: that of all actions (apiserver/limits/body-limits.ts). */
   readonly bodyBytesMax?: number;
 }
 

@@ -2,7 +2,7 @@
  * The plugins in the order of asking, which is upstream's: mutating plugins see what those before them made of the object. Each under
  * the name that --enable-admission-plugins and --disable-admission-plugins have for it.
  */
-import type { AdmissionPluginFactory } from "../admission.ts";
+import type { AdmissionPluginFactory } from "../framework/admission.ts";
 import { certificateApproval } from "./certificate-approval/certificate-approval.ts";
 import { certificateSigning } from "./certificate-signing/certificate-signing.ts";
 import { certificateSubjectRestriction } from "./certificate-subject-restriction/certificate-subject-restriction.ts";

@@ -1,5 +1,5 @@
 /** Ways to show who one is, in the order of asking, which is upstream's: the first that knows what it is shown decides. */
-import type { RequestAuthenticatorFactory, TokenAuthenticatorFactory } from "../authentication.ts";
+import type { RequestAuthenticatorFactory, TokenAuthenticatorFactory } from "../framework/authentication.ts";
 import { bootstrapTokens } from "./bootstrap-tokens/bootstrap-tokens.ts";
 import { clientCertificates } from "./client-certificate/client-certificate.ts";
 import { frontProxyHeaders } from "./front-proxy/front-proxy.ts";

@@ -2,8 +2,8 @@ import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
-import type { Identity } from "../identity.ts";
-import type { Objects } from "../objects.ts";
+import type { Identity } from "../framework/identity.ts";
+import type { Objects } from "../framework/objects.ts";
 import { AuthenticationChain, withAuthenticatedGroup } from "./chain.ts";
 import { certificateOf, contextOf, requestShowing, type Shown } from "./testing/shown.ts";
 

@@ -18,9 +18,9 @@ import {
   type TokenAuthenticator,
   type TokenReviewAnswer,
   UNAUTHENTICATED_GROUP,
-} from "../authentication.ts";
-import type { ExchangeRequest, Peer } from "../exchange.ts";
-import type { User } from "../request.ts";
+} from "../framework/authentication.ts";
+import type { ExchangeRequest, Peer } from "../framework/exchange.ts";
+import type { User } from "../framework/request.ts";
 import { requestAuthenticators, tokenAuthenticators } from "./all.ts";
 import { shownTokens, type ShownTokens } from "./shown-tokens.ts";
 

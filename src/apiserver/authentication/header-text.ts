@@ -2,7 +2,7 @@
  * What headers say about users, as text. HTTP knows only bytes, which the HTTP room hands on as one character each; upstream, and
  * everybody who writes such headers, means UTF-8. Keys of extra fields stand in header names, percent-encoded.
  */
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 
 // oxlint-disable-next-line no-control-regex -- All of ASCII, whatever it means.
 const ASCII = /^[\x00-\x7f]*$/;

@@ -1,7 +1,7 @@
 /** Whom a request wants to be from, by its headers. */
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 import { extraHeaders, firstHeaderText, headerTexts } from "./header-text.ts";
 
 export interface WantedUser {

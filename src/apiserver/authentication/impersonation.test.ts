@@ -1,8 +1,8 @@
 import { deepEqual, equal, notEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { isStatusError } from "../../api/machinery/status-error.ts";
-import type { AccessAttributes, Authorizer } from "../authorization.ts";
-import type { User } from "../request.ts";
+import type { AccessAttributes, Authorizer } from "../framework/authorization.ts";
+import type { User } from "../framework/request.ts";
 import { impersonated } from "./impersonation.ts";
 import { asHeader, requestShowing, type Shown } from "./testing/shown.ts";
 

@@ -7,8 +7,8 @@
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { SignatureAlgorithm, Signer, Verifier } from "../../base/signing.ts";
-import { AuthenticationError } from "../authentication.ts";
+import type { SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
+import { AuthenticationError } from "../framework/authentication.ts";
 import { decodeBase64Url, encodeBase64Url } from "./base64-url.ts";
 import { isObject } from "./claim-types.ts";
 

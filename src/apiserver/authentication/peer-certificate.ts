@@ -6,9 +6,9 @@ import { parseCertificates, type Certificate } from "../../api/machinery/x509/ce
 import { X509Error } from "../../api/machinery/x509/error.ts";
 import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
-import { sha256Hex } from "../../base/sha-256.ts";
-import { AuthenticationError } from "../authentication.ts";
-import type { PeerCertificate } from "../exchange.ts";
+import { sha256Hex } from "../../base/crypto/sha-256.ts";
+import { AuthenticationError } from "../framework/authentication.ts";
+import type { PeerCertificate } from "../framework/exchange.ts";
 
 export interface PeerSubject {
   /** "" if there is none; of several the last, as Go has it. */

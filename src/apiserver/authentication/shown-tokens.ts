@@ -2,7 +2,7 @@
  * The tokens that a request shows: in its Authorization header and, for browsers, which cannot set headers on a WebSocket, among the
  * subprotocols of one. Nowhere else: a token in a query would stand in every log on the way.
  */
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 import { decodeBase64Url } from "./base64-url.ts";
 
 export interface ShownTokens {

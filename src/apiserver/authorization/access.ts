@@ -1,10 +1,10 @@
 /** From a request to what authorizers are asked, in one place, so that every question about it is the same. */
-import { parseFieldSelector } from "../../api/machinery/field-selector.ts";
-import { SelectorError } from "../../api/machinery/label-requirement.ts";
+import { parseFieldSelector } from "../../api/machinery/selectors/field-selector.ts";
+import { SelectorError } from "../../api/machinery/selectors/label-requirement.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
-import type { AccessAttributes, Authorizer } from "../authorization.ts";
-import { accessRefusal } from "../refusal.ts";
-import type { ApiRequest } from "../request.ts";
+import type { AccessAttributes, Authorizer } from "../framework/authorization.ts";
+import { accessRefusal } from "../shared/forbidden-message.ts";
+import type { ApiRequest } from "../framework/request.ts";
 
 export function accessOf(request: ApiRequest, verb: string): AccessAttributes {
   const { group, version, plural, subresource, options, context } = request;

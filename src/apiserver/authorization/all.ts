@@ -1,5 +1,5 @@
 /** Ways of deciding who may do what, by the name that --authorization-mode has for them. */
-import type { AuthorizationModuleFactory } from "../authorization.ts";
+import type { AuthorizationModuleFactory } from "../framework/authorization.ts";
 import { nodeAuthorizer } from "./node/node-authorizer.ts";
 import { rbacAuthorizer } from "./rbac/rbac-authorizer.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";

@@ -1,5 +1,5 @@
 /** Deciding without looking: for clusters of one user, and for finding out what depends on rights. */
-import type { AuthorizationModuleFactory } from "../authorization.ts";
+import type { AuthorizationModuleFactory } from "../framework/authorization.ts";
 
 export const alwaysAllow: AuthorizationModuleFactory = () => ({
   name: "AlwaysAllow",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { SubjectRulesReviewStatus } from "../../api/generated/authorization.k8s.io/v1.ts";
-import type { AccessDecision, AuthorizationContext, AuthorizationModule } from "../authorization.ts";
+import type { AccessDecision, AuthorizationContext, AuthorizationModule } from "../framework/authorization.ts";
 import { alwaysAllow, alwaysDeny } from "./always.ts";
 import { AuthorizationChain } from "./chain.ts";
 

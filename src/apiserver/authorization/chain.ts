@@ -10,8 +10,8 @@ import {
   type AuthorizationContext,
   type AuthorizationModule,
   type Authorizer,
-} from "../authorization.ts";
-import type { User } from "../request.ts";
+} from "../framework/authorization.ts";
+import type { User } from "../framework/request.ts";
 import { authorizationModules } from "./all.ts";
 import { joinedErrors } from "./joined-errors.ts";
 

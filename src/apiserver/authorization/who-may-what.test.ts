@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { User } from "../request.ts";
-import { startControlledServer } from "../../testing/controlled-server.ts";
+import type { User } from "../framework/request.ts";
+import { startControlledServer } from "../../testing/servers/controlled-server.ts";
 import type { StartedServer } from "../testing/server.ts";
 import { questionOf, reviewOf, type Question } from "./testing/question.ts";
 import { WHO_MAY_WHAT, type Row } from "./testing/who-may-what.ts";

@@ -4,7 +4,7 @@
  * for one request at a time can start, too.
  */
 import type { PostStartHook, PostStartHooks } from "../post-start-hooks.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { OwnRequests } from "./own-requests.ts";
 
 export interface BootstrapContext {

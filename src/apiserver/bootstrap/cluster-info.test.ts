@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../framework/identity.ts";
 import { asUser, startGuardedServer } from "../testing/server.ts";
 
 const INFO = "/api/v1/namespaces/kube-public/configmaps/cluster-info";

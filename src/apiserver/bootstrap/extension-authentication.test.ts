@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../framework/identity.ts";
 import { asUser, startServer } from "../testing/server.ts";
 import { trustData } from "./extension-authentication.ts";
 

@@ -8,7 +8,7 @@ import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
 import { deepEqual } from "../../base/deep.ts";
-import type { Identity } from "../identity.ts";
+import type { Identity } from "../framework/identity.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 
 const PLACE = { group: "", version: "v1", plural: "configmaps", namespace: "kube-system" };

@@ -4,9 +4,9 @@ import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Outcome } from "../framework/outcome.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { RequestBody, RequestContext, User } from "../request.ts";
+import type { RequestBody, RequestContext, User } from "../framework/request.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 
 /** The server itself, where it acts on its own behalf. */

@@ -1,7 +1,7 @@
 /** Where each connection leads, by resource and subresource. */
 import { groupResourceOf } from "../../api/machinery/object.ts";
 import type { ResourceName } from "../../api/machinery/status-error.ts";
-import type { Resolver } from "../connection.ts";
+import type { Resolver } from "../framework/connection.ts";
 import { nodeProxy } from "./node.ts";
 import { podContainer, podLog, podPorts, podProxy } from "./pod.ts";
 import { serviceProxy } from "./service.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { ConnectionTarget } from "../connection.ts";
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ConnectionTarget } from "../framework/connection.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 import { encodePath, forwardedAnswer, forwardedHeaders } from "./forwarding.ts";
 import { tidyPath } from "./tidy-path.ts";
 

@@ -3,9 +3,9 @@
  * and the API server stays there; and a redirect of the other side leads back through the proxy.
  * Not here: links in pages (html-links.ts), which whoever carries the bytes rewrites.
  */
-import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
-import type { ConnectionTarget } from "../connection.ts";
-import type { ApiRequest } from "../request.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../framework/exchange.ts";
+import type { ConnectionTarget } from "../framework/connection.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import { rewriteLink, type ProxiedPlace } from "./proxied-links.ts";
 
 /** Of one connection only (RFC 9110, 7.6.1), and what a proxy of Go does not hand on. */

@@ -1,8 +1,8 @@
 /** Where the kubelet of a node is, by what the node's status says. */
 import type { Node } from "../../api/generated/core/v1.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
-import type { NodeAddress, ResolveCall } from "../connection.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { NodeAddress, ResolveCall } from "../framework/connection.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import { readObject } from "./read.ts";
 
 const KUBELET_PORT = 10_250;

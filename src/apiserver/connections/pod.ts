@@ -1,11 +1,11 @@
 /** Where the connections of a Pod lead: to the kubelet of its node, and with pods/proxy to its own address. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { allContainers } from "../../api/core/v1/pod/containers.ts";
-import { specOf } from "../../api/core/v1/pod/validate-pod.ts";
+import { specOf } from "../../api/core/v1/pod/validation/pod.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
-import type { PodName, ResolveCall, Resolver } from "../connection.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { PodName, ResolveCall, Resolver } from "../framework/connection.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import { isForwardable } from "./forwardable.ts";
 import { kubeletOf } from "./kubelet.ts";
 import { parseNamedPort, portNumber } from "./named-port.ts";

@@ -1,8 +1,8 @@
 /** Reading the objects that a connection leads along. What is missing is told as upstream does: as an object of the resource in the path. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { notFound } from "../../api/machinery/status-error.ts";
-import type { ResolveCall } from "../connection.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { ResolveCall } from "../framework/connection.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 
 export interface CoreObjectName {
   readonly plural: "endpoints" | "nodes" | "pods" | "services";

@@ -6,8 +6,8 @@ import type { EndpointAddress, Endpoints, EndpointSubset, Pod, Service } from ".
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import { shuffled } from "../../base/random.ts";
-import type { ConnectionTarget, ResolveCall, Resolver } from "../connection.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { ConnectionTarget, ResolveCall, Resolver } from "../framework/connection.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import { parseNamedPort } from "./named-port.ts";
 import { findObject, readObject } from "./read.ts";
 

@@ -1,5 +1,5 @@
 /** Order is the order of asking; no two answer the same path. */
-import type { DocumentFactory } from "../document.ts";
+import type { DocumentFactory } from "../framework/document.ts";
 import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { fairnessDocument } from "./fairness/fairness.ts";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import type { Readiness } from "../document.ts";
-import type { ExchangeRequest, WholeAnswer } from "../exchange.ts";
+import type { Readiness } from "../framework/document.ts";
+import type { ExchangeRequest, WholeAnswer } from "../framework/exchange.ts";
 import { isStatusError } from "../../api/machinery/status-error.ts";
 import { healthDocument } from "./health.ts";
 

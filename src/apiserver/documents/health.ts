@@ -3,10 +3,10 @@
  * Not here: the text (base/health-reporter.ts), and what is checked (post-start-hooks.ts, api-server.ts).
  */
 import { HealthReporter, type HealthAnswer, type HealthCheck } from "../../base/health-reporter.ts";
-import { PROMETHEUS_TYPE, prometheusText } from "../../base/prometheus-text.ts";
+import { PROMETHEUS_TYPE, prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { noSuchPath } from "../../api/machinery/status-error.ts";
-import type { Document, DocumentDependencies, Readiness } from "../document.ts";
-import type { WholeAnswer } from "../exchange.ts";
+import type { Document, DocumentDependencies, Readiness } from "../framework/document.ts";
+import type { WholeAnswer } from "../framework/exchange.ts";
 
 const ROOTS = ["/healthz", "/livez", "/readyz"] as const;
 const INDICATORS_PATH = "/metrics/slis";

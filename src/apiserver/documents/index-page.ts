@@ -1,6 +1,6 @@
 /** "/" and /index.html: the paths that the server answers. */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
-import type { Document, DocumentDependencies } from "../document.ts";
+import type { Document, DocumentDependencies } from "../framework/document.ts";
 
 export function indexDocument({ listedPaths }: Pick<DocumentDependencies, "listedPaths">): Document {
   return {

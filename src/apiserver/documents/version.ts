@@ -3,7 +3,7 @@
  * who serves it, and is none of a version's order (semver calls it build metadata). What only a Go program has is empty.
  */
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
-import type { Document } from "../document.ts";
+import type { Document } from "../framework/document.ts";
 import { KUBERNETES_VERSION, OLDEST_COMPATIBLE_MINOR } from "../kubernetes-version.ts";
 
 const { major, minor, patch } = KUBERNETES_VERSION;

@@ -4,7 +4,7 @@
  *
  * Time is an argument (`clock`), and while nothing waits there is no timer: limits are adjusted when the next request comes, for all
  * periods that have passed, with the result that upstream's timer would have had.
- * Not here: reading the objects and writing their status (apiserver/flow-control.ts).
+ * Not here: reading the objects and writing their status (apiserver/limits/flow-control.ts).
  */
 import { NO_LONGER_WANTED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -1,5 +1,5 @@
 /** apiserver_flowcontrol_*: upstream's names, labels, buckets and help (flowcontrol/metrics/metrics.go), made when /metrics is read. */
-import type { Family, HistogramFamily, HistogramSample, Labels, Sample } from "../../base/prometheus-text.ts";
+import type { Family, HistogramFamily, HistogramSample, Labels, Sample } from "../../base/metrics/prometheus-text.ts";
 import type { Fairness } from "./fairness.ts";
 import type { Level } from "./level.ts";
 import { BOUNDS, REJECT_REASONS, type FlowStatistics } from "./statistics.ts";

@@ -2,7 +2,7 @@
  * Which answers are compressed. As upstream: if the client lists gzip, and the body is over a threshold. Beyond that not for loopback
  * clients, to whom bytes cost less than compressing them, and only for GET, where the large answers are.
  */
-import type { ExchangeRequest, WholeAnswer } from "../exchange.ts";
+import type { ExchangeRequest, WholeAnswer } from "../framework/exchange.ts";
 
 /** Upstream's. A smaller body gains less than it costs. */
 export const GZIP_BYTES_MIN = 128 * 1024 + 1;

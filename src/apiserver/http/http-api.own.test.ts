@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
-import type { Exchange, ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, ExchangeRequest } from "../framework/exchange.ts";
 import { BODY_BYTES_MAX } from "./http-api.ts";
 import { aborted, chunk, deferred, disposable, PROTOCOLS, rawConnection, readUntil, serve, text, watchAnswer } from "./testing/served.ts";
 

@@ -8,7 +8,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
-import type { Exchange, ExchangeAnswer, SwitchOffer, TunnelledAnswer, WholeAnswer } from "../exchange.ts";
+import type { Exchange, ExchangeAnswer, SwitchOffer, TunnelledAnswer, WholeAnswer } from "../framework/exchange.ts";
 import { isToBeCompressed, withVary } from "./compression.ts";
 import { protocolsOf, streamToWebSocket } from "./watch-web-socket.ts";
 

@@ -1,7 +1,7 @@
 import { equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { ConnectionCall } from "../connection.ts";
+import type { ConnectionCall } from "../framework/connection.ts";
 import { kubeletPath } from "./kubelet-path.ts";
 
 const NODE = { name: "a", host: "10.0.0.1", port: 10_250 };

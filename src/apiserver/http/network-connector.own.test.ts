@@ -5,9 +5,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { duplexPair } from "node:stream";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { streamOfSocket } from "../../host/byte-streams.ts";
-import type { ConnectionCall, ConnectionTarget } from "../connection.ts";
-import type { ExchangeAnswer, Sink, SwitchOffer } from "../exchange.ts";
+import { streamOfSocket } from "../../host/network/byte-streams.ts";
+import type { ConnectionCall, ConnectionTarget } from "../framework/connection.ts";
+import type { ExchangeAnswer, Sink, SwitchOffer } from "../framework/exchange.ts";
 import { networkConnector } from "./network-connector.ts";
 
 type ServerTarget = Extract<ConnectionTarget, { readonly is: "server" }>;

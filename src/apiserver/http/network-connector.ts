@@ -8,15 +8,15 @@ import { isForwardable } from "../connections/forwardable.ts";
 import { HtmlLinks } from "../connections/html-links.ts";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { goRoundTripError } from "../../base/go-network-errors.ts";
-import { joinStreams } from "../../host/byte-streams.ts";
-import type { ClientTls } from "../../host/http/client-contract.ts";
+import { joinStreams } from "../../host/network/byte-streams.ts";
+import type { ClientTls } from "../../host/http/client/contract.ts";
 import { forwardRequest, type ForwardReply } from "../../host/http/forward.ts";
 import { canRecode, recoded, type BodyChange } from "../../host/http/recode.ts";
-import { resolveName } from "../../host/network-address.ts";
-import { openTunnel } from "../../host/tunnel-client.ts";
-import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../connection.ts";
-import type { ExchangeAnswer, SwitchOffer } from "../exchange.ts";
-import { streamedAnswer } from "../streamed-answer.ts";
+import { resolveName } from "../../host/network/network-address.ts";
+import { openTunnel } from "../../host/http/client/upgrade-client.ts";
+import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../framework/connection.ts";
+import type { ExchangeAnswer, SwitchOffer } from "../framework/exchange.ts";
+import { streamedAnswer } from "../rest/streamed-response.ts";
 import { kubeletPath } from "./kubelet-path.ts";
 
 export interface NetworkConnectorOptions {

@@ -7,9 +7,9 @@ import { once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import type { User } from "../request.ts";
+import type { User } from "../framework/request.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
 import {

@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
 import { describe, test } from "node:test";
 import type { Readable } from "node:stream";
-import type { Sink } from "../exchange.ts";
+import type { Sink } from "../framework/exchange.ts";
 import {
   allOf,
   chunk,

@@ -3,7 +3,7 @@
  * client sends is not looked at.
  */
 import type { WebSocketConnection, WebSocketOffer } from "../../host/http/contract.ts";
-import type { Sink, StreamedAnswer } from "../exchange.ts";
+import type { Sink, StreamedAnswer } from "../framework/exchange.ts";
 
 /** Browsers cannot set headers on a WebSocket, so they send their token among the subprotocols. It must not be sent back. */
 const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";

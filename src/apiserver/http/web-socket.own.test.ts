@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { MessageSocket, Sink } from "../exchange.ts";
-import { webSocketClient } from "../../host/testing/web-socket-client.ts";
+import type { MessageSocket, Sink } from "../framework/exchange.ts";
+import { webSocketClient } from "../../host/http/testing/web-socket-client.ts";
 import { chunk, deferred, rawConnection, readUntil, disposable, serve, text, watchAnswer, type Served } from "./testing/served.ts";
 
 type Client = ReturnType<typeof webSocketClient>;

@@ -1,5 +1,5 @@
 /** Kinds that need something which cannot be pure. In any order: each has its own. */
-import type { ExtensionFactory } from "../extension.ts";
+import type { ExtensionFactory } from "../framework/extension.ts";
 import {
   localSubjectAccessReviewExtension,
   selfSubjectAccessReviewExtension,

@@ -2,7 +2,7 @@
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { internalError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 import type { DocumentReader } from "../in-process.ts";
 import { parsePath } from "./request-path.ts";
 import { answerDocument, type RestDependencies } from "./rest-exchange.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf/protobuf.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { schemaOf } from "../../api/schemas.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";

@@ -4,16 +4,16 @@
  */
 import { writeJson } from "../../api/machinery/codec/json.ts";
 import { PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
-import { encodeEnvelope, encodeProtobuf, encodeWatchFrame } from "../../api/machinery/codec/protobuf.ts";
-import { writeYaml } from "../../api/machinery/codec/write-yaml.ts";
+import { encodeEnvelope, encodeProtobuf, encodeWatchFrame } from "../../api/machinery/codec/protobuf/protobuf.ts";
+import { writeYaml } from "../../api/machinery/codec/yaml/write.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Column } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
 import { internalError } from "../../api/machinery/status-error.ts";
 import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ObjectList } from "../outcome.ts";
-import { prettyJson } from "../pretty.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ObjectList } from "../framework/outcome.ts";
+import { prettyJson } from "./pretty.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import type { WatchEvent } from "../watch/watch-start.ts";
 import type { AnswerForm } from "./negotiation.ts";

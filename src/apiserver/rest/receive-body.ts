@@ -1,8 +1,8 @@
 /** Takes in the body of one request: a small one is returned at once, a large one when it is its turn (large-bodies.ts). */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
-import type { ExchangeRequest } from "../exchange.ts";
-import { LARGE_BODY_BYTES, LARGE_YAML_BYTES, type LargeBodies, type LargeBody } from "../large-bodies.ts";
-import type { RequestBody, User } from "../request.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
+import { LARGE_BODY_BYTES, LARGE_YAML_BYTES, type LargeBodies, type LargeBody } from "../limits/large-bodies.ts";
+import type { RequestBody, User } from "../framework/request.ts";
 
 const OPEN_BRACE = 0x7b;
 

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { AccessAttributes } from "../authorization.ts";
+import type { AccessAttributes } from "../framework/authorization.ts";
 import { requestShowing } from "../authentication/testing/shown.ts";
 import { requestedAccess } from "./requested-access.ts";
 

@@ -2,10 +2,10 @@
  * What a request is about, for authorizers, from its path and query alone, before anybody knows whether there is such a resource: as
  * upstream reads it. Nothing that is wrong with the request is found here; whoever answers it finds that.
  */
-import type { AccessAttributes, AccessedResource } from "../authorization.ts";
+import type { AccessAttributes, AccessedResource } from "../framework/authorization.ts";
 import { chosenName } from "../authorization/access.ts";
-import type { ExchangeRequest } from "../exchange.ts";
-import type { User } from "../request.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
+import type { User } from "../framework/request.ts";
 import { parsePath, type ResourcePath } from "./request-path.ts";
 
 const VERBS: Readonly<Record<string, string>> = {

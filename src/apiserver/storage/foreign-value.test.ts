@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { all } from "../../api/all.ts";
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
-import { encodeEnvelope, encodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
+import { encodeEnvelope, encodeProtobuf } from "../../api/machinery/codec/protobuf/protobuf.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";

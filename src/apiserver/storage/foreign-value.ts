@@ -6,7 +6,7 @@
 import { readTypeMeta, type TypeMeta } from "../../api/machinery/codec/body-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { parseJson } from "../../api/machinery/codec/json.ts";
-import { decodeEnvelope, decodeProtobuf, isEnvelope } from "../../api/machinery/codec/protobuf.ts";
+import { decodeEnvelope, decodeProtobuf, isEnvelope } from "../../api/machinery/codec/protobuf/protobuf.ts";
 import { apiVersionOf, type Json, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import type { Resource, ServedVersion } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";

@@ -7,7 +7,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { StoreError } from "../../store/store-error.ts";
 import type { Store, Watch, WatchListener } from "../../store/store.ts";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { wrappedStore } from "../testing/wrapped-store.ts";
 import { ObjectCache, type CacheListener } from "./object-cache.ts";

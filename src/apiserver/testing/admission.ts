@@ -1,5 +1,5 @@
 /** Admission with just these plugins, for tests of one: what others would add does not stand in the way. */
-import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../framework/admission-config.ts";
 import { all } from "../admission/all.ts";
 
 export function onlyPlugins(...names: readonly string[]): AdmissionConfig {

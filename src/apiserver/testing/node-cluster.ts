@@ -1,8 +1,8 @@
 /** A cluster for tests of what nodes may do: nodes `n1` and `n2`, namespace `ns`, and short ways to make objects and to ask as a node. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { DEFAULT_ADMISSION_CONFIG } from "../admission-config.ts";
-import type { User } from "../request.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../framework/admission-config.ts";
+import type { User } from "../framework/request.ts";
 import { startServer, type CallAnswer, type StartedServer } from "./server.ts";
 
 export const MERGE_PATCH = { "content-type": "application/merge-patch+json" };

@@ -11,18 +11,18 @@ import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Store } from "../../store/store.ts";
-import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../framework/admission-config.ts";
 import { all as plugins } from "../admission/all.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../api-server-config.ts";
-import type { Authenticator } from "../authentication.ts";
+import type { Authenticator } from "../framework/authentication.ts";
 import { withAuthenticatedGroup } from "../authentication/chain.ts";
-import type { Identity } from "../identity.ts";
-import type { User } from "../request.ts";
+import type { Identity } from "../framework/identity.ts";
+import type { User } from "../framework/request.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions } from "../api-server.ts";
-import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../exchange.ts";
+import type { ExchangeAnswer, ExchangeRequest, SharedBytes, Sink } from "../framework/exchange.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
 /** Who asks is said by the tests. */

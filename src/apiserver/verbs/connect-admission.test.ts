@@ -1,10 +1,10 @@
 import { deepEqual, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import type { Authorizer } from "../authorization.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission.ts";
+import type { Authorizer } from "../framework/authorization.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../framework/admission.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { forbiddenError } from "../../api/machinery/status-error.ts";
-import type { ExchangeRequest } from "../exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 import { admittingContext } from "../testing/admitting-server.ts";
 import type { AdmittingOptions } from "../testing/admitting-server.ts";
 import { connect } from "./connect.ts";

@@ -1,8 +1,8 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiServerConfig } from "../api-server-config.ts";
-import type { ConnectionCall, NodeConnector } from "../connection.ts";
-import type { ExchangeAnswer, MessageSocket } from "../exchange.ts";
+import type { ConnectionCall, NodeConnector } from "../framework/connection.ts";
+import type { ExchangeAnswer, MessageSocket } from "../framework/exchange.ts";
 import { asUser, startServer, type StartedServer } from "../testing/server.ts";
 
 const NAMESPACE = "/api/v1/namespaces/default";

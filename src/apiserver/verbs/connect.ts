@@ -6,17 +6,17 @@ import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../api/machinery/status-error.ts";
 import { mustBeAllowed } from "../authorization/access.ts";
-import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../connection.ts";
+import type { ConnectionCall, ConnectionRequest, ConnectionTarget } from "../framework/connection.ts";
 import { resolverOf } from "../connections/all.ts";
 import { encodePath, forwardedAnswer, forwardedHeaders, proxiedPlace, proxyPath } from "../connections/forwarding.ts";
 import { decodeOptions } from "../connections/options.ts";
 import { rewriteLink } from "../connections/proxied-links.ts";
 import { tidyPath } from "../connections/tidy-path.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ExchangeAnswer, ExchangeRequest } from "../exchange.ts";
-import type { Outcome } from "../outcome.ts";
-import type { ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../framework/exchange.ts";
+import type { Outcome } from "../framework/outcome.ts";
+import type { ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 
 type Connection = Extract<Subresource, { readonly of: "connection" }>;
 

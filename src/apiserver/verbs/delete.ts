@@ -1,10 +1,10 @@
 /** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query; never from both. */
 import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
 import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ObjectList, Outcome, Rehearsed } from "../outcome.ts";
-import { isDryRun, type ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ObjectList, Outcome, Rehearsed } from "../framework/outcome.ts";
+import { isDryRun, type ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { decodeOptions } from "../write/decode-body.ts";

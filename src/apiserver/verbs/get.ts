@@ -1,7 +1,7 @@
 /** One object, as new as the request wants it. */
 import { notFound } from "../../api/machinery/status-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import { translated } from "../storage/store-failure.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { revisionOf, tooLargeRevision } from "./list-options.ts";

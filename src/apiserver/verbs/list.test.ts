@@ -6,7 +6,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { startCompaction } from "../../store/compaction.ts";
 import { bytesValue } from "../../store/value.ts";
 import { testSeed } from "../../testing/rounds.ts";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../testing/server.ts";
 import { widget, widgetResource, widgetSchemas } from "../testing/widget.ts";

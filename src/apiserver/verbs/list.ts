@@ -5,9 +5,9 @@
 import { expired, StatusError } from "../../api/machinery/status-error.ts";
 import { orderOf } from "../../store/key.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ObjectList } from "../outcome.ts";
-import type { ApiRequest } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ObjectList } from "../framework/outcome.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import type { Snapshot } from "../storage/object-cache.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
 import { statusOfFailure, translated } from "../storage/store-failure.ts";

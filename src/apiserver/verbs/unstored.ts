@@ -1,10 +1,10 @@
 /** Reading a kind that is not stored: its extension says what there is at the moment, and everything else is as for all others. */
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import { notFound, noSuchPath } from "../../api/machinery/status-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { Outcome } from "../outcome.ts";
-import type { ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { Outcome } from "../framework/outcome.ts";
+import type { ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { selectionOf } from "../watch/selection.ts";
 

@@ -1,7 +1,7 @@
 /** Where a watch begins: at a version, at what there is now, or with what there is now as its first events. */
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { ResourceStorage } from "../storage/resource-storage.ts";
 import { translated } from "../storage/store-failure.ts";
 import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";

@@ -4,7 +4,7 @@ import { pick, seededRandom, type Random } from "../../base/random.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Change, Store } from "../../store/store.ts";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer, type WatchCall } from "../testing/server.ts";

@@ -1,11 +1,11 @@
 /** Which objects a request is about: a namespace, a name, label and field selectors. One value for lists and watches. */
-import { parseFieldSelector, unsupportedFieldMessage, type FieldSelector } from "../../api/machinery/field-selector.ts";
-import { parseLabelSelector, type LabelSelector } from "../../api/machinery/label-selector.ts";
+import { parseFieldSelector, unsupportedFieldMessage, type FieldSelector } from "../../api/machinery/selectors/field-selector.ts";
+import { parseLabelSelector, type LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { SelectableFields } from "../../api/machinery/resource.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import type { WatchScope } from "../storage/watch-index.ts";
 

@@ -3,8 +3,8 @@
  */
 import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import type { ObjectCache } from "../storage/object-cache.ts";
 import type { ObjectWatch } from "./object-watch.ts";
 import type { WatchReceiver } from "./watch-start.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import type { AdmissionPlugin } from "../admission.ts";
-import { MaxInFlight } from "../max-in-flight.ts";
+import type { AdmissionPlugin } from "../framework/admission.ts";
+import { MaxInFlight } from "../limits/max-in-flight.ts";
 import { Metrics } from "../metrics.ts";
 import { Pipeline } from "../pipeline.ts";
-import type { ApiRequest } from "../request.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import { admittingContext } from "../testing/admitting-server.ts";
 import { Verbs } from "../verbs/verbs.ts";
 import { WatchKeeper } from "../watch/watch-keeper.ts";

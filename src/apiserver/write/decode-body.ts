@@ -8,7 +8,7 @@ import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
 import { isJsonSyntaxError } from "../../api/machinery/codec/json.ts";
 import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
-import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf.ts";
+import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf/protobuf.ts";
 import {
   describeMistake,
   mistakeSentences,
@@ -27,7 +27,7 @@ import {
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
-import type { RequestBody, RequestContext } from "../request.ts";
+import type { RequestBody, RequestContext } from "../framework/request.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 
 /** What a path expects. */

@@ -1,9 +1,9 @@
 /** Carries out what deletion.ts decides, again if somebody else changed the object meanwhile. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { conflict, notFound } from "../../api/machinery/status-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { checkUid } from "./metadata.ts";

@@ -2,9 +2,9 @@
 import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { Versions } from "../../api/machinery/apply/versions.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 
 const MANAGER_LENGTH_MAX = 128;
 

@@ -4,8 +4,8 @@
 import { badRequest, conflict, type ResourceName } from "../../api/machinery/status-error.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import type { ServerContext } from "../server-context.ts";
-import type { RequestContext } from "../request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
+import type { RequestContext } from "../framework/request.ts";
 import { newUid } from "./identifiers.ts";
 
 /** The namespace of the path is that of the object; a body that names another one is a mistake, unless there are none. */

@@ -2,8 +2,8 @@
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import { StoredObject } from "../storage/stored-object.ts";
 import { ignoredFields, otherVersions } from "./field-manager.ts";
 import { metadataForCreate } from "./metadata.ts";

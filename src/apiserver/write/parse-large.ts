@@ -7,10 +7,10 @@ import { decodeText, isJsonSyntaxError } from "../../api/machinery/codec/json.ts
 import { JsonReader } from "../../api/machinery/codec/json-parser.ts";
 import { parseContentType, PROTOBUF_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { Schema } from "../../api/machinery/schema.ts";
-import { YamlReader, type ParsedYaml } from "../../api/machinery/codec/yaml-reader.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest, ParsedBytes } from "../request.ts";
-import { breatheOf, type Breathe } from "../slices.ts";
+import { YamlReader, type ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest, ParsedBytes } from "../framework/request.ts";
+import { breatheOf, type Breathe } from "../limits/slices.ts";
 
 /** What is read between two breaths takes a few milliseconds. */
 const CHARACTERS_PER_SLICE = 64 * 1024;

@@ -1,8 +1,8 @@
 /** What the bytes of a body mean: parsed here, or in slices before (parse-large.ts). */
 import { parseJson, type ParsedJson } from "../../api/machinery/codec/json.ts";
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
-import type { ParsedYaml } from "../../api/machinery/codec/yaml-reader.ts";
-import type { RequestBody } from "../request.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
+import type { ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
+import type { RequestBody } from "../framework/request.ts";
 
 export type BytesBody = Extract<RequestBody, { readonly form: "bytes" }>;
 

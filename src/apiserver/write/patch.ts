@@ -28,10 +28,10 @@ import { applyStrategicMergePatch, strategicMergePatchOf } from "../../api/machi
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import type { Endpoint } from "../endpoints.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
-import type { ApiRequest, RequestBody } from "../request.ts";
-import type { ServerContext } from "../server-context.ts";
+import type { ApiRequest, RequestBody } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { fieldValidationOf } from "./decode-body.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";

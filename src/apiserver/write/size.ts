@@ -7,8 +7,8 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { tooLarge } from "../../api/machinery/status-error.ts";
 import { jsonByteLength } from "../../base/json-size.ts";
 import { OBJECT_BYTES_MAX } from "../../store/store.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { ApiRequest } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { ApiRequest } from "../framework/request.ts";
 
 /** Defaults make of a body at most five times as much, so that a smaller one need not be counted: nearly all are. */
 const COUNTED_BODY_BYTES_MIN = OBJECT_BYTES_MAX / 6;

@@ -6,8 +6,8 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../api/machinery/resource.ts";
 import { invalidObject } from "../../api/machinery/status-error.ts";
 import type { FieldError } from "../../api/machinery/field-error.ts";
-import type { Endpoint } from "../endpoints.ts";
-import type { RequestContext } from "../request.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import type { RequestContext } from "../framework/request.ts";
 
 /** The part of a subresource that counts here. */
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;

@@ -5,10 +5,10 @@ import { isReason, type StatusError } from "../../api/machinery/status-error.ts"
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { HttpClientError, type HttpClientLimits } from "../../host/http/client-contract.ts";
-import { openHttpClient } from "../../host/http/client-pool.ts";
+import { HttpClientError, type HttpClientLimits } from "../../host/http/client/contract.ts";
+import { openHttpClient } from "../../host/http/client/pool.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { startTcpProxy } from "../../testing/tcp-proxy.ts";
+import { startTcpProxy } from "../../testing/servers/tcp-proxy.ts";
 import type { ConnectionConfig } from "./connection-config.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { nextEvents } from "./testing/next-events.ts";

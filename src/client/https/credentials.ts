@@ -5,7 +5,7 @@
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { ExecOptions, ExecOutcome } from "../../host/exec-program.ts";
+import type { ExecOptions, ExecOutcome } from "../../host/processes/exec-program.ts";
 import type { ConnectionConfig, Source } from "./connection-config.ts";
 import { ExecPlugin, type ExecCredentials } from "./exec-plugin.ts";
 import { TokenFile } from "./token-file.ts";

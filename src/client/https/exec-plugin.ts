@@ -7,7 +7,7 @@ import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import type { Json } from "../../api/machinery/object.ts";
 import { parseTime } from "../../api/machinery/time.ts";
 import type { Clock } from "../../base/clock.ts";
-import { hasTerminal, type ExecOptions, type ExecOutcome } from "../../host/exec-program.ts";
+import { hasTerminal, type ExecOptions, type ExecOutcome } from "../../host/processes/exec-program.ts";
 import type { ConnectionConfig, ExecConfig } from "./connection-config.ts";
 
 /** A person may have to log in by a browser meanwhile. */

@@ -15,10 +15,10 @@ import type {
 } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { execProgram, type ExecOptions, type ExecOutcome } from "../../host/exec-program.ts";
-import { readWhole } from "../../host/files.ts";
-import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client-contract.ts";
-import { openHttpClient } from "../../host/http/client-pool.ts";
+import { execProgram, type ExecOptions, type ExecOutcome } from "../../host/processes/exec-program.ts";
+import { readWhole } from "../../host/files/files.ts";
+import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client/contract.ts";
+import { openHttpClient } from "../../host/http/client/pool.ts";
 import { readObject, responseOf } from "./answer.ts";
 import type { ConnectionConfig, Impersonation } from "./connection-config.ts";
 import { Credentials, type Shown } from "./credentials.ts";

@@ -54,6 +54,6 @@ export { defaultRateLimiter, perKeyExponential, type RateLimiter } from "../../b
 export { realClock } from "../../host/real-clock.ts";
 export { realRandom } from "../../host/real-random.ts";
 export { createLogger, formatHuman, formatJson, silentLogger, type Logger, type LoggerOptions, type LogLevel } from "../../base/logger.ts";
-export { stderrLogSink } from "../../host/log-sink.ts";
+export { stderrLogSink } from "../../host/processes/log-sink.ts";
 export type { Clock } from "../../base/clock.ts";
 export type { Random } from "../../base/random.ts";

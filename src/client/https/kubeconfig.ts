@@ -3,7 +3,7 @@
  * has it wins. Paths in a file are meant from where the file is. What is wrong is said of everything at once.
  * Not here: where the files are (load-kubeconfig.ts), and what of it one connection needs (choose-context.ts).
  */
-import { parseYaml } from "../../api/machinery/codec/yaml.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { Json } from "../../api/machinery/object.ts";
 import { Fields } from "./kubeconfig-fields.ts";
 

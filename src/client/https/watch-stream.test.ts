@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TransportEvent } from "../../api/machinery/transport.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import type { HttpClientAnswer, HttpStreamListener } from "../../host/http/client-contract.ts";
+import type { HttpClientAnswer, HttpStreamListener } from "../../host/http/client/contract.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 /** A watch that is sent these lines at once. */

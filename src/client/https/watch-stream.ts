@@ -6,7 +6,7 @@ import { parseJson } from "../../api/machinery/codec/json.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportEvent, TransportWatch, TransportWatchListener } from "../../api/machinery/transport.ts";
-import type { HttpClientAnswer } from "../../host/http/client-contract.ts";
+import type { HttpClientAnswer } from "../../host/http/client/contract.ts";
 import { errorOfStatus, isStatus } from "./status-answer.ts";
 import { WATCH_LINE_BYTES_MAX, WatchLines } from "./watch-lines.ts";
 

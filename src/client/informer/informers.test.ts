@@ -5,7 +5,7 @@ import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
-import { byteWire } from "../../testing/byte-wire.ts";
+import { byteWire } from "../../testing/fixtures/byte-wire.ts";
 import { given } from "../../testing/given.ts";
 import type { ResourceKind } from "../client.ts";
 import { createClient } from "../rest-client.ts";

@@ -7,7 +7,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { TransportEvent } from "../../api/machinery/transport.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
-import { byteWire, UNBROKEN } from "../../testing/byte-wire.ts";
+import { byteWire, UNBROKEN } from "../../testing/fixtures/byte-wire.ts";
 import { driven } from "../../testing/driven.ts";
 import { given } from "../../testing/given.ts";
 import type { Client, Draft } from "../client.ts";

@@ -5,7 +5,7 @@ import { configMaps } from "../../api/core/v1/config-map.ts";
 import type { TransportEvent } from "../../api/machinery/transport.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { pick, seededRandom } from "../../base/random.ts";
-import { startHttpsWire, type HttpsWire } from "../../testing/https-wire.ts";
+import { startHttpsWire, type HttpsWire } from "../../testing/servers/https-wire.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import { createClient } from "../rest-client.ts";
 import { createInformers } from "./informers.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pick, seededRandom, type Random } from "../../base/random.ts";
-import { byteWire, UNBROKEN, type ByteWire, type WatchFate } from "../../testing/byte-wire.ts";
+import { byteWire, UNBROKEN, type ByteWire, type WatchFate } from "../../testing/fixtures/byte-wire.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { laggingServer, repeating, withoutInitialEvents, type LaggingServer } from "./testing/bad-server.ts";

@@ -8,8 +8,8 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { parsePemRequest } from "../../api/machinery/x509/certificate-request.ts";
 import { seededRandom } from "../../base/random.ts";
-import { certificateRequest, REQUESTER_KEY, type RequestedCertificate } from "../../testing/certificate-requests.ts";
-import { TEST_SIGNING_AUTHORITY } from "../../testing/controller-settings.ts";
+import { certificateRequest, REQUESTER_KEY, type RequestedCertificate } from "../../testing/fixtures/certificate-requests.ts";
+import { TEST_SIGNING_AUTHORITY } from "../../testing/fixtures/controller-settings.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
 import { issueCertificate } from "./issue-certificate.ts";
 

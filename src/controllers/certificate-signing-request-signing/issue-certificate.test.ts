@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { seededRandom } from "../../base/random.ts";
 import { isSignedBy, parsePemCertificates, type Certificate } from "../../api/machinery/x509/certificate.ts";
 import { parsePemRequest } from "../../api/machinery/x509/certificate-request.ts";
-import { certificateRequest, REQUESTER_KEY } from "../../testing/certificate-requests.ts";
-import { TEST_SIGNING_AUTHORITY } from "../../testing/controller-settings.ts";
+import { certificateRequest, REQUESTER_KEY } from "../../testing/fixtures/certificate-requests.ts";
+import { TEST_SIGNING_AUTHORITY } from "../../testing/fixtures/controller-settings.ts";
 import { durationOf, issueCertificate, validityOf } from "./issue-certificate.ts";
 import { certificateUsages } from "./key-usages.ts";
 

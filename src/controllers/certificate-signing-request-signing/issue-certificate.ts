@@ -3,7 +3,7 @@
  * request says. Not an authority, and not good for longer than the authority that signs it. Pure.
  */
 import type { Random } from "../../base/random.ts";
-import type { Signer } from "../../base/signing.ts";
+import type { Signer } from "../../base/crypto/signing.ts";
 import { parsePemCertificates, type Certificate } from "../../api/machinery/x509/certificate.ts";
 import { checkRequestSignature, type CertificateRequest } from "../../api/machinery/x509/certificate-request.ts";
 import { issuerOf, writeCertificate } from "../../api/machinery/x509/certificate-writer.ts";

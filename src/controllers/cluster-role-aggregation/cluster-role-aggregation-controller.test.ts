@@ -4,7 +4,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { clusterRoles } from "../../api/rbac.authorization.k8s.io/v1/cluster-role.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { rounds } from "../../testing/rounds.ts";
-import { startControlledServer, type ControlledServer } from "../../testing/controlled-server.ts";
+import { startControlledServer, type ControlledServer } from "../../testing/servers/controlled-server.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation-controller.ts";
 
 const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";

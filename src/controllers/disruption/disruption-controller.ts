@@ -11,7 +11,7 @@ import { pods } from "../../api/core/v1/pod.ts";
 import { replicationControllers } from "../../api/core/v1/replication-controller.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/generated/policy/v1.ts";
-import { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../../api/machinery/label-selector.ts";
+import { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../../api/machinery/selectors/label-selector.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { podDisruptionBudgets } from "../../api/policy/v1/pod-disruption-budget.ts";

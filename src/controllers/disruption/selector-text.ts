@@ -1,5 +1,5 @@
 /** A label selector in the form in which Go prints one. Upstream shows it to people in an event. */
-import type { LabelSelectorObject } from "../../api/machinery/label-selector.ts";
+import type { LabelSelectorObject } from "../../api/machinery/selectors/label-selector.ts";
 
 export function selectorText(selector: LabelSelectorObject | undefined): string {
   if (selector === undefined) return "nil";

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
-import { aService } from "../runtime/service-endpoints/testing/builders.ts";
+import { aService } from "../shared/service-endpoints/testing/builders.ts";
 import { endpointSliceMirroringController } from "./endpoint-slice-mirroring-controller.ts";
 
 const DB = { namespace: "default", name: "db" };

@@ -21,8 +21,8 @@ import {
   type WorkKey,
 } from "../runtime/controller.ts";
 import { keyOf } from "../runtime/keys.ts";
-import { LEADER } from "../runtime/service-endpoints/labels.ts";
-import { slicesManagedBy, writeSlices } from "../runtime/service-endpoints/slices.ts";
+import { LEADER } from "../shared/service-endpoints/labels.ts";
+import { slicesManagedBy, writeSlices } from "../shared/service-endpoints/slices.ts";
 import { MIRROR_MANAGER, planMirror, type MirrorPlan } from "./mirrored-slices.ts";
 
 export interface MirroringSettings {

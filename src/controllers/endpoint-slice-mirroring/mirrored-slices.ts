@@ -10,10 +10,10 @@ import type { Labels } from "../../api/core/v1/service/backends.ts";
 import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { controlledBy } from "../runtime/keys.ts";
-import { SERVICE_NAME, SLICE_MANAGED_BY, TRIGGER_TIME } from "../runtime/service-endpoints/labels.ts";
-import { inSliceOrder, portSetKey } from "../runtime/service-endpoints/port-set.ts";
-import { slicePrefix, type SlicePlan } from "../runtime/service-endpoints/slices.ts";
-import { repackSubsets } from "../runtime/service-endpoints/subsets.ts";
+import { SERVICE_NAME, SLICE_MANAGED_BY, TRIGGER_TIME } from "../shared/service-endpoints/labels.ts";
+import { inSliceOrder, portSetKey } from "../shared/service-endpoints/port-set.ts";
+import { slicePrefix, type SlicePlan } from "../shared/service-endpoints/slices.ts";
+import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
 
 /** In the label of slices: who writes them. */
 export const MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io";

@@ -9,7 +9,7 @@ import { isReady } from "../../api/core/v1/pod/readiness.ts";
 import { hostnameWithin, isBackend, podAddresses, targetPortOf } from "../../api/core/v1/service/backends.ts";
 import { specOf } from "../../api/core/v1/service/needs.ts";
 import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";
-import { inSliceOrder, portSetKey } from "../runtime/service-endpoints/port-set.ts";
+import { inSliceOrder, portSetKey } from "../shared/service-endpoints/port-set.ts";
 
 export const ZONE_LABEL = "topology.kubernetes.io/zone";
 

@@ -9,7 +9,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, givenWith, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
-import { aNode, aPod, aService, READY_AT } from "../runtime/service-endpoints/testing/builders.ts";
+import { aNode, aPod, aService, READY_AT } from "../shared/service-endpoints/testing/builders.ts";
 import { endpointSliceController } from "./endpoint-slice-controller.ts";
 
 const WEB = { namespace: "default", name: "web" };

@@ -27,9 +27,9 @@ import {
   type WorkKey,
 } from "../runtime/controller.ts";
 import { itself, keyOf, keyText } from "../runtime/keys.ts";
-import { messageOf } from "../runtime/pod-control.ts";
-import { servicesOfPod } from "../runtime/service-endpoints/keys.ts";
-import { slicesManagedBy, writeSlices, type SlicePlan } from "../runtime/service-endpoints/slices.ts";
+import { messageOf } from "../shared/pod-control.ts";
+import { servicesOfPod } from "../shared/service-endpoints/keys.ts";
+import { slicesManagedBy, writeSlices, type SlicePlan } from "../shared/service-endpoints/slices.ts";
 import { ZONE_LABEL } from "./desired-endpoints.ts";
 import { hasTopologyMode } from "./hints.ts";
 import { planFamily, SLICE_MANAGER, type FamilyPlan } from "./slice-plan.ts";

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
 import type { Endpoint } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { aService } from "../runtime/service-endpoints/testing/builders.ts";
+import { aService } from "../shared/service-endpoints/testing/builders.ts";
 import { distributionOf, hintsCloseBy } from "./hints.ts";
 
 const AUTO = { "service.kubernetes.io/topology-mode": "Auto" };

@@ -2,7 +2,7 @@ import { test } from "node:test";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import fc from "fast-check";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { portSetKey } from "../runtime/service-endpoints/port-set.ts";
+import { portSetKey } from "../shared/service-endpoints/port-set.ts";
 import type { EndpointGroup } from "./desired-endpoints.ts";
 import { packEndpoints, type PackedSlices } from "./slice-packing.ts";
 

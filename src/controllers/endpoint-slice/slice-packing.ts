@@ -6,7 +6,7 @@
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
 import { without } from "../../api/members.ts";
 import { deepEqual } from "../../base/deep.ts";
-import { portSetKey } from "../runtime/service-endpoints/port-set.ts";
+import { portSetKey } from "../shared/service-endpoints/port-set.ts";
 import type { EndpointGroup } from "./desired-endpoints.ts";
 
 /** A slice as it is to be. */

@@ -9,9 +9,9 @@ import { hasNoClusterIp, type Labels } from "../../api/core/v1/service/backends.
 import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { controlledBy } from "../runtime/keys.ts";
-import { HEADLESS, SERVICE_NAME, SLICE_MANAGED_BY } from "../runtime/service-endpoints/labels.ts";
-import { slicePrefix, type SlicePlan } from "../runtime/service-endpoints/slices.ts";
-import { triggerTime, withTriggerTime } from "../runtime/service-endpoints/trigger-time.ts";
+import { HEADLESS, SERVICE_NAME, SLICE_MANAGED_BY } from "../shared/service-endpoints/labels.ts";
+import { slicePrefix, type SlicePlan } from "../shared/service-endpoints/slices.ts";
+import { triggerTime, withTriggerTime } from "../shared/service-endpoints/trigger-time.ts";
 import { desiredEndpoints, type EndpointSources } from "./desired-endpoints.ts";
 import { distributionOf, hintsCloseBy, withHintsOf } from "./hints.ts";
 import { packEndpoints, type PlannedSlice } from "./slice-packing.ts";

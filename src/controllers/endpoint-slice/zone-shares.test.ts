@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual } from "node:assert/strict";
 import type { Node } from "../../api/generated/core/v1.ts";
-import { aNode } from "../runtime/service-endpoints/testing/builders.ts";
+import { aNode } from "../shared/service-endpoints/testing/builders.ts";
 import { sameShare, zoneShares } from "./zone-shares.ts";
 
 const A = aNode("a", { zone: "a", cpu: "1" });

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
 import type { Endpoints, Pod } from "../../api/generated/core/v1.ts";
-import { aPod, aService } from "../runtime/service-endpoints/testing/builders.ts";
+import { aPod, aService } from "../shared/service-endpoints/testing/builders.ts";
 import { changedEndpoints } from "./desired-endpoints.ts";
 
 const WEB = aService("web", { labels: { team: "x" } });

@@ -3,9 +3,9 @@ import type { Endpoints, EndpointSubset, Pod, Service } from "../../api/generate
 import { isReady } from "../../api/core/v1/pod/readiness.ts";
 import { hasNoClusterIp, type Labels } from "../../api/core/v1/service/backends.ts";
 import { deepEqual } from "../../base/deep.ts";
-import { HEADLESS } from "../runtime/service-endpoints/labels.ts";
-import { repackSubsets } from "../runtime/service-endpoints/subsets.ts";
-import { triggerTime, withTriggerTime } from "../runtime/service-endpoints/trigger-time.ts";
+import { HEADLESS } from "../shared/service-endpoints/labels.ts";
+import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
+import { triggerTime, withTriggerTime } from "../shared/service-endpoints/trigger-time.ts";
 import { desiredSubsets } from "./desired-subsets.ts";
 
 /** A label: who writes them. */

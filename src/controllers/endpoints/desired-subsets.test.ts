@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual, equal } from "node:assert/strict";
 import type { EndpointSubset, Pod, Service } from "../../api/generated/core/v1.ts";
-import { aPod, aService } from "../runtime/service-endpoints/testing/builders.ts";
+import { aPod, aService } from "../shared/service-endpoints/testing/builders.ts";
 import { ADDRESSES_MAX, desiredSubsets } from "./desired-subsets.ts";
 
 const A = aPod("a", { ips: ["10.0.0.1"] });

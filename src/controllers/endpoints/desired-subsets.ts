@@ -6,7 +6,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service, Servi
 import { isReady } from "../../api/core/v1/pod/readiness.ts";
 import { familiesOf, hostnameWithin, isBackend, podAddresses, targetPortOf } from "../../api/core/v1/service/backends.ts";
 import { specOf } from "../../api/core/v1/service/needs.ts";
-import { repackSubsets } from "../runtime/service-endpoints/subsets.ts";
+import { repackSubsets } from "../shared/service-endpoints/subsets.ts";
 
 /** As upstream: the whole object goes to everybody with every change. */
 export const ADDRESSES_MAX = 1000;

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
-import { aPod, aService, READY_AT } from "../runtime/service-endpoints/testing/builders.ts";
+import { aPod, aService, READY_AT } from "../shared/service-endpoints/testing/builders.ts";
 import { seeing } from "../runtime/testing/overtaken.ts";
 import { endpointsController } from "./endpoints-controller.ts";
 

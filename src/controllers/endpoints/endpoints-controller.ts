@@ -14,9 +14,9 @@ import type { Reader } from "../../client/informer/informer.ts";
 import { defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { isNamespaceTerminating } from "../runtime/errors.ts";
 import { itself, keyOf, keyText } from "../runtime/keys.ts";
-import { messageOf } from "../runtime/pod-control.ts";
-import { servicesOfPod } from "../runtime/service-endpoints/keys.ts";
-import { LEADER } from "../runtime/service-endpoints/labels.ts";
+import { messageOf } from "../shared/pod-control.ts";
+import { servicesOfPod } from "../shared/service-endpoints/keys.ts";
+import { LEADER } from "../shared/service-endpoints/labels.ts";
 import { changedEndpoints, MANAGED_BY, MANAGER } from "./desired-endpoints.ts";
 
 export const endpointsController = defineController({

@@ -13,7 +13,7 @@
 import { isReason } from "../../api/machinery/status-error.ts";
 import { defineController, onChange, type ControllerContext, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { keyText, kindName } from "../runtime/keys.ts";
-import { inTurns } from "../runtime/together.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 import { collectorKeys, objectKey, targetOf, type Target } from "./collector-keys.ts";
 import { deleteObject, patchReferences, removeFinalizer } from "./collector-writes.ts";
 import { Dependents, type Dependent } from "./dependents.ts";

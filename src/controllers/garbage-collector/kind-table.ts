@@ -9,7 +9,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
 import type { Client, ResourceKind } from "../../client/client.ts";
 import { discoverVersion, type DiscoveredKind } from "../../client/discovery.ts";
-import { isFollowed } from "../runtime/every-kind.ts";
+import { isFollowed } from "../runtime/all-kinds.ts";
 import { kindName } from "../runtime/keys.ts";
 
 /** So that thousands of objects whose owner is of an unknown kind do not ask thousands of times, and a new kind is soon known. */

@@ -9,7 +9,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { Client } from "../../client/client.ts";
 import type { DiscoveredKind } from "../../client/discovery.ts";
 import { kindName } from "../runtime/keys.ts";
-import { inTurns } from "../runtime/together.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 
 /** How long whoever put a finalizer on something is expected to take, as upstream. */
 const FINALIZERS_TAKE_SECONDS = 15;

@@ -17,9 +17,9 @@ import type { ResourceKind } from "../../client/client.ts";
 import { discover, type DiscoveredKind } from "../../client/discovery.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
-import { isFollowed } from "../runtime/every-kind.ts";
+import { isFollowed } from "../runtime/all-kinds.ts";
 import { keyOf } from "../runtime/keys.ts";
-import { inTurns } from "../runtime/together.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 import { conditionsOf, type NamespaceFindings } from "./namespace-conditions.ts";
 import { emptyKind, isPodKind, problemOf, type KindRemainder } from "./namespace-content.ts";
 

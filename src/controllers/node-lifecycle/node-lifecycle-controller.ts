@@ -16,7 +16,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import { after, defineController, onChange, type Change, type Controller, type ControllerContext } from "../runtime/controller.ts";
 import type { Outcome, Pass, WorkKey } from "../runtime/controller.ts";
 import { keyOf } from "../runtime/keys.ts";
-import { inTurns } from "../runtime/together.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 import { lostConditions, podsToTakeBack, withoutReadiness } from "./lost-node.ts";
 import { plannedLabels, plannedTaints } from "./node-marks.ts";
 import { Observation, signOfLife } from "./observation.ts";

@@ -4,7 +4,7 @@ import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-clai
 import { pods } from "../../api/core/v1/pod.ts";
 import type { PersistentVolumeClaimSpec, Volume } from "../../api/generated/core/v1.ts";
 import type { Reader } from "../../client/informer/informer.ts";
-import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/controlled-server.ts";
+import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/servers/controlled-server.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

@@ -11,8 +11,8 @@ import { defineIndex } from "../../client/informer/index.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { objectText } from "../runtime/keys.ts";
-import { isHeld, isUnprotected, putFinalizer, takeFinalizer, type Protection } from "../runtime/protection.ts";
-import { inTurns } from "../runtime/together.ts";
+import { isHeld, isUnprotected, putFinalizer, takeFinalizer, type Protection } from "../shared/protection.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 import { podUsesClaim } from "./claim-usage.ts";
 
 const PROTECTION: Protection<PersistentVolumeClaim> = { kind: persistentVolumeClaims, finalizer: "kubernetes.io/pvc-protection" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
-import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/controlled-server.ts";
+import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/servers/controlled-server.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

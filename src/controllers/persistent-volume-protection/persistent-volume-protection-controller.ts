@@ -5,7 +5,7 @@
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import type { PersistentVolume } from "../../api/generated/core/v1.ts";
 import { defineController, watch } from "../runtime/controller.ts";
-import { ifHeldOrUnprotected, keepProtected, type ProtectionByMemory } from "../runtime/protection.ts";
+import { ifHeldOrUnprotected, keepProtected, type ProtectionByMemory } from "../shared/protection.ts";
 
 const PROTECTION: ProtectionByMemory<PersistentVolume> = {
   kind: persistentVolumes,

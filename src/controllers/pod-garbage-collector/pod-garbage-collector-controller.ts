@@ -15,7 +15,7 @@ import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, type Change, type Controller } from "../runtime/controller.ts";
 import type { Outcome, Pass, WorkKey } from "../runtime/controller.ts";
 import { keyOf } from "../runtime/keys.ts";
-import { inTurns } from "../runtime/together.ts";
+import { inTurns } from "../runtime/concurrent-writes.ts";
 import {
   endedStatus,
   isDone,

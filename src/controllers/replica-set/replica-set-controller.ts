@@ -1,5 +1,5 @@
 /**
- * Keeps the number of pods of a ReplicaSet equal to `spec.replicas`. How: controllers/runtime/replicas.ts.
+ * Keeps the number of pods of a ReplicaSet equal to `spec.replicas`. How: controllers/shared/replicas.ts.
  * Of too many pods those go first that share a node with others of the same Deployment, of whichever of its ReplicaSets.
  * Not here: picking a node (scheduler), starting containers (kubelet), rolling updates (controllers/deployment).
  */
@@ -8,11 +8,11 @@ import { isActive } from "../../api/core/v1/pod/readiness.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { ReplicaSet } from "../../api/generated/apps/v1.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import { labelSelectorFromObject } from "../../api/machinery/label-selector.ts";
+import { labelSelectorFromObject } from "../../api/machinery/selectors/label-selector.ts";
 import type { Reader } from "../../client/informer/informer.ts";
-import { keepSelectors } from "../runtime/adopters.ts";
+import { keepSelectors } from "../shared/adopters.ts";
 import { controllerReference } from "../runtime/keys.ts";
-import { replicaController } from "../runtime/replicas.ts";
+import { replicaController } from "../shared/replicas.ts";
 
 const readSelector = keepSelectors(labelSelectorFromObject);
 

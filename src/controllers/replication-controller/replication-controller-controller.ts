@@ -1,13 +1,13 @@
 /**
- * Keeps the number of pods of a ReplicationController equal to `spec.replicas`. How: controllers/runtime/replicas.ts.
+ * Keeps the number of pods of a ReplicationController equal to `spec.replicas`. How: controllers/shared/replicas.ts.
  * Its status has no field for pods that are going, and nothing groups ReplicationControllers, so none has siblings.
  */
 import { replicationControllers } from "../../api/core/v1/replication-controller.ts";
 import type { ReplicationController } from "../../api/generated/core/v1.ts";
-import type { Labels } from "../../api/machinery/label-requirement.ts";
-import { labelSelectorFromLabels } from "../../api/machinery/label-selector.ts";
-import { keepSelectors } from "../runtime/adopters.ts";
-import { replicaController } from "../runtime/replicas.ts";
+import type { Labels } from "../../api/machinery/selectors/label-requirement.ts";
+import { labelSelectorFromLabels } from "../../api/machinery/selectors/label-selector.ts";
+import { keepSelectors } from "../shared/adopters.ts";
+import { replicaController } from "../shared/replicas.ts";
 
 const readSelector = keepSelectors<Labels>(labelSelectorFromLabels);
 

@@ -7,14 +7,14 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
-import { memoryStore } from "../../testing/memory-store.ts";
+import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import {
   startControlledServer,
   WITH_ALL_ADMISSION,
   type ControlledServer,
   type ControlledServerOptions,
-} from "../../testing/controlled-server.ts";
+} from "../../testing/servers/controlled-server.ts";
 import { overtaken } from "../runtime/testing/overtaken.ts";
 import { resourceQuotaController } from "./resource-quota-controller.ts";
 

@@ -74,7 +74,7 @@ export interface ControllerContext {
    * see `read.knows` before taking silence for an answer. Shows what `write` has written at once.
    */
   readonly read: Reader;
-  /** Of a controller that watches every kind: what can be listed and deleted now. Of those, `read` shows what isFollowed (every-kind.ts). */
+  /** Of a controller that watches every kind: what can be listed and deleted now. Of those, `read` shows what isFollowed (all-kinds.ts). */
   kinds(): readonly DiscoveredKind[];
   /**
    * Adds a key to the work queue without a change that triggered it, such as a timer of the controller's own. Within a pass use the pass's

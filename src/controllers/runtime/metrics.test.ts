@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { prometheusText } from "../../base/prometheus-text.ts";
+import { prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { ControllerFigures, metricFamilies, type ControllerMetrics, type QueueNow } from "./metrics.ts";
 
 /** As a running controller, whose `now` needs its `this`. */

@@ -1,5 +1,5 @@
 /** What the controllers' queues do, in figures, under upstream's names, so that dashboards work. Counting is an addition. */
-import type { Family, HistogramFamily, HistogramSample } from "../../base/prometheus-text.ts";
+import type { Family, HistogramFamily, HistogramSample } from "../../base/metrics/prometheus-text.ts";
 
 /** Upper bounds in seconds: upstream's for work queues, powers of ten from 10 ns to 1,000 s in the part that happens. */
 const BOUNDS_S = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1_000] as const;

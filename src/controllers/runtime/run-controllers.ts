@@ -5,7 +5,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Family, HistogramFamily } from "../../base/prometheus-text.ts";
+import type { Family, HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
@@ -13,7 +13,7 @@ import type { Informers } from "../../client/informer/informer.ts";
 import { ownWrites } from "../../client/informer/own-writes.ts";
 import { readerOf } from "../../client/informer/reader.ts";
 import type { Controller } from "./controller.ts";
-import { EveryKind } from "./every-kind.ts";
+import { EveryKind } from "./all-kinds.ts";
 import { metricFamilies } from "./metrics.ts";
 import { RunningController } from "./running-controller.ts";
 

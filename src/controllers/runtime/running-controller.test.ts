@@ -5,7 +5,7 @@ import { configMaps } from "../../api/core/v1/config-map.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
 import { horizontalPodAutoscalers as scalers } from "../../api/autoscaling/horizontal-pod-autoscaler.ts";
 import { StatusError, type Reason } from "../../api/machinery/status-error.ts";
-import { prometheusText } from "../../base/prometheus-text.ts";
+import { prometheusText } from "../../base/metrics/prometheus-text.ts";
 import {
   after,
   onChange,

@@ -17,7 +17,7 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Informers, Reader } from "../../client/informer/informer.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Change, Controller, Outcome, Reconcile, Watch, WatchOfEveryKind, WorkKey } from "./controller.ts";
-import type { EveryKind } from "./every-kind.ts";
+import type { EveryKind } from "./all-kinds.ts";
 import { keyOf, keyText, kindName, parseKey } from "./keys.ts";
 import { ControllerFigures, type ControllerMetrics } from "./metrics.ts";
 

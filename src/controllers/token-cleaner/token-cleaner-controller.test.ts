@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bootstrapTokenSecret } from "../../testing/bootstrap-tokens.ts";
-import { startControlledServer } from "../../testing/controlled-server.ts";
+import { bootstrapTokenSecret } from "../../testing/fixtures/bootstrap-tokens.ts";
+import { startControlledServer } from "../../testing/servers/controlled-server.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

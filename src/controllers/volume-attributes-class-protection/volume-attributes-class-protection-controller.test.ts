@@ -4,7 +4,7 @@ import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-clai
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import type { PersistentVolumeClaimStatus } from "../../api/generated/core/v1.ts";
 import { volumeAttributesClasses } from "../../api/storage.k8s.io/v1/volume-attributes-class.ts";
-import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/controlled-server.ts";
+import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/servers/controlled-server.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

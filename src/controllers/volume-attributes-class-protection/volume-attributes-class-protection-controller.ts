@@ -12,7 +12,7 @@ import { volumeAttributesClasses } from "../../api/storage.k8s.io/v1/volume-attr
 import type { Client, ResourceKind } from "../../client/client.ts";
 import { defineIndex } from "../../client/informer/index.ts";
 import { defineController, watch, type KeysOf } from "../runtime/controller.ts";
-import { ifHeldOrUnprotected, isHeld, keepProtected, type ProtectionByMemory } from "../runtime/protection.ts";
+import { ifHeldOrUnprotected, isHeld, keepProtected, type ProtectionByMemory } from "../shared/protection.ts";
 
 const volumesByClass = defineIndex(persistentVolumes, classesOfVolume);
 const claimsByClass = defineIndex(persistentVolumeClaims, classesOfClaim);

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { silentLogger } from "../../base/logger.ts";
-import { testAuthority, testIntermediate, testServing, UNKNOWN_CRITICAL_EXTENSION } from "../../testing/certificates.ts";
+import { testAuthority, testIntermediate, testServing, UNKNOWN_CRITICAL_EXTENSION } from "../../testing/fixtures/certificates.ts";
 import type { HttpHandler, HttpPeerCertificate } from "./contract.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "./server.ts";
 

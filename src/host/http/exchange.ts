@@ -11,7 +11,7 @@ import { joined, readBody, totalBytes } from "./body.ts";
 import type { HttpHead, HttpPeer, HttpReply, HttpRequest, HttpSink } from "./contract.ts";
 import { BLOCK_BYTES, ONE_WRITE_BYTES_MAX, type HttpLimits } from "./limits.ts";
 import { closedSink, NodeSink, type SinkTarget } from "./sink.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./end-of-tick.ts";
 
 /** What all exchanges of a server share. */
 export interface ExchangeContext {

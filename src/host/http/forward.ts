@@ -4,8 +4,8 @@
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { ClientTls } from "./client-contract.ts";
-import { ConnectTimeout, HttpClientError, describeFailure } from "./client-contract.ts";
+import type { ClientTls } from "./client/contract.ts";
+import { ConnectTimeout, HttpClientError, describeFailure } from "./client/contract.ts";
 import { HEADER_BYTES_MAX } from "./limits.ts";
 import { keepAllHeaders } from "./node-servers.ts";
 

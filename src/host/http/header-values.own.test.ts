@@ -4,7 +4,7 @@ import { connect } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
-import { testServing } from "../../testing/certificates.ts";
+import { testServing } from "../../testing/fixtures/certificates.ts";
 import type { HttpHandler } from "./contract.ts";
 import { startHttpsServer } from "./server.ts";
 

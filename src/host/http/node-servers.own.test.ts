@@ -7,7 +7,7 @@ import { connect as connectTls } from "node:tls";
 import { after, before, describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { silentLogger } from "../../base/logger.ts";
-import { testServing } from "../../testing/certificates.ts";
+import { testServing } from "../../testing/fixtures/certificates.ts";
 import { forwardRequest } from "./forward.ts";
 import { HEADER_BYTES_MAX, WEBSOCKET_PINGS_MAX } from "./limits.ts";
 import { createHttpServer, handleHttp1 } from "./node-servers.ts";

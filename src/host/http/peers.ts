@@ -1,6 +1,6 @@
 /** Who is at the other end of a connection: found out once per connection, not once per request. */
 import type { TLSSocket } from "node:tls";
-import { ClientAuthorities } from "./client-authorities.ts";
+import { ClientAuthorities } from "./client-certificate-authorities.ts";
 import type { HttpPeer, HttpPeerCertificate } from "./contract.ts";
 
 export class Peers {

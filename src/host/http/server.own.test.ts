@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { silentLogger } from "../../base/logger.ts";
-import { testServing } from "../../testing/certificates.ts";
+import { testServing } from "../../testing/fixtures/certificates.ts";
 import type { HttpHandler } from "./contract.ts";
 import { startHttpsServer } from "./server.ts";
 

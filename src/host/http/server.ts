@@ -19,7 +19,7 @@ import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
 import { createHttp2Server, createHttpsServer, handleHttp1 } from "./node-servers.ts";
 import { Peers } from "./peers.ts";
-import { Turn } from "./turn.ts";
+import { Turn } from "./end-of-tick.ts";
 import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 
 export interface HttpsServerOptions {

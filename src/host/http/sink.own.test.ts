@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { test } from "node:test";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import { NodeSink } from "./sink.ts";
-import { Turn } from "./turn.ts";
+import { Turn } from "./end-of-tick.ts";
 
 /** A client that takes one piece each time it is asked to. */
 function client() {

@@ -11,7 +11,7 @@ import { Fifo } from "../../base/fifo.ts";
 import { joined } from "./body.ts";
 import type { HttpChunk, HttpSink } from "./contract.ts";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
-import type { Flushable, Turn } from "./turn.ts";
+import type { Flushable, Turn } from "./end-of-tick.ts";
 
 /** Where a sink's bytes go. */
 export interface SinkTarget {

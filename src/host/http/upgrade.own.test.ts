@@ -4,7 +4,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { test } from "node:test";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { silentLogger } from "../../base/logger.ts";
-import { testServing } from "../../testing/certificates.ts";
+import { testServing } from "../../testing/fixtures/certificates.ts";
 import type { HttpHandler, TunnelOffer, WebSocketOffer } from "./contract.ts";
 import { startHttpsServer } from "./server.ts";
 

@@ -6,7 +6,7 @@
 import { ServerResponse, validateHeaderName, validateHeaderValue, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { ByteStream } from "../../base/byte-stream.ts";
-import { streamOfSocket } from "../byte-streams.ts";
+import { streamOfSocket } from "../network/byte-streams.ts";
 import type { HttpPeer, TunnelOffer, WebSocketConnection, WebSocketOffer } from "./contract.ts";
 import { clientGone, type ExchangeContext } from "./exchange.ts";
 import { Http1Exchange } from "./http1.ts";

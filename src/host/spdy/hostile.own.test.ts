@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { ByteStream } from "../../base/byte-stream.ts";
-import { streamPair } from "../../testing/stream-pair.ts";
+import { streamPair } from "../../testing/fixtures/stream-pair.ts";
 import type { SpdySession } from "./contract.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
 import { encodeFrame, GOAWAY, RESET, type Frame } from "./frames.ts";

@@ -4,8 +4,8 @@ import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 import { once } from "node:events";
 import test from "node:test";
 import type { ByteStream } from "../../base/byte-stream.ts";
-import { readAll, streamPair } from "../../testing/stream-pair.ts";
-import { streamOfSocket } from "../byte-streams.ts";
+import { readAll, streamPair } from "../../testing/fixtures/stream-pair.ts";
+import { streamOfSocket } from "../network/byte-streams.ts";
 import type { SpdySession, SpdyStream } from "./contract.ts";
 import { spdySession } from "./session.ts";
 

@@ -2,7 +2,7 @@
  * One stream of a session: its two ways, and what may be done to each. What was received waits here for its reader; what is written goes
  * out in order, in pieces, as far as the other side has room. Not here: frames and the connection (session.ts).
  */
-import { ByteInbox } from "../byte-inbox.ts";
+import { ByteInbox } from "../network/byte-inbox.ts";
 import type { SpdyStream } from "./contract.ts";
 import { RESET } from "./frames.ts";
 import type { SpdyHeaders } from "./header-blocks.ts";

@@ -1,6 +1,6 @@
 /** This machine as a Node tells about it. */
-import type { NodeFacts } from "../node-facts.ts";
-import type { MachineFacts } from "../../host/machine-facts.ts";
+import type { NodeFacts } from "../node/node-facts.ts";
+import type { MachineFacts } from "../../host/kernel/machine-facts.ts";
 
 export interface MachineNodeOptions {
   readonly machine: MachineFacts;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import type { MountedVolume } from "../pod-volumes.ts";
+import type { MountedVolume } from "../volumes/pod-volumes.ts";
 import { PodStorageOnDisk, VOLUME_USAGE_KEPT_MS } from "./pod-storage-on-disk.ts";
 
 const VOLUMES: readonly Volume[] = [

@@ -5,13 +5,13 @@
 import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
-import { directoryUsage } from "../../host/directory-usage.ts";
-import { joinPath } from "../../host/files.ts";
-import { diskUsage } from "../../host/machine-usage.ts";
-import { namesIn } from "../../host/shared-directory.ts";
-import type { PodStorage, TreeUsage, VolumeNumbers } from "../pod-storage.ts";
-import type { PodVolumes } from "../pod-volumes.ts";
-import { podLogDirectory } from "../running/sandbox.ts";
+import { directoryUsage } from "../../host/files/directory-usage.ts";
+import { joinPath } from "../../host/files/files.ts";
+import { diskUsage } from "../../host/kernel/machine-usage.ts";
+import { namesIn } from "../../host/files/shared-directory.ts";
+import type { PodStorage, TreeUsage, VolumeNumbers } from "../volumes/pod-storage.ts";
+import type { PodVolumes } from "../volumes/pod-volumes.ts";
+import { podLogDirectory } from "../container-config/sandbox.ts";
 
 /** Upstream's volumeStatsAggPeriod. */
 export const VOLUME_USAGE_KEPT_MS = 60_000;

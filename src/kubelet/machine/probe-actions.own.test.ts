@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo, type Server } from "node:net";
 import { test } from "node:test";
 import { realClock } from "../../host/real-clock.ts";
-import { testServing } from "../../testing/certificates.ts";
+import { testServing } from "../../testing/fixtures/certificates.ts";
 import { ProbeTimeout, type HttpProbeRequest } from "../probes/probe-actions.ts";
 import { createProbeActions } from "./probe-actions.ts";
 

@@ -4,10 +4,10 @@
  */
 import { aborted } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { decode, encode, type MessageDescriptor } from "../../base/protobuf.ts";
-import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../host/grpc.ts";
-import { connectOnce, requestOnce, type PlainAnswer } from "../../host/plain-request.ts";
-import { formatSeconds } from "../back-off.ts";
+import { decode, encode, type MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../host/grpc/channel.ts";
+import { connectOnce, requestOnce, type PlainAnswer } from "../../host/http/client/plain-request.ts";
+import { formatSeconds } from "../pod/containers/back-off.ts";
 import { ProbeTimeout, type HttpProbeRequest, type ProbeActions, type ProbeAnswer } from "../probes/probe-actions.ts";
 import { goCodeName, goDialError, goHttpError, goTimeout } from "./go-errors.ts";
 

@@ -3,8 +3,8 @@
  * the probe ends, so there is no more of it than there are probes.
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
-import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../../base/metric-series.ts";
-import type { Family, HistogramFamily, Labels } from "../../base/prometheus-text.ts";
+import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../../base/metrics/metric-series.ts";
+import type { Family, HistogramFamily, Labels } from "../../base/metrics/prometheus-text.ts";
 import { probeTitle, type ProbeKind } from "./probe-state.ts";
 
 /** Upstream has also "unknown", which none of its probes ever comes to: what could not be asked is not counted. */

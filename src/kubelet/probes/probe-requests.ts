@@ -3,7 +3,7 @@
  * upstream's words. Pure; machine/probe-actions.ts sends it.
  */
 import type { Container, EphemeralContainer, HTTPGetAction } from "../../api/generated/core/v1.ts";
-import { KUBELET_VERSION } from "../node-facts.ts";
+import { KUBELET_VERSION } from "../node/node-facts.ts";
 import type { HttpProbeRequest } from "./probe-actions.ts";
 
 const PORT_MAX = 65_535;

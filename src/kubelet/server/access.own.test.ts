@@ -5,8 +5,8 @@ import { clusterRoles } from "../../api/rbac.authorization.k8s.io/v1/cluster-rol
 import { nodeIdentity } from "../../api/identities.ts";
 import type { Client } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
-import { testAuthority } from "../../testing/certificates.ts";
-import { startControlledServer, type ControlledServerOptions } from "../../testing/controlled-server.ts";
+import { testAuthority } from "../../testing/fixtures/certificates.ts";
+import { startControlledServer, type ControlledServerOptions } from "../../testing/servers/controlled-server.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { KubeletServerOptions } from "./kubelet-server.ts";
 import { aKubelet, serve } from "./testing/served.ts";

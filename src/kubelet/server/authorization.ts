@@ -4,7 +4,7 @@ import type { SubjectAccessReviewSpec } from "../../api/generated/authorization.
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
 import type { KubeletUser } from "./authentication.ts";
-import { KeptAnswers } from "./kept-answers.ts";
+import { KeptAnswers } from "./cached-decisions.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 
 export type KubeletAuthorization =

@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { Kubelet } from "../kubelet.ts";
-import type { OpenStreams } from "./open-streams.ts";
+import type { OpenStreams } from "./streaming/open-streams.ts";
 import type { RouteFound } from "./routes.ts";
 
 /** What is asked of the node agent. */

@@ -1,6 +1,6 @@
 /** Whether the kubelet is healthy, check by check, in upstream's format, and the counts of the results for /metrics/slis. */
 import { HealthReporter, PING, type HealthAnswer, type HealthCheck } from "../../base/health-reporter.ts";
-import { PROMETHEUS_TYPE, prometheusText } from "../../base/prometheus-text.ts";
+import { PROMETHEUS_TYPE, prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { sendText, type Call, type Handler } from "./call.ts";
 
 /** The log takes lines: the kubelet would not answer otherwise. */

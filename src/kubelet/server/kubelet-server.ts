@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { FileTree } from "../../host/file-tree.ts";
+import type { FileTree } from "../../host/files/file-tree.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import { startHttpsServer, type HttpsServer } from "../../host/http/server.ts";
 import { authenticator, CLIENT_AUTHORITY, type Authenticate, type KubeletAuthentication } from "./authentication.ts";
@@ -14,13 +14,13 @@ import { Refusal, sendText, type ChooseKubelet, type Handler, type ServedKubelet
 import { healthHandlers } from "./health.ts";
 import { containerLogs } from "./log-pages.ts";
 import { nodeLogsHandler } from "./node-logs.ts";
-import { OpenStreams, STREAM_IDLE_TIMEOUT_MS } from "./open-streams.ts";
+import { OpenStreams, STREAM_IDLE_TIMEOUT_MS } from "./streaming/open-streams.ts";
 import { podsPage, runningPodsPage } from "./pod-pages.ts";
-import { portForwardHandler } from "./port-forward.ts";
-import { attachHandler, execHandler, runHandler } from "./remote-command.ts";
+import { portForwardHandler } from "./streaming/port-forward.ts";
+import { attachHandler, execHandler, runHandler } from "./streaming/remote-command.ts";
 import { attributesOf } from "./request-attributes.ts";
 import { matchRoute, metricPath, type Route } from "./routes.ts";
-import { statsHandlers, type StatsSources } from "./stats-pages.ts";
+import { statsHandlers, type StatsSources } from "./stats/stats-pages.ts";
 
 export const KUBELET_PORT = 10_250;
 

@@ -4,7 +4,7 @@ import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { HttpSink } from "../../host/http/contract.ts";
-import { logBytes, loggedContainer, runtimeLogOptions } from "../container-logs.ts";
+import { logBytes, loggedContainer, runtimeLogOptions } from "../logs/container-logs.ts";
 import { Refusal, TEXT_TYPE, type Handler } from "./call.ts";
 import { logOptions } from "./log-query.ts";
 

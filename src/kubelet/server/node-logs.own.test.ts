@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { fileTree } from "../../host/file-tree.ts";
+import { fileTree } from "../../host/files/file-tree.ts";
 import { aKubelet, serve, type Served } from "./testing/served.ts";
 
 const MODIFIED = "Thu, 01 Jan 2026 00:00:00 GMT";

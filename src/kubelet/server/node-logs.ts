@@ -4,7 +4,7 @@
  * never declared as HTML, so that no log can run a script in the browser of who reads it. Not here: queries of the journal (?query=), which
  * upstream has to be told to serve.
  */
-import type { FileTree, TreeDirectory, TreeFile } from "../../host/file-tree.ts";
+import type { FileTree, TreeDirectory, TreeFile } from "../../host/files/file-tree.ts";
 import type { HttpSink } from "../../host/http/contract.ts";
 import { Refusal, TEXT_TYPE, type Call, type Handler } from "./call.ts";
 

@@ -1,7 +1,7 @@
 /** The Pods of the node as lists: those that it was given, and those that its runtime has. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
-import { isRunning } from "../runtime-containers.ts";
+import { isRunning } from "../pod/containers/runtime-containers.ts";
 import type { SandboxStatus } from "../runtime.ts";
 import { sendJson, type Handler } from "./call.ts";
 

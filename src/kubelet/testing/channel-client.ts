@@ -1,5 +1,5 @@
 /** A client at the other end of a socket with channels: what it got, and what it does. */
-import { BINARY, type ChannelSocket, type Framing } from "../channels.ts";
+import { BINARY, type ChannelSocket, type Framing } from "../exec/web-socket-channels.ts";
 
 const encoder = new TextEncoder();
 

@@ -6,9 +6,9 @@ import type { DownwardAPIVolumeFile, Pod, Volume, VolumeProjection } from "../..
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
-import type { References } from "../references.ts";
-import { fileAmount, fileField } from "../running/downward.ts";
-import type { ServiceAccountTokens } from "../service-account-tokens.ts";
+import type { References } from "../references/references.ts";
+import { fileAmount, fileField } from "../container-config/downward.ts";
+import type { ServiceAccountTokens } from "../references/service-account-tokens.ts";
 import { soleUserOf } from "./file-rights.ts";
 import { configMapFiles, secretFiles } from "./keyed-files.ts";
 import { checkedFiles, MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";

@@ -2,7 +2,7 @@
  * Quantities of the API as the numbers that the scheduler counts with: CPU in thousandths, everything else in wholes, rounded up.
  * Texts are remembered, because a cluster writes the same few over and over and reading one takes far longer than finding it.
  */
-import { isExtendedResource } from "../../api/core/v1/pod/validate-resources.ts";
+import { isExtendedResource } from "../../api/core/v1/pod/validation/resources.ts";
 import { isHugePages, readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
 import { quantityMilliValue, quantityToNumber } from "../../api/machinery/quantity.ts";
 import { Lru } from "../../base/lru.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container } from "../../api/generated/core/v1.ts";
-import { NOTHING } from "../../api/machinery/label-selector.ts";
+import { NOTHING } from "../../api/machinery/selectors/label-selector.ts";
 import { aPod } from "./testing/builders.ts";
 import { placedOn, podInfoOf } from "./make-pod-info.ts";
 

@@ -4,8 +4,8 @@
  */
 import { hostPortsOf } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
-import { SelectorError } from "../../api/machinery/label-requirement.ts";
-import { labelSelectorFromObject } from "../../api/machinery/label-selector.ts";
+import { SelectorError } from "../../api/machinery/selectors/label-requirement.ts";
+import { labelSelectorFromObject } from "../../api/machinery/selectors/label-selector.ts";
 import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from "./pod-info.ts";
 import { requestsOf } from "./pod-requests.ts";
 

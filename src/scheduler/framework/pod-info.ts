@@ -4,7 +4,7 @@
  */
 import type { HostPort } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import type { LabelSelector } from "../../api/machinery/label-selector.ts";
+import type { LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
 import type { Resources } from "./resources.ts";
 
 export interface PodInfo {

@@ -4,7 +4,7 @@
  * it is shorter than its own header says, or was not closed properly. A healthy file may be shorter, too, when its last pages are free; it is
  * then made as long again, with zeros, because reading a map beyond the end of its file is such a signal.
  */
-import { extendFile, fileSizeBytes, freeBytes, makePrivateFile, readHead } from "../../host/files.ts";
+import { extendFile, fileSizeBytes, freeBytes, makePrivateFile, readHead } from "../../host/files/files.ts";
 import { StoreError } from "../store-error.ts";
 import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { checkPages } from "./page-check.ts";

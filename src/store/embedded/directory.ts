@@ -2,10 +2,10 @@
  * Opens and closes the data directory of an embedded store: makes it, takes its lock, looks at the file before lmdb maps
  * it, reads the few numbers, and turns everything that can go wrong into an error that names it and what to do.
  */
-import { joinPath, removeFile, syncDirectory } from "../../host/files.ts";
-import { claimPrivateDirectory } from "../../host/private-files.ts";
-import { UntrustedPathError } from "../../host/trusted-path.ts";
-import { lockDirectory, type DirectoryLock } from "../../host/directory-lock.ts";
+import { joinPath, removeFile, syncDirectory } from "../../host/files/files.ts";
+import { claimPrivateDirectory } from "../../host/files/private-files.ts";
+import { UntrustedPathError } from "../../host/files/trusted-path.ts";
+import { lockDirectory, type DirectoryLock } from "../../host/files/directory-lock.ts";
 import { legacyKeyToCurrent } from "../legacy-keys.ts";
 import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";

@@ -9,7 +9,7 @@
  */
 import { StoreError } from "../store-error.ts";
 import type { Allocate } from "./byte-slab.ts";
-import { joinPath, writableBytesNow } from "../../host/files.ts";
+import { joinPath, writableBytesNow } from "../../host/files/files.ts";
 import { openLmdbFile, whole, type LmdbFile } from "./lmdb-file.ts";
 import {
   damaged,

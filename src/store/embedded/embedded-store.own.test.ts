@@ -5,7 +5,7 @@ import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { realMacrotask } from "../../host/real-clock.ts";
-import { sha256 } from "../../host/hash.ts";
+import { sha256 } from "../../host/crypto/hash.ts";
 import { hashState } from "../snapshot.ts";
 import type { RestorableStore } from "../store.ts";
 import { bytesValue } from "../value.ts";

@@ -3,7 +3,7 @@
  * written. lmdb takes the one with the higher transaction and looks no further, so a single changed bit there could make it
  * show the state before the last commit, or read pages that never were.
  */
-import { readHead } from "../../host/files.ts";
+import { readHead } from "../../host/files/files.ts";
 import { HEADER_BYTES, PAGE_SIZE_MAX, PAGE_SIZE_MIN, pageNumber, readHeaderPage, type FileHeader } from "./page-layout.ts";
 import { damaged } from "./records.ts";
 

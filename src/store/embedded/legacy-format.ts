@@ -5,7 +5,7 @@
  * A record of format 1: checksum (4 bytes, of all that follows), kind (1), position of the key's record before (8), length of
  * the key (2), key, value.
  */
-import { crc32 } from "../../host/hash.ts";
+import { crc32 } from "../../host/crypto/hash.ts";
 import type { Database, RootDatabase } from "lmdb";
 import { asIs, mapOptions, openAlone, whole } from "./lmdb-file.ts";
 import { LEGACY_MAP_NAMES } from "./legacy-layout.ts";

@@ -1,5 +1,5 @@
 /** How a data file of format 1 is recognized: its main tree holds the records of three named maps instead of entries. */
-import { openFileReader } from "../../host/file-reader.ts";
+import { openFileReader } from "../../host/files/file-reader.ts";
 import { readFileHeaders } from "./file-header.ts";
 import { NODE_HEAD_BYTES, NODE_IS_TREE, NODE_OFFSET_BYTES, PAGE_HEAD_BYTES, nodeFlags, nodeOffset, pageLower } from "./page-layout.ts";
 

@@ -3,7 +3,7 @@
  * (records.ts). Only disk.ts and legacy-format.ts import lmdb beside this file.
  */
 import { StoreError } from "../store-error.ts";
-import { withoutPrinting } from "../../host/without-printing.ts";
+import { withoutPrinting } from "../../host/processes/silence-stdout.ts";
 import { open, type Database, type DatabaseOptions, type RootDatabase } from "lmdb";
 import {
   decodeHead,

@@ -3,7 +3,7 @@
  * which then replaces the old one. The old file is only read. A process that dies on the way leaves the old file whole, and
  * the next one begins anew; after the rename the new file is there, whole.
  */
-import { makePrivateFile, removeFile, replaceFile, syncFile } from "../../host/files.ts";
+import { makePrivateFile, removeFile, replaceFile, syncFile } from "../../host/files/files.ts";
 import { FIRST_REVISION } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { FORMAT, type Disk, type MetaName } from "./disk.ts";

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { pick, seededRandom, type Random } from "../../base/random.ts";
-import { startProgram } from "../../host/child-process.ts";
+import { startProgram } from "../../host/processes/child-process.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { RestorableStore } from "../store.ts";

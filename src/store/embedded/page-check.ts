@@ -7,7 +7,7 @@
  * Not here: whether values are what was written (their checksums tell when they are read), and whether index and log agree
  * (verify.ts).
  */
-import { openFileReader, type FileReader, type FileWindow } from "../../host/file-reader.ts";
+import { openFileReader, type FileReader, type FileWindow } from "../../host/files/file-reader.ts";
 import { StoreError } from "../store-error.ts";
 import { readFileHeaders, type FileHeaders } from "./file-header.ts";
 import { KeyOrder } from "./key-order.ts";

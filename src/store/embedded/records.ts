@@ -10,7 +10,7 @@
  *
  * Not here: format 1, three maps (legacy-format.ts).
  */
-import { crc32 } from "../../host/hash.ts";
+import { crc32 } from "../../host/crypto/hash.ts";
 import { StoreError } from "../store-error.ts";
 import type { Allocate } from "./byte-slab.ts";
 

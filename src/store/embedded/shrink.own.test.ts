@@ -4,7 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
-import { sha256 } from "../../host/hash.ts";
+import { sha256 } from "../../host/crypto/hash.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { hashState } from "../snapshot.ts";
 import type { Store } from "../store.ts";

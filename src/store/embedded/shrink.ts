@@ -7,7 +7,7 @@
  * While the store is in use nothing but the writer changes it, and that only appends to the log: compaction waits. So records
  * are copied in order while commits continue, and only for the last of them, and for the rename, commits wait.
  */
-import { joinPath, makePrivateFile, moveFile, removeFile, syncDirectory, syncFile } from "../../host/files.ts";
+import { joinPath, makePrivateFile, moveFile, removeFile, syncDirectory, syncFile } from "../../host/files/files.ts";
 import { StoreError } from "../store-error.ts";
 import type { Disk, MetaName } from "./disk.ts";
 import type { LogRecord } from "./records.ts";

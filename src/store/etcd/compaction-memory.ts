@@ -4,7 +4,7 @@
  * refused, what a short watch from the same revision is told.
  */
 import type { Clock } from "../../base/clock.ts";
-import { decode, encode } from "../../base/protobuf.ts";
+import { decode, encode } from "../../base/protobuf/messages.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { WATCH } from "./etcd-messages.ts";
 import type { EtcdEndpoint } from "./etcd-endpoint.ts";

@@ -8,7 +8,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import { GrpcError, type GrpcTls } from "../../host/grpc.ts";
+import { GrpcError, type GrpcTls } from "../../host/grpc/channel.ts";
 import { closed, StoreError } from "../store-error.ts";
 import { openEtcdEndpoint, type CallOptions, type EtcdAddress, type EtcdEndpoint } from "./etcd-endpoint.ts";
 import { explain, failureOf, mustBeMended, refusalError, type Failure } from "./etcd-failure.ts";

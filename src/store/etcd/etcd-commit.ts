@@ -13,7 +13,7 @@
  * And etcd says "database space exceeded" both when it refuses a write and when it has just carried out the one that was too
  * much, so after that, too, one must look before one can say "Full".
  */
-import type { Encodable } from "../../base/protobuf.ts";
+import type { Encodable } from "../../base/protobuf/messages.ts";
 import type { CommitResult, Entry, FailedPrecondition, Operation, Precondition, PutOperation } from "../store.ts";
 import { closed, StoreError } from "../store-error.ts";
 import { EXPIRY_PREFIX } from "../expiry-record.ts";

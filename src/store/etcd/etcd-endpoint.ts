@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { decode, encode, type Decoded, type Encodable } from "../../base/protobuf.ts";
-import { openGrpcChannel, type GrpcChannel, type GrpcStream, type GrpcStreamHandlers, type GrpcTls } from "../../host/grpc.ts";
+import { decode, encode, type Decoded, type Encodable } from "../../base/protobuf/messages.ts";
+import { openGrpcChannel, type GrpcChannel, type GrpcStream, type GrpcStreamHandlers, type GrpcTls } from "../../host/grpc/channel.ts";
 import { COMMIT_OPERATIONS_MAX, OBJECT_BYTES_MAX } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { STATUS, WATCH, type EtcdMethod, type StatusResponse } from "./etcd-messages.ts";

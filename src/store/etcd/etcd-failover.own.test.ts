@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { realClock } from "../../host/real-clock.ts";
-import type { EtcdServer } from "../../testing/etcd-server.ts";
+import type { EtcdServer } from "../../testing/servers/etcd-server.ts";
 import { needs } from "../../testing/needs.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { PODS, Seen, put } from "../testing/harness.ts";

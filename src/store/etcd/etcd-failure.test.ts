@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { equal } from "node:assert/strict";
-import { GrpcError, type GrpcCode } from "../../host/grpc.ts";
+import { GrpcError, type GrpcCode } from "../../host/grpc/channel.ts";
 import { explain, failureOf, mustBeMended } from "./etcd-failure.ts";
 
 const rows: readonly (readonly [code: GrpcCode, details: string, means: string, sent?: boolean])[] = [

@@ -3,7 +3,7 @@
  * out, and which reason of the store contract it is. One table; everything that is not in it is taken for a lost connection
  * after which nobody knows what happened, which is the careful reading.
  */
-import { GrpcError } from "../../host/grpc.ts";
+import { GrpcError } from "../../host/grpc/channel.ts";
 import { StoreError, type StoreErrorReason } from "../store-error.ts";
 
 export type Failure =

@@ -2,7 +2,7 @@
  * The messages of etcd's gRPC API that the driver uses, and of those the fields that it uses. Numbers and meanings are facts
  * of etcd's wire format (package etcdserverpb, the same from 3.4 to 3.6); fields that are not named here are skipped.
  */
-import type { Decoded, MessageDescriptor } from "../../base/protobuf.ts";
+import type { Decoded, MessageDescriptor } from "../../base/protobuf/messages.ts";
 
 export interface EtcdMethod {
   readonly path: string;

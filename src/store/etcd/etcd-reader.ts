@@ -8,7 +8,7 @@ import { compacted, futureRevision, isStoreError, StoreError } from "../store-er
 import type { CompactionMemory } from "./compaction-memory.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { RANGE, type KeyValue } from "./etcd-messages.ts";
-import type { Decoded, Encodable } from "../../base/protobuf.ts";
+import type { Decoded, Encodable } from "../../base/protobuf/messages.ts";
 import type { KeyRange, KeySpace } from "./key-space.ts";
 import type { OwnWrites } from "./own-writes.ts";
 import { SharedLook } from "./shared-look.ts";

@@ -1,7 +1,7 @@
 import { after, test } from "node:test";
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
-import { runProgram } from "../../host/child-process.ts";
-import { startEtcd, type EtcdServer } from "../../testing/etcd-server.ts";
+import { runProgram } from "../../host/processes/child-process.ts";
+import { startEtcd, type EtcdServer } from "../../testing/servers/etcd-server.ts";
 import { needs } from "../../testing/needs.ts";
 import { PODS, Seen, absent, at, committed, del, put, show } from "../testing/harness.ts";
 import { storeSuite } from "../testing/store-suite.ts";

@@ -9,7 +9,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { GrpcTls } from "../../host/grpc.ts";
+import type { GrpcTls } from "../../host/grpc/channel.ts";
 import { COMPACTION_KEY } from "../compaction.ts";
 import { checkWatchPrefix } from "../key.ts";
 import { prepareOperations } from "../operations.ts";

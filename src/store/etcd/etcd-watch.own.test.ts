@@ -1,7 +1,7 @@
 /** What no etcd at hand does on demand: progress notes of newer versions, answers in pieces that break off, lost predecessors. */
 import { test, type TestContext } from "node:test";
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { startFakeEtcd, type FakeWatch, type FakeWatchRequest } from "../../testing/fake-etcd.ts";
+import { startFakeEtcd, type FakeWatch, type FakeWatchRequest } from "../../testing/servers/fake-etcd.ts";
 import type { Store } from "../store.ts";
 import { PODS, Seen } from "../testing/harness.ts";
 import { storeOn } from "./testing/harness.ts";

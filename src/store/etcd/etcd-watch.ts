@@ -8,9 +8,9 @@
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import { decode, encode, type Encodable } from "../../base/protobuf.ts";
+import { decode, encode, type Encodable } from "../../base/protobuf/messages.ts";
 import type { Random } from "../../base/random.ts";
-import type { GrpcStream } from "../../host/grpc.ts";
+import type { GrpcStream } from "../../host/grpc/channel.ts";
 import type { Entry, Watch, WatchEnd, WatchListener } from "../store.ts";
 import { WatchChannel } from "../watch-channel.ts";
 import type { CompactionMemory } from "./compaction-memory.ts";

@@ -1,7 +1,7 @@
 /**
  * Clients that are programs (kubectl, Helm), run by tests as a person would: a command line in, what it wrote out. They get an
  * environment of their own, so that nothing of this machine's user (configuration, caches, plugins) can matter.
- * Not here: which server they talk to (testing/api-server.ts).
+ * Not here: which server they talk to (testing/servers/api-server.ts).
  */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createInterface, type Interface } from "node:readline";

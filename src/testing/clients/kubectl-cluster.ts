@@ -5,9 +5,9 @@
 import type { Event } from "../../api/generated/core/v1.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { createLogger, formatHuman } from "../../base/logger.ts";
-import { makeTemporaryDirectory } from "../../host/private-files.ts";
+import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { startCluster, type Cluster, type ClusterOptions } from "../../main/cluster.ts";
+import { startCluster, type Cluster, type ClusterOptions } from "../../embedded/cluster.ts";
 import { toolPath } from "../needs.ts";
 import { clientProgram, type ClientProgram } from "./client-program.ts";
 

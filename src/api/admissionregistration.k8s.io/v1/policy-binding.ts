@@ -6,7 +6,7 @@ import type { MatchResources, ParamRef } from "../../generated/admissionregistra
 import { changed, withChanges } from "../../changes.ts";
 import { UNSET } from "../../machinery/columns.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject, type LabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject, type LabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { validateDnsSubdomain, validatePathSegmentName } from "../../machinery/names.ts";
 import { defaultMatchResources, validateMatchResources } from "./rules.ts";
 

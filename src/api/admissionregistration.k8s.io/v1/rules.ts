@@ -5,7 +5,7 @@
 import type { MatchResources, NamedRuleWithOperations, RuleWithOperations } from "../../generated/admissionregistration.k8s.io/v1.ts";
 import { changedItems, withChanges } from "../../changes.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 
 const ANY = "*";

@@ -14,7 +14,7 @@ import { changed, withChanges, withMembersOf, withMetadataOf } from "../../chang
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { validateConditions } from "../../machinery/conditions.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { jsonPathProblem } from "../../machinery/json-path.ts";
+import { jsonPathProblem } from "../../machinery/selectors/json-path.ts";
 import { isLongerThan, validateQualifiedName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { checkExpression, isBlank, validateVariables, type ExpressionUse } from "./expressions.ts";

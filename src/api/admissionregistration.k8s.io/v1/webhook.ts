@@ -7,7 +7,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingWebhook, ValidatingWebhook, WebhookClientConfig } from "../../generated/admissionregistration.k8s.io/v1.ts";
 import { changedItems, withChanges } from "../../changes.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { validateDns1035Label, validateFullyQualifiedName } from "../../machinery/names.ts";
 import { validateWebhookService, validateWebhookUrl } from "../../webhook-client.ts";
 import { validateMatchConditions } from "./expressions.ts";

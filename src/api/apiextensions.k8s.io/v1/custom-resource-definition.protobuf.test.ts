@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeBySchema } from "../../machinery/codec/decode.ts";
-import { decodeProtobuf, encodeProtobuf } from "../../machinery/codec/protobuf.ts";
+import { decodeProtobuf, encodeProtobuf } from "../../machinery/codec/protobuf/protobuf.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import { schemaOf } from "../../schemas.ts";
 import { newObject } from "../../testing/kind.ts";

@@ -3,9 +3,9 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
-import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
-import { validatePodTemplateSpec } from "../../core/v1/pod/validate-template.ts";
-import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults/pod.ts";
+import { validatePodTemplateSpec } from "../../core/v1/pod/validation/template.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings/pod.ts";
 import type {
   DaemonSet,
   DaemonSetSpec,
@@ -15,7 +15,7 @@ import type {
 } from "../../generated/apps/v1.ts";
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { child, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { formatLabelSelector, validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { formatLabelSelector, validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
 import { amountOf, validateAtMostAll, validateNumberOrPercent } from "../../number-or-percent.ts";
 import { nonNegative } from "../../number-validation.ts";

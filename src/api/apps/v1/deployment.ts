@@ -6,8 +6,8 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
-import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
-import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults/pod.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings/pod.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../generated/apps/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";

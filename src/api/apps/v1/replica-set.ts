@@ -4,11 +4,11 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
-import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
-import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults/pod.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings/pod.ts";
 import type { ReplicaSet, ReplicaSetSpec } from "../../generated/apps/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
-import { formatLabelSelector } from "../../machinery/label-selector.ts";
+import { formatLabelSelector } from "../../machinery/selectors/label-selector.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
 import { validateReplicaCounts } from "./replica-counts.ts";

@@ -2,8 +2,8 @@
 import { deepEqual } from "../../../base/deep.ts";
 import { withMembersOf } from "../../changes.ts";
 import { validateClaimSpec } from "../../core/v1/persistent-volume-claim/validate-spec.ts";
-import { validatePodAnnotations } from "../../core/v1/pod/validate-annotations.ts";
-import { validatePodTemplateSpec } from "../../core/v1/pod/validate-template.ts";
+import { validatePodAnnotations } from "../../core/v1/pod/validation/annotations.ts";
+import { validatePodTemplateSpec } from "../../core/v1/pod/validation/template.ts";
 import type {
   StatefulSet,
   StatefulSetPersistentVolumeClaimRetentionPolicy,
@@ -14,7 +14,7 @@ import type {
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject, type LabelSelector as CompiledSelector } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject, type LabelSelector as CompiledSelector } from "../../machinery/selectors/label-selector.ts";
 import { validateAnnotations, validateLabels } from "../../machinery/metadata-validation.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { nonNegative } from "../../number-validation.ts";

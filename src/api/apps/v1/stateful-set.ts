@@ -5,8 +5,8 @@
 import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMembersOf } from "../../changes.ts";
 import { claimSpecWarnings } from "../../core/v1/persistent-volume-claim/warnings.ts";
-import { defaultPodTemplate } from "../../core/v1/pod/defaults.ts";
-import { podTemplateWarnings } from "../../core/v1/pod/warnings.ts";
+import { defaultPodTemplate } from "../../core/v1/pod/defaults/pod.ts";
+import { podTemplateWarnings } from "../../core/v1/pod/warnings/pod.ts";
 import type {
   RollingUpdateStatefulSetStrategy,
   StatefulSet,

@@ -8,16 +8,16 @@ import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { containerCells, textColumn } from "../../machinery/columns.ts";
 import { child, forbidden, immutable, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { SelectorError } from "../../machinery/label-requirement.ts";
+import { SelectorError } from "../../machinery/selectors/label-requirement.ts";
 import {
   labelSelectorFromObject,
   validateLabelSelectorObject,
   type LabelSelector as CompiledSelector,
-} from "../../machinery/label-selector.ts";
+} from "../../machinery/selectors/label-selector.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import type { KubeObject } from "../../machinery/object.ts";
 import type { Column, Subresource } from "../../machinery/resource.ts";
-import { validatePodTemplateSpec } from "../../core/v1/pod/validate-template.ts";
+import { validatePodTemplateSpec } from "../../core/v1/pod/validation/template.ts";
 
 export interface Workload extends KubeObject {
   readonly spec?: {

@@ -7,7 +7,7 @@ import type {
 } from "../../generated/authorization.k8s.io/v1.ts";
 import type { FieldSelectorRequirement, LabelSelectorRequirement } from "../../generated/meta/v1.ts";
 import { child, element, forbidden, invalid, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorExpression } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorExpression } from "../../machinery/selectors/label-selector.ts";
 import type { ObjectMeta } from "../../machinery/object.ts";
 
 /** A question about somebody who is named. */

@@ -14,7 +14,7 @@ import type {
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
 import { validateDnsLabel, validatePathSegmentName } from "../../machinery/names.ts";
 import { parseQuantity, signOf } from "../../machinery/quantity.ts";
-import { validateContainerResourceName } from "../../core/v1/pod/validate-resources.ts";
+import { validateContainerResourceName } from "../../core/v1/pod/validation/resources.ts";
 import { validateReference, type ReferenceRules } from "./validate-reference.ts";
 
 type SourceName = "object" | "external" | "pods" | "resource" | "containerResource";

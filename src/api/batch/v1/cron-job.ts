@@ -9,7 +9,7 @@ import type { CronJob, CronJobSpec, JobSpec, JobTemplateSpec } from "../../gener
 import { ageColumn, nameColumn, NONE, textColumn, UNSET } from "../../machinery/columns.ts";
 import { ageOf } from "../../machinery/duration.ts";
 import { invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { formatLabelSelector } from "../../machinery/label-selector.ts";
+import { formatLabelSelector } from "../../machinery/selectors/label-selector.ts";
 import { DNS_LABEL_LENGTH_MAX } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";

@@ -10,7 +10,7 @@ import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { isConditionTrue } from "../../machinery/conditions.ts";
 import { ageOf, humanDuration } from "../../machinery/duration.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
-import { formatLabelSelector } from "../../machinery/label-selector.ts";
+import { formatLabelSelector } from "../../machinery/selectors/label-selector.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { parseTime } from "../../machinery/time.ts";

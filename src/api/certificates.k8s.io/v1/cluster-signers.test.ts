@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { certificateRequest, type RequestedCertificate } from "../../../testing/certificate-requests.ts";
+import { certificateRequest, type RequestedCertificate } from "../../../testing/fixtures/certificate-requests.ts";
 import { parsePemRequest } from "../../machinery/x509/certificate-request.ts";
 import { CLUSTER_SIGNER, signerProblem, type ClusterSigner } from "./cluster-signers.ts";
 

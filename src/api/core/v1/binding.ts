@@ -1,6 +1,6 @@
 /**
  * core/v1 Binding: "this Pod belongs to that node", the scheduler's word. Never stored: it is carried out.
- * Not here: who does it (apiserver/bind-pod.ts).
+ * Not here: who does it (apiserver/shared/bind-pod.ts).
  */
 import type { Binding } from "../../generated/core/v1.ts";
 import { notSupported, required, type FieldError } from "../../machinery/field-error.ts";

@@ -9,7 +9,7 @@ import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { listOrAbsent } from "../../members.ts";
 import { validateLimits } from "./limit-range/validate.ts";
-import { filledFrom, roundedList } from "./pod/defaults-resources.ts";
+import { filledFrom, roundedList } from "./pod/defaults/resources.ts";
 import type { ResourceList } from "./pod/resource-list.ts";
 
 export const limitRanges = defineResource<LimitRange>({

@@ -13,7 +13,7 @@ import { listOrAbsent, without } from "../../members.ts";
 import { proxyConnection } from "./proxy-connection.ts";
 import { validateNode, validateNodeStatus, validateNodeUpdate } from "./node/validate.ts";
 import { changed, changedItems, withChanges } from "../../changes.ts";
-import { roundedList } from "./pod/defaults-resources.ts";
+import { roundedList } from "./pod/defaults/resources.ts";
 
 const ROLE_PREFIX = "node-role.kubernetes.io/";
 const ROLE_LABEL = "kubernetes.io/role";

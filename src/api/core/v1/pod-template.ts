@@ -5,9 +5,9 @@ import { changed, withChanges } from "../../changes.ts";
 import type { PodTemplate } from "../../generated/core/v1.ts";
 import { formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { defaultPodTemplate } from "./pod/defaults.ts";
-import { validatePodTemplateSpec } from "./pod/validate-template.ts";
-import { podTemplateWarnings } from "./pod/warnings.ts";
+import { defaultPodTemplate } from "./pod/defaults/pod.ts";
+import { validatePodTemplateSpec } from "./pod/validation/template.ts";
+import { podTemplateWarnings } from "./pod/warnings/pod.ts";
 
 export const podTemplates = defineResource<PodTemplate>({
   kind: "PodTemplate",

@@ -8,7 +8,7 @@ import { defineResource, type Resource } from "../../machinery/resource.ts";
 import { BINDING_BYTES_MAX } from "./binding.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
 import { podConnections } from "./pod/connections.ts";
-import { defaultPod } from "./pod/defaults.ts";
+import { defaultPod } from "./pod/defaults/pod.ts";
 import {
   gracePeriodOf,
   prepareEphemeralContainersUpdate,
@@ -18,11 +18,11 @@ import {
   prepareStatusUpdate,
 } from "./pod/prepare.ts";
 import { isSameSpec } from "./pod/same-spec.ts";
-import { specOf, validatePod } from "./pod/validate-pod.ts";
-import { validateEphemeralContainersUpdate, validateResize } from "./pod/validate-resize.ts";
-import { validateStatusUpdate } from "./pod/validate-status.ts";
-import { validatePodUpdate } from "./pod/validate-update.ts";
-import { podWarnings } from "./pod/warnings.ts";
+import { specOf, validatePod } from "./pod/validation/pod.ts";
+import { validateEphemeralContainersUpdate, validateResize } from "./pod/validation/resize.ts";
+import { validateStatusUpdate } from "./pod/validation/status.ts";
+import { validatePodUpdate } from "./pod/validation/update.ts";
+import { podWarnings } from "./pod/warnings/pod.ts";
 
 export const pods: Resource<Pod> = defineResource<Pod>({
   kind: "Pod",

@@ -16,13 +16,13 @@ import { changed, withChanges, withMembersOf } from "../../changes.ts";
 import type { PodTemplateSpec, ReplicationController, ReplicationControllerSpec } from "../../generated/core/v1.ts";
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, notFoundField, required, type FieldError } from "../../machinery/field-error.ts";
-import { labelSelectorFromLabels } from "../../machinery/label-selector.ts";
+import { labelSelectorFromLabels } from "../../machinery/selectors/label-selector.ts";
 import { validateLongName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
-import { defaultPodTemplate } from "./pod/defaults.ts";
-import { validatePodTemplateSpec } from "./pod/validate-template.ts";
-import { podTemplateWarnings } from "./pod/warnings.ts";
+import { defaultPodTemplate } from "./pod/defaults/pod.ts";
+import { validatePodTemplateSpec } from "./pod/validation/template.ts";
+import { podTemplateWarnings } from "./pod/warnings/pod.ts";
 
 export const replicationControllers = defineResource<ReplicationController>({
   kind: "ReplicationController",

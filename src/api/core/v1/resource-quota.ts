@@ -9,7 +9,7 @@ import type { ResourceQuota, ResourceQuotaStatus } from "../../generated/core/v1
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { compareQuantities } from "../../machinery/quantity.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { roundedList } from "./pod/defaults-resources.ts";
+import { roundedList } from "./pod/defaults/resources.ts";
 import { readQuantity } from "./pod/resource-list.ts";
 import { validateQuotaSpec, validateQuotaStatus, validateSameScopes } from "./resource-quota/validate.ts";
 

@@ -11,7 +11,7 @@ import {
   strictWarnings,
 } from "./strict.ts";
 import { POD } from "./testing/schemas.ts";
-import { parseYaml } from "./yaml.ts";
+import { parseYaml } from "./yaml/yaml.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

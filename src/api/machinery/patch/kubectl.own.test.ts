@@ -1,7 +1,7 @@
 /** Our JSON patch and merge patch against those that the real kubectl brings along, which are the ones that upstream's server uses. */
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import { patchLocally } from "../../../testing/kubectl-patch.ts";
+import { patchLocally } from "../../../testing/fixtures/kubectl-patch.ts";
 import { needs } from "../../../testing/needs.ts";
 import type { Json, JsonObject } from "../object.ts";
 import { applyJsonPatch } from "./json-patch.ts";

@@ -3,8 +3,8 @@
  * arguments give the same bytes if the signer's signatures repeat. The key is given as its public half: whoever has the private one need
  * not be here.
  */
-import type { SignatureAlgorithm, Signer } from "../../../base/signing.ts";
-import { sha256 } from "../../../base/sha-256.ts";
+import type { SignatureAlgorithm, Signer } from "../../../base/crypto/signing.ts";
+import { sha256 } from "../../../base/crypto/sha-256.ts";
 import { SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
 import type { Certificate } from "./certificate.ts";
 import {

@@ -1,8 +1,8 @@
 /**
- * SHA-1, SHA-384 and SHA-512 in plain arithmetic, beside base/sha-256.ts, to check signatures. Numbers of 64 bits are pairs of 32, since
+ * SHA-1, SHA-384 and SHA-512 in plain arithmetic, beside base/crypto/sha-256.ts, to check signatures. Numbers of 64 bits are pairs of 32, since
  * bigints would be fifty times slower on a request of a megabyte.
  */
-import { sha256 } from "../../../base/sha-256.ts";
+import { sha256 } from "../../../base/crypto/sha-256.ts";
 
 export const HASHES = { "SHA-1": sha1, "SHA-256": sha256, "SHA-384": sha384, "SHA-512": sha512 } as const;
 

@@ -1,11 +1,11 @@
 /**
  * A signer on the curve P-256 in plain arithmetic, whose signatures repeat (RFC 6979): the same key and message give the same bytes on
  * every machine, so that histories under virtual time and golden certificates do. For fixed keys that everybody may know, and for nothing
- * else: how long it takes depends on the key. Real keys are the machine's (host/keys.ts).
+ * else: how long it takes depends on the key. Real keys are the machine's (host/crypto/keys.ts).
  */
-import { hmacSha256 } from "../../../base/hmac-sha-256.ts";
-import { sha256 } from "../../../base/sha-256.ts";
-import type { Signer, Verifier } from "../../../base/signing.ts";
+import { hmacSha256 } from "../../../base/crypto/hmac-sha-256.ts";
+import { sha256 } from "../../../base/crypto/sha-256.ts";
+import type { Signer, Verifier } from "../../../base/crypto/signing.ts";
 import { encodeBase64Url } from "../codec/base64.ts";
 import { addMultiples, curveOf, invert, type Curve } from "./curve.ts";
 import { unsigned } from "./der.ts";

@@ -10,7 +10,7 @@ import type { IPBlock, NetworkPolicy, NetworkPolicyPort, NetworkPolicySpec } fro
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { child, element } from "../../machinery/field-error.ts";
 import { cidrWarnings } from "../../machinery/ip-validation.ts";
-import { formatLabelSelector } from "../../machinery/label-selector.ts";
+import { formatLabelSelector } from "../../machinery/selectors/label-selector.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { directions, validateNetworkPolicy } from "./network-policy/validate.ts";
 

@@ -6,8 +6,8 @@
  * Not here: putting overhead, node selector and tolerations into Pods (admission).
  */
 import { deprecatedNodeLabel } from "../../core/v1/node/label-warnings.ts";
-import { validateContainerResources } from "../../core/v1/pod/validate-resources.ts";
-import { validateTolerations } from "../../core/v1/pod/validate-scheduling.ts";
+import { validateContainerResources } from "../../core/v1/pod/validation/resources.ts";
+import { validateTolerations } from "../../core/v1/pod/validation/scheduling.ts";
 import type { Toleration } from "../../generated/core/v1.ts";
 import type { RuntimeClass, Scheduling } from "../../generated/node.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";

@@ -10,7 +10,7 @@ import type { PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetS
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { validateConditions } from "../../machinery/conditions.ts";
 import { invalid, notSupported, type FieldError } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validateAtMostAll, validateNumberOrPercent, type NumberOrPercent } from "../../number-or-percent.ts";

@@ -3,7 +3,7 @@
  * the selectors and then of the names, each rule once, and never its own. As upstream's controller does it.
  */
 import type { ClusterRole, PolicyRule } from "../../generated/rbac.authorization.k8s.io/v1.ts";
-import { labelSelectorFromObject } from "../../machinery/label-selector.ts";
+import { labelSelectorFromObject } from "../../machinery/selectors/label-selector.ts";
 
 /** `all`: every ClusterRole, in any order. Throws SelectorError if a selector says nothing that can be understood. */
 export function aggregatedRules(role: ClusterRole, all: Iterable<ClusterRole>): readonly PolicyRule[] {

@@ -8,8 +8,8 @@ import type { ClusterRole } from "../../generated/rbac.authorization.k8s.io/v1.t
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { element, invalid, required, type FieldError } from "../../machinery/field-error.ts";
-import { SelectorError } from "../../machinery/label-requirement.ts";
-import { labelSelectorFromObject, validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { SelectorError } from "../../machinery/selectors/label-requirement.ts";
+import { labelSelectorFromObject, validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { validatePathSegmentName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validatePolicyRules, withRules } from "./policy-rule.ts";

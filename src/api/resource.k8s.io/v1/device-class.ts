@@ -5,7 +5,7 @@
  * Not here: who selects devices (scheduler), and who configures them (the driver).
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { isExtendedResource } from "../../core/v1/pod/validate-resources.ts";
+import { isExtendedResource } from "../../core/v1/pod/validation/resources.ts";
 import type { DeviceClass, DeviceClassConfiguration, DeviceClassSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";

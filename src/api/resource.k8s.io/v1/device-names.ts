@@ -2,7 +2,7 @@
  * What drivers, pools, attributes and shares of devices are called. A driver's name is a domain in any case, a pool's name is several
  * domains with slashes between them, and an attribute's name is a C identifier with or without a domain before it.
  */
-import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
+import { dnsSubdomain } from "../../core/v1/pod/validation/checks.ts";
 import { invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
 import { byteLength, isLongerThan, validateCIdentifier, validateDnsSubdomain, validateLabelValue } from "../../machinery/names.ts";
 

@@ -6,7 +6,7 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { withChanges } from "../../changes.ts";
-import { validateTemplateMetadata } from "../../core/v1/pod/validate-claim-template.ts";
+import { validateTemplateMetadata } from "../../core/v1/pod/validation/claim-template.ts";
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable } from "../../machinery/field-error.ts";

@@ -6,7 +6,7 @@
  * it has been copied into Pods.
  */
 import { withChanges } from "../../changes.ts";
-import { validatePreemptionPolicy } from "../../core/v1/pod/validate-spec.ts";
+import { validatePreemptionPolicy } from "../../core/v1/pod/validation/spec.ts";
 import type { PriorityClass } from "../../generated/scheduling.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { forbidden, immutable, type FieldError } from "../../machinery/field-error.ts";

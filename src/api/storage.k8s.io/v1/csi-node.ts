@@ -4,8 +4,8 @@
  */
 import { deepEqual } from "../../../base/deep.ts";
 import { changedItems, withChanges } from "../../changes.ts";
-import { qualifiedName } from "../../core/v1/pod/checks.ts";
-import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
+import { qualifiedName } from "../../core/v1/pod/validation/checks.ts";
+import { validateDriverName } from "../../core/v1/pod/validation/storage-sources.ts";
 import type { CSINode, CSINodeDriver } from "../../generated/storage.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";

@@ -5,12 +5,12 @@
 import { deepEqual } from "../../../base/deep.ts";
 import { shownSelector } from "../../apps/v1/workload.ts";
 import { nodeLabelSelectorWarnings } from "../../core/v1/node/label-warnings.ts";
-import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
+import { dnsSubdomain } from "../../core/v1/pod/validation/checks.ts";
 import { readQuantity } from "../../core/v1/pod/resource-list.ts";
 import type { CSIStorageCapacity } from "../../generated/storage.k8s.io/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable, invalid } from "../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { formatQuantity, signOf } from "../../machinery/quantity.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { NOT_NEGATIVE } from "../../number-validation.ts";

@@ -6,8 +6,8 @@ import { deepEqual } from "../../../base/deep.ts";
 import { changed, withChanges, withMetadataOf } from "../../changes.ts";
 import { defaultInlineVolumeSpec } from "../../core/v1/persistent-volume/defaults.ts";
 import { validateInlineVolumeSpec } from "../../core/v1/persistent-volume/validate-spec.ts";
-import { dnsSubdomain } from "../../core/v1/pod/checks.ts";
-import { validateDriverName } from "../../core/v1/pod/validate-storage-sources.ts";
+import { dnsSubdomain } from "../../core/v1/pod/validation/checks.ts";
+import { validateDriverName } from "../../core/v1/pod/validation/storage-sources.ts";
 import type {
   VolumeAttachment,
   VolumeAttachmentSource,

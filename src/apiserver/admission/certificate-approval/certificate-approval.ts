@@ -5,8 +5,8 @@
 import type { CertificateSigningRequest } from "../../../api/generated/certificates.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { forbiddenError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isCertificateRequest, maySign } from "../../signer-access.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isCertificateRequest, maySign } from "../../shared/signer-access.ts";
 
 export function certificateApproval({ authorizer }: AdmissionDependencies): AdmissionPlugin {
   return {

@@ -6,8 +6,8 @@ import type { CertificateSigningRequest } from "../../../api/generated/certifica
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isCertificateRequest, maySign } from "../../signer-access.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isCertificateRequest, maySign } from "../../shared/signer-access.ts";
 
 export function certificateSigning({ authorizer }: AdmissionDependencies): AdmissionPlugin {
   return {

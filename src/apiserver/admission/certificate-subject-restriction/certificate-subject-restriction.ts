@@ -7,9 +7,9 @@ import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";
 import { X509Error } from "../../../api/machinery/x509/error.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 import { MASTERS } from "../../authorization/chain.ts";
-import { isCertificateRequest } from "../../signer-access.ts";
+import { isCertificateRequest } from "../../shared/signer-access.ts";
 
 const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 

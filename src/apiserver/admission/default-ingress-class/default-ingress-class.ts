@@ -4,9 +4,9 @@
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { Ingress } from "../../../api/generated/networking.k8s.io/v1.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
-import { byAge, PreferredObject } from "../../preferred-object.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isOf } from "../../shared/admission-request.ts";
+import { byAge, PreferredObject } from "../../shared/preferred-object.ts";
 
 const INGRESSES = { group: "networking.k8s.io", plural: "ingresses" };
 const INGRESS_CLASSES = { group: "networking.k8s.io", plural: "ingressclasses" };

@@ -4,9 +4,9 @@
  */
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
-import { byAge, PreferredObject } from "../../preferred-object.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isOf } from "../../shared/admission-request.ts";
+import { byAge, PreferredObject } from "../../shared/preferred-object.ts";
 
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };

@@ -4,8 +4,8 @@
  */
 import type { Pod, Toleration } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf } from "../../shared/admission-request.ts";
 
 const PODS = { group: "", plural: "pods" };
 

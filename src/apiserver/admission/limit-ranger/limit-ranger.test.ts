@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { DEFAULT_ADMISSION_CONFIG } from "../../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../../framework/admission-config.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { claimViolations, podViolations, together } from "./constraints.ts";
 import { withDefaults } from "./limit-ranger.ts";

@@ -4,11 +4,11 @@
  * resized, claims also when they are changed, and nothing that is being deleted.
  */
 import type { Container, LimitRange, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
-import { filledFrom } from "../../../api/core/v1/pod/defaults-resources.ts";
+import { filledFrom } from "../../../api/core/v1/pod/defaults/resources.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
-import { ByNamespace } from "../../by-namespace.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
+import { ByNamespace } from "../../shared/by-namespace.ts";
 import { claimViolations, podViolations, together } from "./constraints.ts";
 
 const LIMIT_RANGES = { group: "", plural: "limitranges" };

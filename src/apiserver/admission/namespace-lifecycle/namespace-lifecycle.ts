@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 
 const IMMORTAL = ["default", "kube-system", "kube-public"];
 

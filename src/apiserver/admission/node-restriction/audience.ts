@@ -6,7 +6,7 @@ import type { PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../..
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { volumeClaimName } from "../../../api/core/v1/pod/references.ts";
 import { isReason } from "../../../api/machinery/status-error.ts";
-import type { Objects } from "../../objects.ts";
+import type { Objects } from "../../framework/objects.ts";
 import { missing } from "./refuse.ts";
 
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };

@@ -3,8 +3,8 @@ import type { CertificateSigningRequest } from "../../../api/generated/certifica
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { parsePemRequest } from "../../../api/machinery/x509/certificate-request.ts";
 import { X509Error } from "../../../api/machinery/x509/error.ts";
-import type { AdmissionRequest } from "../../admission.ts";
-import { NODE_USER_PREFIX } from "../../node-identity.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
+import { NODE_USER_PREFIX } from "../../shared/node-identity.ts";
 import { refuse } from "./refuse.ts";
 
 const NODE_SIGNERS: readonly string[] = ["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"];

@@ -2,7 +2,7 @@
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { AdmissionRequest } from "../../admission.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
 import { refuse } from "./refuse.ts";
 
 export function checkClaim(request: AdmissionRequest, node: string): void {

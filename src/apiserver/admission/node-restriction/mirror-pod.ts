@@ -6,7 +6,7 @@ import type { Node, Pod, Volume, VolumeProjection } from "../../../api/generated
 import { configMapNames, isMirror, MIRROR_ANNOTATION, secretNames } from "../../../api/core/v1/pod/references.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { OwnerReference } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { missing, refuse } from "./refuse.ts";
 
 const NODES = { group: "", plural: "nodes" };

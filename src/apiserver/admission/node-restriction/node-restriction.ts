@@ -5,8 +5,8 @@
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { groupResourceOf } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { nodeNameOf } from "../../node-identity.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { nodeNameOf } from "../../shared/node-identity.ts";
 import { checkCertificateRequest } from "./certificate-request.ts";
 import { checkClaim } from "./claim.ts";
 import { checkNode } from "./node.ts";

@@ -1,6 +1,6 @@
 /** Objects of which a node has one, called like itself, or which say whose they are. */
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionRequest } from "../../admission.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
 import { refuse } from "./refuse.ts";
 
 const LEASE_NAMESPACE = "kube-node-lease";

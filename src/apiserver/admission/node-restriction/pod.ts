@@ -2,7 +2,7 @@
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { AdmissionDependencies, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { checkMirrorPod } from "./mirror-pod.ts";
 import { missing, refuse } from "./refuse.ts";
 

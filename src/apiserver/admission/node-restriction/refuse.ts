@@ -1,7 +1,7 @@
 /** How the plugin says no, and that something is not there: upstream's words. */
 import { notFound, type StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionRequest } from "../../admission.ts";
-import { refused } from "../../admission-request.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
+import { refused } from "../../shared/admission-request.ts";
 
 export function refuse(request: AdmissionRequest, why: string): never {
   throw refused(request, why);

@@ -2,7 +2,7 @@
 import type { TokenRequest } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import type { AdmissionDependencies, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { askedAudience } from "./audience.ts";
 import { nodeOf, PODS } from "./pod.ts";
 import { missing, refuse } from "./refuse.ts";

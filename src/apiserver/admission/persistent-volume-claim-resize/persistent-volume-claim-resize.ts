@@ -5,9 +5,9 @@
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import type { StorageClass } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { compareQuantities, parseQuantity, quantityOf, type Quantity } from "../../../api/machinery/quantity.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
-import type { Objects } from "../../objects.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
+import type { Objects } from "../../framework/objects.ts";
 
 const CLAIMS = { group: "", plural: "persistentvolumeclaims" };
 const STORAGE_CLASSES = { group: "storage.k8s.io", plural: "storageclasses" };

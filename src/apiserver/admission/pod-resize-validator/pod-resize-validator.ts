@@ -8,8 +8,8 @@ import { readQuantity } from "../../../api/core/v1/pod/resource-list.ts";
 import { asSpecified, podRequests } from "../../../api/core/v1/resource-quota/pod-demand.ts";
 import { compareQuantities, quantityMilliValue, quantityOf, quantityToNumber, type Quantity } from "../../../api/machinery/quantity.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
+import type { AdmissionDependencies, AdmissionPlugin } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
 
 const PODS = { group: "", plural: "pods" };
 const NODES = { group: "", plural: "nodes" };

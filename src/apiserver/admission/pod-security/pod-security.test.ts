@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { DEFAULT_ADMISSION_CONFIG, type PodSecurityConfig } from "../../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG, type PodSecurityConfig } from "../../framework/admission-config.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../testing/server.ts";
 
 const PODS = "/api/v1/namespaces/n/pods";

@@ -6,8 +6,8 @@
 import { deepEqual } from "../../../base/deep.ts";
 import type { Container, Namespace, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
 import { forbiddenError, internalError, invalidObject } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf } from "../../shared/admission-request.ts";
 import type { CheckedPod } from "./check.ts";
 import { describeViolations, violationsOf } from "./evaluate.ts";
 import { warningsOfPods } from "./existing-pods.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_ADMISSION_CONFIG } from "../../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../../framework/admission-config.ts";
 import { defaultPolicy, describe, exemptWarning, policyOf, type NamespacePolicy } from "./policy.ts";
 
 const DEFAULTS = defaultPolicy(DEFAULT_ADMISSION_CONFIG.podSecurity);

@@ -3,7 +3,7 @@
  * defaults. There is always a policy, also where labels cannot be read: the strictest that is enforced, none that is told of.
  */
 import { element, invalid, type FieldError } from "../../../api/machinery/field-error.ts";
-import type { PodSecurityConfig } from "../../admission-config.ts";
+import type { PodSecurityConfig } from "../../framework/admission-config.ts";
 
 /** Mildest first. */
 const LEVELS = ["privileged", "baseline", "restricted"] as const;

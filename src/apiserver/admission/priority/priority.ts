@@ -7,9 +7,9 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { PriorityClass } from "../../../api/generated/scheduling.k8s.io/v1.ts";
 import { changed, withChanges } from "../../../api/changes.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
-import { PreferredObject } from "../../preferred-object.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
+import { PreferredObject } from "../../shared/preferred-object.ts";
 
 const PODS = { group: "", plural: "pods" };
 const PRIORITY_CLASSES = { group: "scheduling.k8s.io", plural: "priorityclasses" };

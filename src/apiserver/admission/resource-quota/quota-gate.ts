@@ -11,11 +11,11 @@ import { addAmounts, amountsOf, type Amounts } from "../../../api/core/v1/resour
 import { justNow, type QuotaEvaluator, type QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
 import { hardNames } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import { conflict } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionRequest, Charge } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
-import type { ByNamespace } from "../../by-namespace.ts";
+import type { AdmissionDependencies, AdmissionRequest, Charge } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
+import type { ByNamespace } from "../../shared/by-namespace.ts";
 import type { StoredObject } from "../../storage/stored-object.ts";
-import { TurnQueue } from "../../turn-queue.ts";
+import { TurnQueue } from "../../shared/serial-queue.ts";
 import { isAbout, isCounted, requestedFrom, whyTooMuch, whyUncountable, type QuotaQuestion } from "./demand.ts";
 import { isWrittenDown, quotaOf, QuotaBooks, QUOTAS, type Mark } from "./quota-books.ts";
 

@@ -4,9 +4,9 @@ import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Store } from "../../../store/store.ts";
 import { StoreError } from "../../../store/store-error.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
-import { memoryStore } from "../../../testing/memory-store.ts";
+import { memoryStore } from "../../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import { DEFAULT_ADMISSION_CONFIG } from "../../admission-config.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../../framework/admission-config.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../testing/server.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
 

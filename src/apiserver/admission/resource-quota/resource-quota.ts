@@ -6,8 +6,8 @@ import type { ResourceQuota } from "../../../api/generated/core/v1.ts";
 import type { QuotaWrite } from "../../../api/core/v1/resource-quota/evaluator.ts";
 import { evaluatorOf, isNeverCounted } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { ByNamespace } from "../../by-namespace.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { ByNamespace } from "../../shared/by-namespace.ts";
 import { QUOTAS } from "./quota-books.ts";
 import { QuotaGate } from "./quota-gate.ts";
 

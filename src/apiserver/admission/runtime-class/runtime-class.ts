@@ -8,8 +8,8 @@ import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { compareQuantities, parseQuantity } from "../../../api/machinery/quantity.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
 import { mergeTolerations } from "./merge-tolerations.ts";
 
 const PODS = { group: "", plural: "pods" };

@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { seededRandom } from "../../../base/random.ts";
 import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../in-process.ts";
-import { MaxInFlight } from "../../max-in-flight.ts";
+import { MaxInFlight } from "../../limits/max-in-flight.ts";
 import { Metrics } from "../../metrics.ts";
 import { Pipeline } from "../../pipeline.ts";
 import { admittingContext } from "../../testing/admitting-server.ts";

@@ -6,7 +6,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Random } from "../../../base/random.ts";
 import type { ServiceAccount } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { Objects } from "../../objects.ts";
+import type { Objects } from "../../framework/objects.ts";
 
 export const DEFAULT_ACCOUNT = "default";
 

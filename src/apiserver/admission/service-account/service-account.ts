@@ -7,8 +7,8 @@ import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v
 import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
-import { isOf, refused } from "../../admission-request.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
+import { isOf, refused } from "../../shared/admission-request.ts";
 import { AccountDirectory, DEFAULT_ACCOUNT } from "./account-directory.ts";
 import { forbiddenReference, forbiddenEphemeralReference } from "./secret-references.ts";
 import { withToken } from "./token-volume.ts";

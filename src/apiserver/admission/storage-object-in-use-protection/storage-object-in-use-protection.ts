@@ -3,7 +3,7 @@
  * which a controller takes away once nobody uses them. As upstream's plugin of this name: on create only.
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../../admission.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 
 export function storageObjectInUseProtection(): AdmissionPlugin {
   return {

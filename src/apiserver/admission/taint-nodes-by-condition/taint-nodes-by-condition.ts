@@ -4,8 +4,8 @@
  */
 import type { Node, Taint } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AdmissionPlugin } from "../../admission.ts";
-import { isOf } from "../../admission-request.ts";
+import type { AdmissionPlugin } from "../../framework/admission.ts";
+import { isOf } from "../../shared/admission-request.ts";
 
 const NODES = { group: "", plural: "nodes" };
 

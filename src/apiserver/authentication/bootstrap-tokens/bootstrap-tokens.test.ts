@@ -4,7 +4,7 @@ import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import type { Secret } from "../../../api/generated/core/v1.ts";
 import { createLogger, type LogLine } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import type { Objects } from "../../objects.ts";
+import type { Objects } from "../../framework/objects.ts";
 import { startGuardedServer } from "../../testing/server.ts";
 import { contextOf } from "../testing/shown.ts";
 import { bootstrapTokens, judge } from "./bootstrap-tokens.ts";

@@ -11,7 +11,7 @@ import {
   hasBootstrapTokenEnded,
 } from "../../../api/core/v1/secret/bootstrap-token.ts";
 import type { Secret } from "../../../api/generated/core/v1.ts";
-import type { AuthenticatedToken, TokenAuthenticatorFactory } from "../../authentication.ts";
+import type { AuthenticatedToken, TokenAuthenticatorFactory } from "../../framework/authentication.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const SECRETS = { group: "", plural: "secrets" };

@@ -2,10 +2,10 @@ import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { PURPOSE } from "../../../api/machinery/x509/extensions.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import { AuthenticationError } from "../../authentication.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
 import { extension } from "../../../api/machinery/x509/certificate-writer.ts";
-import type { PeerCertificate } from "../../exchange.ts";
-import type { User } from "../../request.ts";
+import type { PeerCertificate } from "../../framework/exchange.ts";
+import type { User } from "../../framework/request.ts";
 import { certificateOf, contextOf, requestShowing } from "../testing/shown.ts";
 import { clientCertificates } from "./client-certificate.ts";
 

@@ -3,9 +3,9 @@
  * A certificate that names nobody, or that nobody has signed who is trusted, shows that the client meant to be somebody, so it is not
  * taken for nobody in particular.
  */
-import { AuthenticationError, type RequestAuthenticatorFactory } from "../../authentication.ts";
-import type { PeerCertificate } from "../../exchange.ts";
-import type { User } from "../../request.ts";
+import { AuthenticationError, type RequestAuthenticatorFactory } from "../../framework/authentication.ts";
+import type { PeerCertificate } from "../../framework/exchange.ts";
+import type { User } from "../../framework/request.ts";
 import { validSubject, type PeerSubject } from "../peer-certificate.ts";
 
 export const clientCertificates: RequestAuthenticatorFactory = ({ identity: { clientAuthority }, clock }) => {

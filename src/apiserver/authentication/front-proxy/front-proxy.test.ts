@@ -1,8 +1,8 @@
 import { deepEqual, equal, notEqual, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { AuthenticationError } from "../../authentication.ts";
-import type { FrontProxy } from "../../identity.ts";
-import type { User } from "../../request.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { FrontProxy } from "../../framework/identity.ts";
+import type { User } from "../../framework/request.ts";
 import { asHeader, certificateOf, contextOf, requestShowing, type CertificateOptions, type Shown } from "../testing/shown.ts";
 import { frontProxyHeaders } from "./front-proxy.ts";
 

@@ -3,10 +3,10 @@
  * own authority, with a name that is allowed. From anybody else these headers mean nothing.
  */
 import { Lru } from "../../../base/lru.ts";
-import { AuthenticationError, type RequestAuthenticatorFactory } from "../../authentication.ts";
-import type { ExchangeRequest } from "../../exchange.ts";
-import type { FrontProxy } from "../../identity.ts";
-import type { User } from "../../request.ts";
+import { AuthenticationError, type RequestAuthenticatorFactory } from "../../framework/authentication.ts";
+import type { ExchangeRequest } from "../../framework/exchange.ts";
+import type { FrontProxy } from "../../framework/identity.ts";
+import type { User } from "../../framework/request.ts";
 import { extraHeaders, firstHeaderText, headerTexts } from "../header-text.ts";
 import { validSubject } from "../peer-certificate.ts";
 

@@ -1,9 +1,9 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { AuthenticationError } from "../../authentication.ts";
-import type { OpenIdIssuer } from "../../identity.ts";
-import type { User } from "../../request.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { OpenIdIssuer } from "../../framework/identity.ts";
+import type { User } from "../../framework/request.ts";
 import { checkClaims, userOfClaims } from "./claims.ts";
 
 const NOW_MS = Date.UTC(2026, 0);

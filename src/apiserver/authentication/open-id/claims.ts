@@ -6,9 +6,9 @@
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
-import { AuthenticationError } from "../../authentication.ts";
-import type { OpenIdIssuer } from "../../identity.ts";
-import type { User } from "../../request.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { OpenIdIssuer } from "../../framework/identity.ts";
+import type { User } from "../../framework/request.ts";
 import { isObject, wrongType } from "../claim-types.ts";
 
 /** Clocks differ: a token may be from a little later than now. Upstream's number. */

@@ -7,9 +7,9 @@ import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { TokenBucket } from "../../../base/rate-limiter.ts";
-import type { KeyReader, Verifier } from "../../../base/signing.ts";
-import { AuthenticationError } from "../../authentication.ts";
-import type { DocumentFetcher, OpenIdIssuer } from "../../identity.ts";
+import type { KeyReader, Verifier } from "../../../base/crypto/signing.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { DocumentFetcher, OpenIdIssuer } from "../../framework/identity.ts";
 
 /** A few at once, then one each ten seconds, which is how often upstream tries to reach an issuer. */
 const FETCHES_BURST = 5;

@@ -7,10 +7,10 @@
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Lru } from "../../../base/lru.ts";
-import type { Verifier } from "../../../base/signing.ts";
-import { AuthenticationError, type AuthenticatedToken, type Soon, type TokenAuthenticatorFactory } from "../../authentication.ts";
-import type { OpenIdIssuer } from "../../identity.ts";
-import type { User } from "../../request.ts";
+import type { Verifier } from "../../../base/crypto/signing.ts";
+import { AuthenticationError, type AuthenticatedToken, type Soon, type TokenAuthenticatorFactory } from "../../framework/authentication.ts";
+import type { OpenIdIssuer } from "../../framework/identity.ts";
+import type { User } from "../../framework/request.ts";
 import { checkSignature, readToken, type SignedToken } from "../json-web-token.ts";
 import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";

@@ -8,8 +8,8 @@
 import { serviceAccountIdentity } from "../../../api/identities.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
-import { AuthenticationError } from "../../authentication.ts";
-import type { KindName } from "../../objects.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { KindName } from "../../framework/objects.ts";
 import { checkTimes, LEEWAY_MS, objectClaim, readCommonClaims, textClaim } from "./claims.ts";
 import { serviceAccountUser } from "./service-account-user.ts";
 import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS, type Reference, type VerifiedToken } from "./verified-token.ts";

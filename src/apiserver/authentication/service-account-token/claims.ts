@@ -3,7 +3,7 @@
  * this is asked, so a claim of another type than it should be is somebody's mistake and no attack; it is told as upstream tells it.
  */
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
-import { AuthenticationError } from "../../authentication.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
 import { isObject, wrongType } from "../claim-types.ts";
 
 /** Clocks of two machines may differ this much. Upstream's. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import type { AuthenticationContext } from "../../authentication.ts";
+import type { AuthenticationContext } from "../../framework/authentication.ts";
 import { LastUse } from "./last-use.ts";
 import { LAST_USED_LABEL } from "./legacy-token.ts";
 

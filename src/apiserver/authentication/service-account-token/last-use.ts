@@ -4,7 +4,7 @@
  */
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { AuthenticationContext } from "../../authentication.ts";
+import type { AuthenticationContext } from "../../framework/authentication.ts";
 import { LAST_USED_LABEL } from "./legacy-token.ts";
 import { SECRETS } from "./verified-token.ts";
 

@@ -9,7 +9,7 @@ import { decodeText } from "../../../api/machinery/codec/json.ts";
 import { validateDnsLabel, validateDnsSubdomain } from "../../../api/machinery/names.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import type { Secret, ServiceAccount } from "../../../api/generated/core/v1.ts";
-import { AuthenticationError } from "../../authentication.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
 import { readCommonClaims, textClaim } from "./claims.ts";
 import { serviceAccountUser } from "./service-account-user.ts";
 import { SECRETS, SERVICE_ACCOUNTS, type Judgement, type VerifiedToken } from "./verified-token.ts";

@@ -14,9 +14,9 @@ import {
   type Soon,
   type TokenAuthenticator,
   type TokenAuthenticatorFactory,
-} from "../../authentication.ts";
-import type { ServiceAccountTokens } from "../../identity.ts";
-import type { KindName } from "../../objects.ts";
+} from "../../framework/authentication.ts";
+import type { ServiceAccountTokens } from "../../framework/identity.ts";
+import type { KindName } from "../../framework/objects.ts";
 import { boundToken } from "./bound-token.ts";
 import { checkSignature, readToken, type SignedToken } from "../json-web-token.ts";
 import { LastUse } from "./last-use.ts";

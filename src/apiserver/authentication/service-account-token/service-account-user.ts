@@ -1,6 +1,6 @@
 /** The user that shows a token of a service account, with what the token says of where it comes from. */
 import { serviceAccountIdentity } from "../../../api/identities.ts";
-import type { User } from "../../request.ts";
+import type { User } from "../../framework/request.ts";
 
 const EXTRA = "authentication.kubernetes.io/";
 

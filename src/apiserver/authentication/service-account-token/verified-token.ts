@@ -3,8 +3,8 @@
  * service accounts have: those that are bound and end (bound-token.ts), and those that a Secret holds (legacy-token.ts).
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { KindName } from "../../objects.ts";
-import type { User } from "../../request.ts";
+import type { KindName } from "../../framework/objects.ts";
+import type { User } from "../../framework/request.ts";
 
 /** What is signed, and so is true of a token for as long as it is remembered. */
 export interface VerifiedToken {

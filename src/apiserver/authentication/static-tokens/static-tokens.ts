@@ -1,5 +1,5 @@
 /** Tokens that were in a file when the server started (--token-auth-file): they last as long as the server does. */
-import type { TokenAuthenticatorFactory } from "../../authentication.ts";
+import type { TokenAuthenticatorFactory } from "../../framework/authentication.ts";
 
 export const staticTokens: TokenAuthenticatorFactory = ({ identity: { staticTokens: users } }) => {
   if (users === undefined || users.size === 0) return undefined;

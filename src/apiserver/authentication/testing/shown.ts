@@ -6,10 +6,10 @@ import { p256Key } from "../../../api/machinery/x509/p256-signer.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import type { AuthenticationContext } from "../../authentication.ts";
-import type { ExchangeRequest, PeerCertificate } from "../../exchange.ts";
-import type { Identity } from "../../identity.ts";
-import type { Objects } from "../../objects.ts";
+import type { AuthenticationContext } from "../../framework/authentication.ts";
+import type { ExchangeRequest, PeerCertificate } from "../../framework/exchange.ts";
+import type { Identity } from "../../framework/identity.ts";
+import type { Objects } from "../../framework/objects.ts";
 
 const NOTHING_SET: Identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [] };
 

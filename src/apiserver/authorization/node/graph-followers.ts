@@ -1,7 +1,7 @@
 /** What keeps the graph in step with the objects: followers of the kinds that it is made of. */
 import type { PersistentVolume, Pod } from "../../../api/generated/core/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { Follower, KindName } from "../../objects.ts";
+import type { Follower, KindName } from "../../framework/objects.ts";
 import type { NodeGraph, OwnedKind } from "./node-graph.ts";
 
 export function graphFollowers(graph: NodeGraph): readonly (readonly [kind: KindName, follower: Follower])[] {

@@ -2,9 +2,9 @@
  * The Node authorizer: a kubelet may use what its work leads to, and nothing of other nodes. It never denies: what it does not allow,
  * others (RBAC) may still allow. As upstream's of this name, with node-graph.ts for who needs what.
  */
-import { NO_OPINION, type AccessDecision, type AuthorizationModuleFactory } from "../../authorization.ts";
+import { NO_OPINION, type AccessDecision, type AuthorizationModuleFactory } from "../../framework/authorization.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import { nodeNameOf } from "../../node-identity.ts";
+import { nodeNameOf } from "../../shared/node-identity.ts";
 import { graphFollowers } from "./graph-followers.ts";
 import { NodeGraph } from "./node-graph.ts";
 import { ruleFor } from "./resource-rules.ts";

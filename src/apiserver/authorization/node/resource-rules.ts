@@ -3,9 +3,9 @@
  * undefined if it may. What the authorizer cannot know (the object of a create, what an update changes) the admission plugin
  * NodeRestriction looks at; the two belong together.
  */
-import { parseFieldSelector } from "../../../api/machinery/field-selector.ts";
-import { SelectorError } from "../../../api/machinery/label-requirement.ts";
-import type { AccessedResource } from "../../authorization.ts";
+import { parseFieldSelector } from "../../../api/machinery/selectors/field-selector.ts";
+import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
+import type { AccessedResource } from "../../framework/authorization.ts";
 import type { NodeGraph, RelatedKind } from "./node-graph.ts";
 
 export interface NodeQuestion {

@@ -2,7 +2,7 @@
  * What every node may do alike, whichever node it is: the part of upstream's rules for nodes that is about no object in particular.
  * What is divided among the nodes stands in resource-rules.ts.
  */
-import type { AccessedResource } from "../../authorization.ts";
+import type { AccessedResource } from "../../framework/authorization.ts";
 
 const READ = ["get", "list", "watch"];
 

@@ -3,7 +3,7 @@
  * Service accounts are users with names of their own, so there are users and groups.
  */
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import type { User } from "../../request.ts";
+import type { User } from "../../framework/request.ts";
 import { innerMap } from "./inner-map.ts";
 
 export type Binding = RoleBinding | ClusterRoleBinding;

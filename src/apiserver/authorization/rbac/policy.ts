@@ -5,8 +5,8 @@
 import type { ClusterRole, PolicyRule, Role, RoleRef, Subject } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
-import type { Follower, Objects } from "../../objects.ts";
-import type { User } from "../../request.ts";
+import type { Follower, Objects } from "../../framework/objects.ts";
+import type { User } from "../../framework/request.ts";
 import { BindingIndex, type Binding, type Mention } from "./binding-index.ts";
 
 export const RBAC_GROUP = "rbac.authorization.k8s.io";

@@ -11,9 +11,9 @@ import type {
   Subject,
 } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
-import type { AccessAttributes, AccessDecision } from "../../authorization.ts";
-import type { Follower, KindName, Objects } from "../../objects.ts";
-import type { User } from "../../request.ts";
+import type { AccessAttributes, AccessDecision } from "../../framework/authorization.ts";
+import type { Follower, KindName, Objects } from "../../framework/objects.ts";
+import type { User } from "../../framework/request.ts";
 import { Policy } from "./policy.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 

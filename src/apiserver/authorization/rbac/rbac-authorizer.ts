@@ -8,8 +8,8 @@
 import type { NonResourceRule, ResourceRule, SubjectRulesReviewStatus } from "../../../api/generated/authorization.k8s.io/v1.ts";
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { Lru } from "../../../base/lru.ts";
-import type { AccessAttributes, AccessDecision, AuthorizationModule, AuthorizationModuleFactory } from "../../authorization.ts";
-import type { User } from "../../request.ts";
+import type { AccessAttributes, AccessDecision, AuthorizationModule, AuthorizationModuleFactory } from "../../framework/authorization.ts";
+import type { User } from "../../framework/request.ts";
 import { joinedErrors } from "../joined-errors.ts";
 import { Policy } from "./policy.ts";
 import { AnswerBudget, UserAccess } from "./user-access.ts";

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import type { AccessedResource } from "../../authorization.ts";
+import type { AccessedResource } from "../../framework/authorization.ts";
 import { Policy } from "./policy.ts";
 import { AnswerBudget, UserAccess } from "./user-access.ts";
 

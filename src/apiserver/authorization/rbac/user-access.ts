@@ -5,8 +5,8 @@
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
-import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../authorization.ts";
-import type { User } from "../../request.ts";
+import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../framework/authorization.ts";
+import type { User } from "../../framework/request.ts";
 import { ownText } from "../../../base/text.ts";
 import { joinedErrors } from "../joined-errors.ts";
 import { innerMap } from "./inner-map.ts";

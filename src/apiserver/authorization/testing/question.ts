@@ -3,7 +3,7 @@
  * perhaps a name, a namespace and a field selector: `update deployments.apps/scale web in team`, `list pods where spec.nodeName=node-1`.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import type { User } from "../../request.ts";
+import type { User } from "../../framework/request.ts";
 
 export interface Question {
   readonly verb: string;

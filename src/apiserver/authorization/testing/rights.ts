@@ -7,7 +7,7 @@
  * - What has no line: nothing may be done with it beyond that.
  */
 import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 
 /** Those of requests, and those by which somebody is asked whether they may: no request has them. */
 export const VERBS: readonly string[] = [

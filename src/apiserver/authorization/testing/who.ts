@@ -11,7 +11,7 @@ import {
   serviceAccountIdentity,
 } from "../../../api/identities.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import type { User } from "../../request.ts";
+import type { User } from "../../framework/request.ts";
 
 const known = (user: User): User => ({ ...user, groups: [...user.groups, "system:authenticated"] });
 const person = (name: string): User => known({ name, groups: [] });

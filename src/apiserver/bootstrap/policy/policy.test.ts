@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryStore } from "../../../testing/memory-store.ts";
+import { memoryStore } from "../../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { startGuardedServer, type StartedServer } from "../../testing/server.ts";
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from "./all.ts";

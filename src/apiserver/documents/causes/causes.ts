@@ -5,8 +5,8 @@
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { groupResourceOf } from "../../../api/machinery/object.ts";
 import { formatMicroTime } from "../../../api/machinery/time.ts";
-import type { RecordedWrite } from "../../causes.ts";
-import type { Document, DocumentDependencies } from "../../document.ts";
+import type { RecordedWrite } from "../../framework/causes.ts";
+import type { Document, DocumentDependencies } from "../../framework/document.ts";
 
 export const CAUSES_PATH = "/debug/k8ts/causes";
 

@@ -1,6 +1,6 @@
 /** Aggregated discovery: everything that is served under /api or /apis in one document (apidiscovery.k8s.io/v2). */
 import type { GroupVersionKind } from "../../../api/machinery/object.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 
 export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): DiscoveryObject {

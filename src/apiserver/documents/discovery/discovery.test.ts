@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual } from "node:assert/strict";
 import { test } from "node:test";
 import { leases } from "../../../api/coordination.k8s.io/v1/lease.ts";
-import { decodeEnvelope, decodeProtobuf } from "../../../api/machinery/codec/protobuf.ts";
+import { decodeEnvelope, decodeProtobuf } from "../../../api/machinery/codec/protobuf/protobuf.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import { schemas } from "../../../api/schemas.ts";
 import { startServer } from "../../testing/server.ts";

@@ -14,15 +14,15 @@ import {
   YAML_TYPE,
   type NegotiatedType,
 } from "../../../api/machinery/codec/media-type.ts";
-import { encodeEnvelope, encodeProtobuf } from "../../../api/machinery/codec/protobuf.ts";
-import { writeYaml } from "../../../api/machinery/codec/write-yaml.ts";
+import { encodeEnvelope, encodeProtobuf } from "../../../api/machinery/codec/protobuf/protobuf.ts";
+import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
 import type { SchemaSet } from "../../../api/machinery/schema.ts";
 import { internalError, noSuchPath } from "../../../api/machinery/status-error.ts";
-import type { Document, DocumentDependencies } from "../../document.ts";
-import type { Endpoints } from "../../endpoints.ts";
-import { entityTag, hashOf, hasAlready } from "../../entity-tag.ts";
-import type { ExchangeRequest, WholeAnswer } from "../../exchange.ts";
-import { isPretty, prettyJson } from "../../pretty.ts";
+import type { Document, DocumentDependencies } from "../../framework/document.ts";
+import type { Endpoints } from "../../framework/endpoints.ts";
+import { entityTag, hashOf, hasAlready } from "../../rest/entity-tag.ts";
+import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
+import { isPretty, prettyJson } from "../../rest/pretty.ts";
 import { apiGroupDiscoveryList } from "./aggregated.ts";
 import { groupsOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";

@@ -4,7 +4,7 @@
  */
 import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 
 /** One of the documents. */
 export type DiscoveryObject = JsonObject & { readonly kind: string; readonly apiVersion?: string };

@@ -1,8 +1,8 @@
 /** The discovery documents that every client knows: one of all groups, one per group, one per group and version. */
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
-import { sha256 } from "../../../base/sha-256.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import { sha256 } from "../../../base/crypto/sha-256.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion } from "./groups.ts";
 
 /** /api. Which address a client should use depends on where it is, and that is not known here: it has one that works. */

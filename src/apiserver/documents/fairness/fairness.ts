@@ -1,6 +1,6 @@
 /** /debug/api_priority_and_fairness/dump_…: the state of priority levels, queues and requests as text, for people (upstream's paths). */
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
-import type { Document, DocumentDependencies } from "../../document.ts";
+import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import { dumpPriorityLevels, dumpQueues, dumpRequests } from "../../fairness/dump.ts";
 
 const PREFIX = "/debug/api_priority_and_fairness/";

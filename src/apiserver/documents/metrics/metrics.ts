@@ -5,8 +5,8 @@
  */
 import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
-import type { Document, DocumentDependencies } from "../../document.ts";
-import type { Endpoints } from "../../endpoints.ts";
+import type { Document, DocumentDependencies } from "../../framework/document.ts";
+import type { Endpoints } from "../../framework/endpoints.ts";
 import { fairnessFamilies } from "../../fairness/metric-families.ts";
 import { DURATION_BUCKETS_S, type Metrics } from "../../metrics.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type HistogramFamily,
   type Labels,
   type Sample,
-} from "../../../base/prometheus-text.ts";
+} from "../../../base/metrics/prometheus-text.ts";
 
 export function metricsDocument({ endpoints, metrics, server, fairness, moreMetrics }: DocumentDependencies): Document {
   return {

@@ -4,7 +4,7 @@
  */
 import type { GroupVersion, GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { Subresource, Verb } from "../../../api/machinery/resource.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 import { connectionPaths } from "./connection-paths.ts";
 import {
   DELETE_COLLECTION_PARAMETERS,

@@ -1,7 +1,7 @@
 /** What documents there are, and from which endpoints each is made: one per group and version, and small ones of the server itself. */
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
-import type { Endpoint } from "../../endpoints.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath, type ApiPath } from "./operations.ts";
 
 /** What a document is written from. */

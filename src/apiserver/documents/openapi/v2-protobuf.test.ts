@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { Reader, WIRE_BYTES, WIRE_VARINT } from "../../../base/protobuf-wire.ts";
+import { Reader, WIRE_BYTES, WIRE_VARINT } from "../../../base/protobuf/wire.ts";
 import { encodeV2Document } from "./v2-protobuf.ts";
 
 /** Field numbers and what they hold, as far down as the path of numbers leads. */

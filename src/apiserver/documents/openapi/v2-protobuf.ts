@@ -2,7 +2,7 @@
  * The OpenAPI v2 document as protobuf, in the messages of gnostic (openapi.v2.Document), which kubectl asks for. Only what our document has is
  * described. What is free in form (enumerations, extensions) is text of YAML there; JSON is YAML, so it is written as JSON.
  */
-import { encode, type FieldDescriptor, type MessageDescriptor } from "../../../base/protobuf.ts";
+import { encode, type FieldDescriptor, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 
 function message(name: string, fields: Record<string, FieldDescriptor>): MessageDescriptor {

@@ -4,9 +4,9 @@
  */
 import { JSON_TYPE, negotiate } from "../../../api/machinery/codec/media-type.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
-import type { Verifier } from "../../../base/signing.ts";
-import type { Document, DocumentDependencies } from "../../document.ts";
-import type { ServiceAccountTokens } from "../../identity.ts";
+import type { Verifier } from "../../../base/crypto/signing.ts";
+import type { Document, DocumentDependencies } from "../../framework/document.ts";
+import type { ServiceAccountTokens } from "../../framework/identity.ts";
 
 const CONFIGURATION_PATH = "/.well-known/openid-configuration";
 const KEYS_PATH = "/openid/v1/jwks";

@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { connect as tlsConnect, type TLSSocket } from "node:tls";
 import { silentLogger } from "../../../base/logger.ts";
 import type { HttpsServer } from "../../../host/http/server.ts";
-import { testServing } from "../../../testing/certificates.ts";
-import type { Exchange, ExchangeRequest, Sink, StreamedAnswer, WholeAnswer } from "../../exchange.ts";
+import { testServing } from "../../../testing/fixtures/certificates.ts";
+import type { Exchange, ExchangeRequest, Sink, StreamedAnswer, WholeAnswer } from "../../framework/exchange.ts";
 import { startHttpApi, type HttpApiOptions } from "../http-api.ts";
 
 const tls = testServing();

@@ -4,9 +4,14 @@
  */
 import type { FieldSelectorAttributes, LabelSelectorAttributes } from "../../../api/generated/authorization.k8s.io/v1.ts";
 import type { FieldSelectorRequirement, LabelSelectorRequirement } from "../../../api/generated/meta/v1.ts";
-import { FieldSelector, parseFieldSelector, type FieldRequirement } from "../../../api/machinery/field-selector.ts";
-import { checkedRequirement, SelectorError, type LabelOperator, type LabelRequirement } from "../../../api/machinery/label-requirement.ts";
-import { LabelSelector, parseLabelSelector } from "../../../api/machinery/label-selector.ts";
+import { FieldSelector, parseFieldSelector, type FieldRequirement } from "../../../api/machinery/selectors/field-selector.ts";
+import {
+  checkedRequirement,
+  SelectorError,
+  type LabelOperator,
+  type LabelRequirement,
+} from "../../../api/machinery/selectors/label-requirement.ts";
+import { LabelSelector, parseLabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 
 export interface UnderstoodSelector {
   /** "" if there is nothing. */

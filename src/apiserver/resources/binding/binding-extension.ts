@@ -1,8 +1,8 @@
 /** `bindings`: the older way to say that a Pod belongs to a node; the same as `pods/binding`. */
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
 import { badRequest, noSuchPath } from "../../../api/machinery/status-error.ts";
-import { bindPod } from "../../bind-pod.ts";
-import type { ExtensionFactory } from "../../extension.ts";
+import { bindPod } from "../../shared/bind-pod.ts";
+import type { ExtensionFactory } from "../../framework/extension.ts";
 
 export const bindingExtension: ExtensionFactory = (server) => ({
   group: "",

@@ -3,7 +3,7 @@
  * yes. Pure: whoever evicts writes the status before the Pod goes, so that no two evictions spend the same allowance.
  */
 import { findCondition, withCondition } from "../../../api/machinery/conditions.ts";
-import { labelSelectorFromObject } from "../../../api/machinery/label-selector.ts";
+import { labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
 import { forbiddenError, StatusError } from "../../../api/machinery/status-error.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";

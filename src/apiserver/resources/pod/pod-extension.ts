@@ -1,7 +1,7 @@
 /** What Pods need beyond their description: being bound to a node, being evicted. */
-import type { ServerContext } from "../../server-context.ts";
-import type { ResourceExtension } from "../../extension.ts";
-import { bindPod } from "../../bind-pod.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
+import type { ResourceExtension } from "../../framework/extension.ts";
+import { bindPod } from "../../shared/bind-pod.ts";
 import { evict } from "./eviction.ts";
 
 export function podExtension(server: ServerContext): ResourceExtension {

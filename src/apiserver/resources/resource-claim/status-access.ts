@@ -11,11 +11,11 @@ import type {
 } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { AccessedResource, Authorizer } from "../../authorization.ts";
-import type { CheckedWrite } from "../../extension.ts";
-import { accessRefusal } from "../../refusal.ts";
-import type { ApiRequest } from "../../request.ts";
-import { isOnNode } from "../../service-account-identity.ts";
+import type { AccessedResource, Authorizer } from "../../framework/authorization.ts";
+import type { CheckedWrite } from "../../framework/extension.ts";
+import { accessRefusal } from "../../shared/forbidden-message.ts";
+import type { ApiRequest } from "../../framework/request.ts";
+import { isOnNode } from "../../shared/service-account-identity.ts";
 
 /** Before the verb: for who runs on the node of the claim, and for who may come from anywhere. */
 const ASSOCIATED_NODE = "associated-node:";

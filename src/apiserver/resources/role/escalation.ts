@@ -6,9 +6,9 @@ import type { ClusterRole, PolicyRule, RoleRef } from "../../../api/generated/rb
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { describeParts, missingParts, quoteAll } from "../../../api/rbac.authorization.k8s.io/v1/rule-covering.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { Authorizer } from "../../authorization.ts";
-import type { PermittedWrite } from "../../extension.ts";
-import type { ApiRequest } from "../../request.ts";
+import type { Authorizer } from "../../framework/authorization.ts";
+import type { PermittedWrite } from "../../framework/extension.ts";
+import type { ApiRequest } from "../../framework/request.ts";
 
 /** As a rule that gives all there is. */
 const FULL_AUTHORITY: readonly PolicyRule[] = [

@@ -3,10 +3,10 @@ import type { PolicyRule, Role, RoleBinding, RoleRef } from "../../../api/genera
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { badRequest, forbiddenError, notFound, StatusError } from "../../../api/machinery/status-error.ts";
 import { MASTERS } from "../../authorization/chain.ts";
-import type { ExtensionFactory, PermittedWrite } from "../../extension.ts";
-import type { Objects } from "../../objects.ts";
-import type { ApiRequest } from "../../request.ts";
-import type { ServerContext } from "../../server-context.ts";
+import type { ExtensionFactory, PermittedWrite } from "../../framework/extension.ts";
+import type { Objects } from "../../framework/objects.ts";
+import type { ApiRequest } from "../../framework/request.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
 import { aggregationEscalation, escalationOf, isGarbageCollection, mayBind, mayEscalate } from "./escalation.ts";
 
 const GROUP = "rbac.authorization.k8s.io";

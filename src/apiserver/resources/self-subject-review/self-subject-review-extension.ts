@@ -1,8 +1,8 @@
 /** SelfSubjectReview: who am I? `kubectl auth whoami` asks it. */
-import type { ExtensionFactory } from "../../extension.ts";
+import type { ExtensionFactory } from "../../framework/extension.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
-import { answered } from "../../outcome.ts";
-import { userInfo } from "../../user-info.ts";
+import { answered } from "../../framework/outcome.ts";
+import { userInfo } from "../../shared/user-info.ts";
 
 export const selfSubjectReviewExtension: ExtensionFactory = ({ clock }) => ({
   group: "authentication.k8s.io",

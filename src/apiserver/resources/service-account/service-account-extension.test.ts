@@ -10,7 +10,7 @@ import {
   TOKENS,
   type TokenServer,
 } from "../../authentication/service-account-token/testing/token-server.ts";
-import type { ServiceAccountTokens } from "../../identity.ts";
+import type { ServiceAccountTokens } from "../../framework/identity.ts";
 import { startServer, type CallAnswer } from "../../testing/server.ts";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";

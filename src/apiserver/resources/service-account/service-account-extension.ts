@@ -13,11 +13,11 @@ import { conflict, invalidObject, notFound, StatusError } from "../../../api/mac
 import { formatTime } from "../../../api/machinery/time.ts";
 import { boundPayload } from "../../authentication/service-account-token/bound-token.ts";
 import { writeToken } from "../../authentication/json-web-token.ts";
-import type { ActionCall, ExtensionFactory } from "../../extension.ts";
-import type { ServiceAccountTokens } from "../../identity.ts";
-import type { Outcome } from "../../outcome.ts";
-import type { RequestContext } from "../../request.ts";
-import type { ServerContext } from "../../server-context.ts";
+import type { ActionCall, ExtensionFactory } from "../../framework/extension.ts";
+import type { ServiceAccountTokens } from "../../framework/identity.ts";
+import type { Outcome } from "../../framework/outcome.ts";
+import type { RequestContext } from "../../framework/request.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
 import { newUid } from "../../write/identifiers.ts";
 import { findBoundObjects } from "./bound-object.ts";
 

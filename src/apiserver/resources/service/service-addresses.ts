@@ -11,8 +11,8 @@ import type { IPAddress, ServiceCIDR } from "../../../api/generated/networking.k
 import { parseIp } from "../../../api/machinery/ip-address.ts";
 import type { Random } from "../../../base/random.ts";
 import type { Operation } from "../../../store/store.ts";
-import type { Endpoint } from "../../endpoints.ts";
-import type { ServerContext } from "../../server-context.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
 import { translated } from "../../storage/store-failure.ts";
 import { planDeletion } from "../../write/deletion.ts";
 import { ownObject } from "../../write/own-object.ts";

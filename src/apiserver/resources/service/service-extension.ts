@@ -20,8 +20,8 @@ import { invalid, type FieldError } from "../../../api/machinery/field-error.ts"
 import { conflict, invalidObject, StatusError } from "../../../api/machinery/status-error.ts";
 import type { Random } from "../../../base/random.ts";
 import type { Operation } from "../../../store/store.ts";
-import type { ServerContext } from "../../server-context.ts";
-import type { Allocation, AllocatedWrite, ResourceExtension } from "../../extension.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
+import type { Allocation, AllocatedWrite, ResourceExtension } from "../../framework/extension.ts";
 import { canonicalAddress } from "./address-range.ts";
 import { isInRange, pickFree } from "./number-range.ts";
 import { ServiceAddresses } from "./service-addresses.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../../base/random.ts";
-import { memoryStore } from "../../../testing/memory-store.ts";
+import { memoryStore } from "../../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
 import { Turns } from "./turns.ts";

@@ -9,7 +9,7 @@ import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import { translated } from "../../storage/store-failure.ts";
-import { TurnQueue } from "../../turn-queue.ts";
+import { TurnQueue } from "../../shared/serial-queue.ts";
 import { newUid } from "../../write/identifiers.ts";
 
 /** Whoever writes it has its turn. */

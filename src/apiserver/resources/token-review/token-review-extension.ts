@@ -1,10 +1,10 @@
 /** TokenReview: whose token is this, and is it meant for me? The answer is that of the authenticator which every request asks. */
 import type { TokenReview, TokenReviewSpec, TokenReviewStatus } from "../../../api/generated/authentication.k8s.io/v1.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
-import type { TokenReviewAnswer } from "../../authentication.ts";
-import type { ExtensionFactory } from "../../extension.ts";
-import { answered } from "../../outcome.ts";
-import { userInfo } from "../../user-info.ts";
+import type { TokenReviewAnswer } from "../../framework/authentication.ts";
+import type { ExtensionFactory } from "../../framework/extension.ts";
+import { answered } from "../../framework/outcome.ts";
+import { userInfo } from "../../shared/user-info.ts";
 
 export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   group: "authentication.k8s.io",

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { testServing } from "../../../testing/certificates.ts";
+import { testServing } from "../../../testing/fixtures/certificates.ts";
 
 export interface ProxyServer extends AsyncDisposable {
   readonly port: number;

@@ -11,7 +11,7 @@ import {
 } from "node:http2";
 import { createServer as createHttpsServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { testServing, type TestServing } from "../../../testing/certificates.ts";
+import { testServing, type TestServing } from "../../../testing/fixtures/certificates.ts";
 
 export type ScriptedRequest = IncomingMessage | Http2ServerRequest;
 export type Script = (request: ScriptedRequest, reply: ScriptedReply) => void;

@@ -9,7 +9,7 @@ import { isReason } from "../../../api/machinery/status-error.ts";
 import type { Transport } from "../../../api/machinery/transport.ts";
 import { silentLogger } from "../../../base/logger.ts";
 import { pick, type Random } from "../../../base/random.ts";
-import { UNBROKEN, type ByteWire } from "../../../testing/byte-wire.ts";
+import { UNBROKEN, type ByteWire } from "../../../testing/fixtures/byte-wire.ts";
 import type { Informer } from "../informer.ts";
 import { createInformers } from "../informers.ts";
 import { withGapBook } from "./gap-book.ts";

@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { findProgram } from "../../../host/find-program.ts";
-import { isRoot } from "../../../host/process-table.ts";
+import { findProgram } from "../../../host/processes/find-program.ts";
+import { isRoot } from "../../../host/processes/process-table.ts";
 import { ContainerdFailed, findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";
 import { askVersion, RuntimeTooOldError, socketOf, type RuntimeVersion } from "./runtime-version.ts";
 import { forbiddenText, socketState, socketTrouble } from "./socket-trouble.ts";

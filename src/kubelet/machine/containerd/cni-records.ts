@@ -5,13 +5,13 @@
  * Not here: which of it is wanted (orphaned-network.ts, leftovers.ts), and the network as a whole (network/bridge-network.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
-import { runProgram } from "../../../host/child-process.ts";
-import { killProcesses } from "../../../host/detached-program.ts";
-import { fewAtATime } from "../../../host/few-at-a-time.ts";
-import { joinPath, readTextIfAny, removeFile } from "../../../host/files.ts";
-import { writePrivateText } from "../../../host/private-files.ts";
-import { findProcesses } from "../../../host/process-table.ts";
-import { namesIn } from "../../../host/shared-directory.ts";
+import { runProgram } from "../../../host/processes/child-process.ts";
+import { killProcesses } from "../../../host/processes/detached-program.ts";
+import { fewAtATime } from "../../../host/files/limited-concurrency.ts";
+import { joinPath, readTextIfAny, removeFile } from "../../../host/files/files.ts";
+import { writePrivateText } from "../../../host/files/private-files.ts";
+import { findProcesses } from "../../../host/processes/process-table.ts";
+import { namesIn } from "../../../host/files/shared-directory.ts";
 import { cniFileName } from "../network/cni-configuration.ts";
 
 export interface CniPlaces {

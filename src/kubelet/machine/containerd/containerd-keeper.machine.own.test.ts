@@ -3,7 +3,7 @@ import { mkdir, rm, rmdir } from "node:fs/promises";
 import { test } from "node:test";
 import { silentLogger } from "../../../base/logger.ts";
 import { realClock } from "../../../host/real-clock.ts";
-import { startTestContainerd, type TestContainerd } from "../../../testing/containerd-server.ts";
+import { startTestContainerd, type TestContainerd } from "../../../testing/servers/containerd-server.ts";
 import { needs } from "../../../testing/needs.ts";
 import { PAUSE_IMAGE } from "../images/pause-image-name.ts";
 import { ContainerdKeeper } from "./containerd-keeper.ts";

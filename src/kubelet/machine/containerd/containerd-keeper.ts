@@ -2,12 +2,12 @@
  * Keeps the cluster's own containerd running: one that has ended, whoever ended it, is started again at once, and one line says so. Its
  * containers do not notice. One that cannot be started is tried again, later each time, and its reason is told once.
  * After each start, and when it takes one over, what a killed one had begun and nobody knows of any more is removed, beside the keeping.
- * Not here: the start (own-containerd.ts), what that is (orphaned-tasks.ts, orphaned-network.ts), and what the node says meanwhile (kubelet/node-keeper.ts).
+ * Not here: the start (own-containerd.ts), what that is (orphaned-tasks.ts, orphaned-network.ts), and what the node says meanwhile (kubelet/node/node-status.ts).
  */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
-import { untilHungUp } from "../../../host/hang-up.ts";
-import type { ProcessMark } from "../../../host/process-life.ts";
-import { namesIn } from "../../../host/shared-directory.ts";
+import { untilHungUp } from "../../../host/network/socket-hang-up.ts";
+import type { ProcessMark } from "../../../host/processes/process-identity.ts";
+import { namesIn } from "../../../host/files/shared-directory.ts";
 import { removeOrphanedNetwork } from "./orphaned-network.ts";
 import { removeOrphanedTasks } from "./orphaned-tasks.ts";
 import { containerdFiles, findOwnContainerd, startOwnContainerd, type OwnContainerdOptions } from "./own-containerd.ts";

@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findProcesses } from "../../../host/process-table.ts";
-import { signalProcess } from "../../../host/detached-program.ts";
-import { startTestContainerd, type TestContainerd } from "../../../testing/containerd-server.ts";
-import { runCriPod } from "../../../testing/cri-pod.ts";
+import { findProcesses } from "../../../host/processes/process-table.ts";
+import { signalProcess } from "../../../host/processes/detached-program.ts";
+import { startTestContainerd, type TestContainerd } from "../../../testing/servers/containerd-server.ts";
+import { runCriPod } from "../../../testing/fixtures/cri-pod.ts";
 import { needs } from "../../../testing/needs.ts";
 import { leftovers, type Leftover } from "./leftovers.ts";
 

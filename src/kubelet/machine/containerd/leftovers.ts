@@ -5,13 +5,13 @@
  * Not here: ending Pods gracefully, which is the kubelet's, and the cluster's data.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/cgroup-tree.ts";
-import { killProcesses } from "../../../host/detached-program.ts";
-import { removeFile } from "../../../host/files.ts";
-import { mountsUnder } from "../../../host/mount-table.ts";
-import { unmountUnder } from "../../../host/mounts.ts";
-import type { ProcessMark } from "../../../host/process-life.ts";
-import { removeTree } from "../../../host/shared-directory.ts";
+import { cgroupDirectories, cgroupProcesses, removeCgroup, thawCgroup } from "../../../host/kernel/cgroup-tree.ts";
+import { killProcesses } from "../../../host/processes/detached-program.ts";
+import { removeFile } from "../../../host/files/files.ts";
+import { mountsUnder } from "../../../host/kernel/mount-table.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
+import type { ProcessMark } from "../../../host/processes/process-identity.ts";
+import { removeTree } from "../../../host/files/shared-directory.ts";
 import { networkLeftovers, removeNetwork } from "../network/bridge-network.ts";
 import { ownResults } from "./cni-records.ts";
 import { containerdFiles, findOwnContainerd } from "./own-containerd.ts";

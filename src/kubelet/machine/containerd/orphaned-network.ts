@@ -6,11 +6,11 @@
  * Not here: what runs in them (orphaned-tasks.ts), what is where (cni-records.ts), and the end of all of a cluster (leftovers.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode, type MessageDescriptor } from "../../../base/protobuf.ts";
-import { fewAtATime } from "../../../host/few-at-a-time.ts";
-import { joinPath, removeFile } from "../../../host/files.ts";
-import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc.ts";
-import { unmountUnder } from "../../../host/mounts.ts";
+import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { fewAtATime } from "../../../host/files/limited-concurrency.ts";
+import { joinPath, removeFile } from "../../../host/files/files.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc/channel.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { earlierNetworkRecords, namespacesDirectory, readNetworkRecords, releaseSandbox, type NetworkRecords } from "./cni-records.ts";
 import { cniBinaryDirectory, containerdFiles, type OwnContainerdOptions } from "./own-containerd.ts";
 

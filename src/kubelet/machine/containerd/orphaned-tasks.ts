@@ -7,15 +7,15 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { encode, type MessageDescriptor } from "../../../base/protobuf.ts";
-import { endCgroup, removeCgroup } from "../../../host/cgroup-tree.ts";
-import { killProcesses } from "../../../host/detached-program.ts";
-import { fewAtATime } from "../../../host/few-at-a-time.ts";
-import { joinPath, removeFile } from "../../../host/files.ts";
-import { GrpcError, openGrpcChannel } from "../../../host/grpc.ts";
-import { unmountUnder } from "../../../host/mounts.ts";
-import type { ProcessMark } from "../../../host/process-life.ts";
-import { removeTree } from "../../../host/shared-directory.ts";
+import { encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { endCgroup, removeCgroup } from "../../../host/kernel/cgroup-tree.ts";
+import { killProcesses } from "../../../host/processes/detached-program.ts";
+import { fewAtATime } from "../../../host/files/limited-concurrency.ts";
+import { joinPath, removeFile } from "../../../host/files/files.ts";
+import { GrpcError, openGrpcChannel } from "../../../host/grpc/channel.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
+import type { ProcessMark } from "../../../host/processes/process-identity.ts";
+import { removeTree } from "../../../host/files/shared-directory.ts";
 import { containerdFiles, type OwnContainerdOptions } from "./own-containerd.ts";
 import { CRI_NAMESPACE, findBundles, findShims, TASKS, tasksDirectory, type Bundle, type Shim } from "./shims.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { endProcess, startDetached } from "../../../host/detached-program.ts";
+import { endProcess, startDetached } from "../../../host/processes/detached-program.ts";
 import {
   fileExists,
   fileSizeBytes,
@@ -16,13 +16,13 @@ import {
   readWhole,
   removeFile,
   replaceFile,
-} from "../../../host/files.ts";
-import { findProgram, isExecutable, wholePath } from "../../../host/find-program.ts";
-import { machineFacts } from "../../../host/machine-facts.ts";
-import { isOnOverlay } from "../../../host/mount-table.ts";
-import { writePrivateText } from "../../../host/private-files.ts";
-import { isAlive, type ProcessMark } from "../../../host/process-life.ts";
-import { argumentsOf, findProcesses } from "../../../host/process-table.ts";
+} from "../../../host/files/files.ts";
+import { findProgram, isExecutable, wholePath } from "../../../host/processes/find-program.ts";
+import { machineFacts } from "../../../host/kernel/machine-facts.ts";
+import { isOnOverlay } from "../../../host/kernel/mount-table.ts";
+import { writePrivateText } from "../../../host/files/private-files.ts";
+import { isAlive, type ProcessMark } from "../../../host/processes/process-identity.ts";
+import { argumentsOf, findProcesses } from "../../../host/processes/process-table.ts";
 import { endPlugins, noteEarlierNetwork } from "./cni-records.ts";
 import { containerdConfiguration } from "./config.ts";
 import { askVersion, RuntimeTooOldError, type RuntimeVersion } from "./runtime-version.ts";

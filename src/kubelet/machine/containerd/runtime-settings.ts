@@ -4,8 +4,8 @@
  * undefined.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode, type MessageDescriptor } from "../../../base/protobuf.ts";
-import { openGrpcChannel } from "../../../host/grpc.ts";
+import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { openGrpcChannel } from "../../../host/grpc/channel.ts";
 import { socketOf } from "./runtime-version.ts";
 
 export interface RuntimeSettings {

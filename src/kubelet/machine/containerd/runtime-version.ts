@@ -3,8 +3,8 @@
  * takes requests, and no earlier. Not here: everything else of the CRI (runtime/cri).
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode, type MessageDescriptor } from "../../../base/protobuf.ts";
-import { GrpcError, openGrpcChannel } from "../../../host/grpc.ts";
+import { decode, encode, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { GrpcError, openGrpcChannel } from "../../../host/grpc/channel.ts";
 
 export interface RuntimeVersion {
   /** "containerd", "cri-o", "docker". */

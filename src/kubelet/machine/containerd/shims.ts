@@ -4,12 +4,12 @@
  * Not here: which of them are wanted (orphaned-tasks.ts, leftovers.ts).
  */
 import type { Clock } from "../../../base/clock.ts";
-import { killProcesses } from "../../../host/detached-program.ts";
-import { fewAtATime } from "../../../host/few-at-a-time.ts";
-import { joinPath, readTextIfAny } from "../../../host/files.ts";
-import type { ProcessMark } from "../../../host/process-life.ts";
-import { findProcesses } from "../../../host/process-table.ts";
-import { namesIn } from "../../../host/shared-directory.ts";
+import { killProcesses } from "../../../host/processes/detached-program.ts";
+import { fewAtATime } from "../../../host/files/limited-concurrency.ts";
+import { joinPath, readTextIfAny } from "../../../host/files/files.ts";
+import type { ProcessMark } from "../../../host/processes/process-identity.ts";
+import { findProcesses } from "../../../host/processes/process-table.ts";
+import { namesIn } from "../../../host/files/shared-directory.ts";
 
 /** Those of own-containerd.ts. */
 export interface ShimPlaces {

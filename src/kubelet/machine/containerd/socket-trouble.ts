@@ -2,7 +2,7 @@
  * Why nobody answers at a runtime's socket, and what helps: it is not there, this user may not use it, or nothing listens. The second is
  * told apart since starting a runtime would not help, and since a socket in a directory that is closed looks as if it were not there.
  */
-import { writeAccess } from "../../../host/files.ts";
+import { writeAccess } from "../../../host/files/files.ts";
 
 export type SocketState = "usable" | "missing" | "forbidden";
 

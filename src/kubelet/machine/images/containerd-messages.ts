@@ -3,7 +3,7 @@
  * list of images. And of the CRI, what tells that the image has arrived, and which image a sandbox lacks. Field numbers are those of containerd's published API, which has
  * been stable since 1.0.
  */
-import type { MessageDescriptor } from "../../../base/protobuf.ts";
+import type { MessageDescriptor } from "../../../base/protobuf/messages.ts";
 
 const LABEL = {
   name: "Label",

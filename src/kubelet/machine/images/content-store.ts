@@ -3,8 +3,8 @@
  * otherwise be garbage to it. A lease that nobody gives back, because we died, ends by itself.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode, type Decoded, type Encodable, type MessageDescriptor } from "../../../base/protobuf.ts";
-import { GrpcError, type GrpcChannel } from "../../../host/grpc.ts";
+import { decode, encode, type Decoded, type Encodable, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { GrpcError, type GrpcChannel } from "../../../host/grpc/channel.ts";
 import * as messages from "./containerd-messages.ts";
 
 /** In which the CRI keeps its images. */

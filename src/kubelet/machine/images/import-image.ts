@@ -4,13 +4,13 @@
  * An import that ends half-way leaves nothing but blobs, which containerd clears away: names are given only after all has been checked.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode } from "../../../base/protobuf.ts";
-import { gunzip, unpackedSha256 } from "../../../host/gunzip.ts";
-import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc.ts";
-import { sha256 } from "../../../host/hash.ts";
-import { machineFacts } from "../../../host/machine-facts.ts";
+import { decode, encode } from "../../../base/protobuf/messages.ts";
+import { gunzip, unpackedSha256 } from "../../../host/files/gunzip.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc/channel.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
+import { machineFacts } from "../../../host/kernel/machine-facts.ts";
 import { uniqueName } from "../../../host/unique-name.ts";
-import { nameProblem } from "../../image-reference.ts";
+import { nameProblem } from "../../images/image-reference.ts";
 import { socketOf } from "../containerd/runtime-version.ts";
 import { lookAt } from "./compression.ts";
 import { CRI_IMAGES, IMAGE_STATUS_REQUEST, IMAGE_STATUS_RESPONSE } from "./containerd-messages.ts";

@@ -2,7 +2,7 @@
  * An image as one tar, made from layers of files: an OCI layout (index.json, blobs/) which at the same time is what `docker load` reads
  * (manifest.json). The same layers make the same image, down to its digest. Layers are not compressed: these images are small and local.
  */
-import { sha256 } from "../../../host/hash.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
 import { writeTar, type TarEntry } from "./tar-writer.ts";
 
 export interface ImageDescription {

@@ -3,9 +3,9 @@
  * may not be reached: our own containerd is given ours; another runtime pulls its own, and if it cannot, gets ours under that name.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode } from "../../../base/protobuf.ts";
-import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc.ts";
-import { machineFacts } from "../../../host/machine-facts.ts";
+import { decode, encode } from "../../../base/protobuf/messages.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc/channel.ts";
+import { machineFacts } from "../../../host/kernel/machine-facts.ts";
 import { uniqueName } from "../../../host/unique-name.ts";
 import { askSettings } from "../containerd/runtime-settings.ts";
 import { socketOf } from "../containerd/runtime-version.ts";

@@ -4,7 +4,7 @@
  * `hostNetwork` are (OUTPUT). Packets of other networks are not translated. The rules carry the bridge's name and go with the network
  * (bridge-network.ts). Not here: all other Services, which a service proxy will serve and then this one, too.
  */
-import { iptables } from "../../../host/network-links.ts";
+import { iptables } from "../../../host/network/network-links.ts";
 import { addRules, commentMatch, listedRule, ownRules, servicesChain, type OwnRule, type RuleText } from "./bridge-network.ts";
 
 export interface ApiServerAccess {

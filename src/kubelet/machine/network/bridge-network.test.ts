@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, notEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseMounts } from "../../../host/mount-table.ts";
-import { parseRoutes } from "../../../host/network-links.ts";
+import { parseMounts } from "../../../host/kernel/mount-table.ts";
+import { parseRoutes } from "../../../host/network/network-links.ts";
 import { apiServerRules } from "./api-server-access.ts";
 import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain } from "./bridge-network.ts";
 import { cniConfiguration, cniFileName } from "./cni-configuration.ts";

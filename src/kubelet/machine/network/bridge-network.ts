@@ -3,11 +3,11 @@
  * which carry the bridge's name, by which they are found and removed again, after whatever end the cluster had. Everything may be repeated.
  * The bridge is created here and not by the first Pod, because the API server listens on its address (api-server-access.ts).
  */
-import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files.ts";
-import { sha256 } from "../../../host/hash.ts";
-import { bridgePorts, deleteLink, ensureBridge, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network-links.ts";
-import { writePrivateText } from "../../../host/private-files.ts";
-import { removeTree } from "../../../host/shared-directory.ts";
+import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files/files.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
+import { bridgePorts, deleteLink, ensureBridge, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network/network-links.ts";
+import { writePrivateText } from "../../../host/files/private-files.ts";
+import { removeTree } from "../../../host/files/shared-directory.ts";
 import { hexOf } from "../images/oci-image.ts";
 import { cniConfiguration, cniFileName, type PodNetwork } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";

@@ -3,9 +3,9 @@
  * if somebody took them meanwhile. What other clusters of this machine have is read from their rules, which are there before their first
  * Pod and as long as their network is.
  */
-import { readWhole } from "../../../host/files.ts";
-import { iptables, ipv4Routes } from "../../../host/network-links.ts";
-import { writePrivateText } from "../../../host/private-files.ts";
+import { readWhole } from "../../../host/files/files.ts";
+import { iptables, ipv4Routes } from "../../../host/network/network-links.ts";
+import { writePrivateText } from "../../../host/files/private-files.ts";
 import { claimedRanges, gatewayOf } from "./bridge-network.ts";
 import { choosePodSubnet } from "./pod-subnet.ts";
 

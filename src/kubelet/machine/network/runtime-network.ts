@@ -5,8 +5,8 @@
  * Not here: what a network of ours consists of (bridge-network.ts), and which clusters there still are.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { joinPath, readWhole } from "../../../host/files.ts";
-import { namesIn } from "../../../host/shared-directory.ts";
+import { joinPath, readWhole } from "../../../host/files/files.ts";
+import { namesIn } from "../../../host/files/shared-directory.ts";
 import { isBridgeName } from "./bridge-network.ts";
 import { cniFileName, type PodNetwork } from "./cni-configuration.ts";
 

@@ -1,9 +1,9 @@
 /** emptyDir volumes: made once, on the disk or in memory; from then on what is in them is the Pod's, also for a kubelet that starts anew. */
 import type { EmptyDirVolumeSource, Pod } from "../../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
-import { joinPath } from "../../../host/files.ts";
-import { beginsFileSystem } from "../../../host/mount-table.ts";
-import { fileKind, makeDirectories, touchFile } from "../../../host/shared-directory.ts";
+import { joinPath } from "../../../host/files/files.ts";
+import { beginsFileSystem } from "../../../host/kernel/mount-table.ts";
+import { fileKind, makeDirectories, touchFile } from "../../../host/files/shared-directory.ts";
 import { VolumeError } from "../../volumes/volume-file.ts";
 import { PARENT_MODE } from "./pod-directories.ts";
 import { giveToPodGroup, makeMemoryPlace, makePlace } from "./volume-place.ts";

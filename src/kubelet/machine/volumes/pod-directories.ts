@@ -1,5 +1,5 @@
 /** Where on the disk a Pod's things are, as kubelets have always had it: <root>/pods/<uid>/volumes/kubernetes.io~configmap/<name>. Only paths. */
-import { joinPath } from "../../../host/files.ts";
+import { joinPath } from "../../../host/files/files.ts";
 import { EMPTY_DIRECTORIES } from "../../volumes/volume-kind.ts";
 
 /** Of the directories above volumes: containers come to their volumes by mounts, and nobody else has business there. */

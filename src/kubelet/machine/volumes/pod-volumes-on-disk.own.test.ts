@@ -8,12 +8,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { ConfigMap, Container, Pod, PodSpec, Secret, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import { createLogger } from "../../../base/logger.ts";
-import { mountsUnder } from "../../../host/mount-table.ts";
-import { unmountUnder } from "../../../host/mounts.ts";
-import { makeTemporaryDirectory } from "../../../host/private-files.ts";
+import { mountsUnder } from "../../../host/kernel/mount-table.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
+import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { needs } from "../../../testing/needs.ts";
-import type { PodVolumes } from "../../pod-volumes.ts";
+import type { PodVolumes } from "../../volumes/pod-volumes.ts";
 import { startPodVolumes } from "./pod-volumes-on-disk.ts";
 
 const ANY = new AbortController().signal;

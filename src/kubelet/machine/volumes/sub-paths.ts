@@ -5,11 +5,11 @@
  * on the machine.
  */
 import type { Logger } from "../../../base/logger.ts";
-import { joinPath } from "../../../host/files.ts";
-import { mountsUnder } from "../../../host/mount-table.ts";
-import { mountOpenFile, unmountUnder } from "../../../host/mounts.ts";
-import { openWithin } from "../../../host/open-within.ts";
-import { fileIdentity, makeDirectories, modeOf, touchFile } from "../../../host/shared-directory.ts";
+import { joinPath } from "../../../host/files/files.ts";
+import { mountsUnder } from "../../../host/kernel/mount-table.ts";
+import { mountOpenFile, unmountUnder } from "../../../host/kernel/mounts.ts";
+import { openWithin } from "../../../host/files/open-within.ts";
+import { fileIdentity, makeDirectories, modeOf, touchFile } from "../../../host/files/shared-directory.ts";
 import { ContainerConfigError } from "../../pod-machine.ts";
 import { PARENT_MODE } from "./pod-directories.ts";
 

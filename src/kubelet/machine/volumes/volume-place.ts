@@ -2,10 +2,10 @@
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { joinPath } from "../../../host/files.ts";
-import { beginsFileSystem } from "../../../host/mount-table.ts";
-import { mountMemory } from "../../../host/mounts.ts";
-import { giveToGroup, makeDirectories } from "../../../host/shared-directory.ts";
+import { joinPath } from "../../../host/files/files.ts";
+import { beginsFileSystem } from "../../../host/kernel/mount-table.ts";
+import { mountMemory } from "../../../host/kernel/mounts.ts";
+import { giveToGroup, makeDirectories } from "../../../host/files/shared-directory.ts";
 import { modeForGroup } from "../../volumes/file-rights.ts";
 import { memoryBytes } from "../../volumes/volume-kind.ts";
 import { PARENT_MODE } from "./pod-directories.ts";

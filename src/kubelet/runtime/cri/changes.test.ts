@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { silentLogger } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { Changes } from "./changes.ts";
-import { TASK_EXIT, TASK_OOM } from "./event-messages.ts";
+import { TASK_EXIT, TASK_OOM } from "./messages/event.ts";
 import { PodViews } from "./pod-views.ts";
 import { PLAYED_OWNER, PLAYED_UID, playRuntime } from "./testing/played-runtime.ts";
 

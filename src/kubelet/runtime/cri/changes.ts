@@ -8,13 +8,13 @@ import { NO_LONGER_WANTED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { RuntimeObserver } from "../../runtime.ts";
-import { mapOf } from "./common-messages.ts";
-import { CONTAINER_EXITED } from "./container-messages.ts";
+import { mapOf } from "./messages/common.ts";
+import { CONTAINER_EXITED } from "./messages/container.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { openEventStream, type RuntimeEvent } from "./event-stream.ts";
 import { OWNER, POD_UID } from "./labels.ts";
 import { uidOf, type Listing, type PodViews } from "./pod-views.ts";
-import { podSandboxStatus, SANDBOX_READY } from "./sandbox-messages.ts";
+import { podSandboxStatus, SANDBOX_READY } from "./messages/sandbox.ts";
 
 const LIST_EVERY_MS = 1_000;
 export const LIST_SELDOM_EVERY_MS = 10_000;

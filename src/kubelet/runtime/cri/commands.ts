@@ -4,10 +4,10 @@
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import { RuntimeError, type ExecResult, type ExecStreams } from "../../runtime.ts";
-import { attach, CONTAINER_RUNNING, exec, execSync, portForward } from "./container-messages.ts";
+import { attach, CONTAINER_RUNNING, exec, execSync, portForward } from "./messages/container.ts";
 import { CriError, inItsWords, type CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";
-import { SANDBOX_READY } from "./sandbox-messages.ts";
+import { SANDBOX_READY } from "./messages/sandbox.ts";
 import { streamAttach, streamExec, streamPortForward } from "./streaming.ts";
 
 /** Of what a probe's command says, more than this interests nobody. */

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { ContainerStatusMessage } from "./container-messages.ts";
+import type { ContainerStatusMessage } from "./messages/container.ts";
 import { runtimeContainer } from "./container-status.ts";
 
 const SECOND = 1_000_000_000n;

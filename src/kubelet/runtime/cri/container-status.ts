@@ -1,7 +1,7 @@
 /** What the CRI says of a container, as the kubelet wants it. Pure; the last words come from elsewhere (termination-message.ts). */
 import type { RuntimeContainer, RuntimeContainerState } from "../../runtime.ts";
-import { mapOf, millisecondsOf } from "./common-messages.ts";
-import { CONTAINER_CREATED, CONTAINER_EXITED, CONTAINER_RUNNING, type ContainerStatusMessage } from "./container-messages.ts";
+import { mapOf, millisecondsOf } from "./messages/common.ts";
+import { CONTAINER_CREATED, CONTAINER_EXITED, CONTAINER_RUNNING, type ContainerStatusMessage } from "./messages/container.ts";
 import { WANTED_IMAGE } from "./labels.ts";
 
 /** As upstream counts what it lost sight of. */

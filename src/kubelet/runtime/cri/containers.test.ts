@@ -2,7 +2,7 @@
 import { equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import { CONTAINER_EXITED, CONTAINER_RUNNING } from "./container-messages.ts";
+import { CONTAINER_EXITED, CONTAINER_RUNNING } from "./messages/container.ts";
 import { Containers } from "./containers.ts";
 import { PodViews } from "./pod-views.ts";
 import { PLAYED_ID, PLAYED_OWNER, playRuntime } from "./testing/played-runtime.ts";

@@ -1,8 +1,8 @@
 /** Containers: made, started, stopped and removed, each as often as it is asked for and once in effect. */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { directoryOf, filesLike, makeLogDirectory } from "../../../host/log-files.ts";
-import { joinPath, removeFile } from "../../../host/files.ts";
+import { directoryOf, filesLike, makeLogDirectory } from "../../../host/files/log-files.ts";
+import { joinPath, removeFile } from "../../../host/files/files.ts";
 import type { LinuxResources } from "../../container-run.ts";
 import { RuntimeError, type ContainerConfig } from "../../runtime.ts";
 import {
@@ -12,10 +12,10 @@ import {
   startContainer,
   stopContainer,
   updateContainerResources,
-} from "./container-messages.ts";
+} from "./messages/container.ts";
 import { inItsWords, isNotFound, type CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";
-import { containerMessage, resourcesMessage, sandboxMessage } from "./run-messages.ts";
+import { containerMessage, resourcesMessage, sandboxMessage } from "./messages/run.ts";
 
 export interface ContainersOptions {
   readonly client: CriClient;

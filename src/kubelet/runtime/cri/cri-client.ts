@@ -3,10 +3,10 @@
  * people know them from events: "rpc error: code = NotFound desc = …". Nothing is tried again here.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { decode, encode, type Decoded, type Encodable } from "../../../base/protobuf.ts";
-import { GrpcError, openGrpcChannel, type GrpcChannel, type GrpcCode } from "../../../host/grpc.ts";
+import { decode, encode, type Decoded, type Encodable } from "../../../base/protobuf/messages.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel, type GrpcCode } from "../../../host/grpc/channel.ts";
 import { RuntimeError, type RuntimeErrorReason, type RuntimeObserver } from "../../runtime.ts";
-import type { CriMethod } from "./common-messages.ts";
+import type { CriMethod } from "./messages/common.ts";
 
 export interface CriCallOptions {
   /** On top of the method's own. */

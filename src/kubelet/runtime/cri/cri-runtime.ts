@@ -27,12 +27,12 @@ import {
 } from "../../runtime.ts";
 import { Changes } from "./changes.ts";
 import { Commands } from "./commands.ts";
-import { CONTAINER_RUNNING } from "./container-messages.ts";
+import { CONTAINER_RUNNING } from "./messages/container.ts";
 import { Containers } from "./containers.ts";
 import { isUnavailable, openCriClient, type CriClient } from "./cri-client.ts";
 import { Images } from "./images.ts";
-import { readLog } from "./log-reader.ts";
-import { LOG_ROTATION_DEFAULT, LogRotation, type LogRotationPolicy } from "./log-rotation.ts";
+import { readLog } from "./logs/log-reader.ts";
+import { LOG_ROTATION_DEFAULT, LogRotation, type LogRotationPolicy } from "./logs/log-rotation.ts";
 import { PodViews, uidOf } from "./pod-views.ts";
 import { identify, setUpOf, troubleOf, type RuntimeIdentity, type RuntimeSetUp } from "./runtime-health.ts";
 import { Sandboxes } from "./sandboxes.ts";

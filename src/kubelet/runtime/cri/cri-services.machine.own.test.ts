@@ -1,7 +1,7 @@
 /** Images, commands, connections and counting by this driver, on a real containerd. */
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { busyboxImage } from "../../../testing/busybox-image.ts";
+import { busyboxImage } from "../../../testing/fixtures/busybox-image.ts";
 import { needs } from "../../../testing/needs.ts";
 import type { PullProgress } from "../../runtime.ts";
 import { containerOf, sharedMachine, started } from "./testing/test-machine.ts";

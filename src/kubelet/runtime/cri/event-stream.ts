@@ -2,7 +2,7 @@
  * What a runtime tells by itself, in one form: containerd's own events, which all its versions have, and the CRI's for others, where they
  * have them.
  */
-import { decode } from "../../../base/protobuf.ts";
+import { decode } from "../../../base/protobuf/messages.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import {
   CONTAINER_STOPPED_EVENT,
@@ -12,7 +12,7 @@ import {
   TASK_EXIT,
   TASK_OOM,
   taskExit,
-} from "./event-messages.ts";
+} from "./messages/event.ts";
 
 /** `id` is a container's or a sandbox's. */
 export interface RuntimeEvent {

@@ -5,12 +5,12 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
-import { entriesOf, mapOf, millisecondsOf } from "./common-messages.ts";
-import { containerStatus, listContainers, type ContainerStatusMessage, type ListedContainer } from "./container-messages.ts";
+import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
+import { containerStatus, listContainers, type ContainerStatusMessage, type ListedContainer } from "./messages/container.ts";
 import { runtimeContainer } from "./container-status.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { OWNER, POD_UID } from "./labels.ts";
-import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./sandbox-messages.ts";
+import { listPodSandbox, podSandboxStatus, SANDBOX_READY, type ListedSandbox } from "./messages/sandbox.ts";
 import { fileWords, logWords, mayReadLog } from "./termination-message.ts";
 
 /** What was killed is known to have been killed for want of memory only some time later: on a busy machine, much later. */

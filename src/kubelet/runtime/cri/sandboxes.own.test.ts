@@ -10,7 +10,7 @@ import type { CriClient } from "./cri-client.ts";
 import { LOG_DIRECTORY, POD_UID } from "./labels.ts";
 import { PodViews } from "./pod-views.ts";
 import { Sandboxes } from "./sandboxes.ts";
-import { listPodSandbox, removePodSandbox } from "./sandbox-messages.ts";
+import { listPodSandbox, removePodSandbox } from "./messages/sandbox.ts";
 
 const UID = "11111111-2222-3333-4444-555555555555";
 

@@ -4,15 +4,15 @@
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { makeLogDirectory, removeLogDirectory } from "../../../host/log-files.ts";
+import { makeLogDirectory, removeLogDirectory } from "../../../host/files/log-files.ts";
 import type { SandboxRun } from "../../container-run.ts";
 import { RuntimeError, type SandboxStatus } from "../../runtime.ts";
-import { mapOf } from "./common-messages.ts";
+import { mapOf } from "./messages/common.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { LOG_DIRECTORY } from "./labels.ts";
 import { uidOf, type PodViews } from "./pod-views.ts";
-import { sandboxMessage } from "./run-messages.ts";
-import { removePodSandbox, runPodSandbox, SANDBOX_READY, stopPodSandbox, type ListedSandbox } from "./sandbox-messages.ts";
+import { sandboxMessage } from "./messages/run.ts";
+import { removePodSandbox, runPodSandbox, SANDBOX_READY, stopPodSandbox, type ListedSandbox } from "./messages/sandbox.ts";
 
 export interface SandboxesOptions {
   readonly client: CriClient;

@@ -1,6 +1,6 @@
 /** What the Pods of this node use, from the CRI's own counting. Where a runtime counts no Pods, only their containers are told. */
 import type { ContainerStats, PodStats, UsageStats } from "../../runtime.ts";
-import { entriesOf, mapOf, millisecondsOf } from "./common-messages.ts";
+import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import { CONTAINER_NAME, OWNER, POD_NAME, POD_NAMESPACE, POD_UID } from "./labels.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type CpuUsage,
   type MemoryUsage,
   type SandboxStatsMessage,
-} from "./stats-messages.ts";
+} from "./messages/stats.ts";
 
 /** `podUid`: of one Pod alone. Of all, containerd says nothing while one of them is being removed. */
 export async function podStats(client: CriClient, owner: string, podUid?: string): Promise<readonly PodStats[]> {

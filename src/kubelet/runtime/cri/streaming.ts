@@ -5,10 +5,10 @@
  */
 import { onAbort } from "../../../base/abort.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
-import { discard } from "../../../host/byte-streams.ts";
+import { discard } from "../../../host/network/byte-streams.ts";
 import type { SpdySession, SpdyStream } from "../../../host/spdy/contract.ts";
 import { spdySession } from "../../../host/spdy/session.ts";
-import { openTunnel } from "../../../host/tunnel-client.ts";
+import { openTunnel } from "../../../host/http/client/upgrade-client.ts";
 import { RuntimeError, type ExecStreams, type TerminalSize } from "../../runtime.ts";
 import { exitCodeOf } from "./remote-outcome.ts";
 

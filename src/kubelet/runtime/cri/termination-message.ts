@@ -2,12 +2,12 @@
  * The last words of a container: what it wrote to its terminationMessagePath or, if it failed without any and its policy says so, the end of
  * its log. Limits and words are upstream's.
  */
-import { readRegularTail } from "../../../host/files.ts";
-import { isMissing, openGrowingFile, type GrowingFile } from "../../../host/log-files.ts";
-import { mapOf } from "./common-messages.ts";
-import type { ContainerStatusMessage } from "./container-messages.ts";
+import { readRegularTail } from "../../../host/files/files.ts";
+import { isMissing, openGrowingFile, type GrowingFile } from "../../../host/files/log-files.ts";
+import { mapOf } from "./messages/common.ts";
+import type { ContainerStatusMessage } from "./messages/container.ts";
 import { TERMINATION_MESSAGE_PATH, TERMINATION_MESSAGE_POLICY } from "./labels.ts";
-import { LineCutter, LogLines, tailStart } from "./log-lines.ts";
+import { LineCutter, LogLines, tailStart } from "./logs/log-lines.ts";
 
 const MESSAGE_BYTES_MAX = 4_096;
 const LOG_BYTES_MAX = 2_048;

@@ -4,8 +4,8 @@
  * about the Pod's main containers, not about init and ephemeral ones. A Pod about which nothing is said costs a look at its annotations.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
-import { SelectorError } from "../../../api/machinery/label-requirement.ts";
-import { EVERYTHING, parseLabelSelector, type LabelSelector } from "../../../api/machinery/label-selector.ts";
+import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
+import { EVERYTHING, parseLabelSelector, type LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { RuntimeError } from "../../runtime.ts";
 import { DEFAULT_INIT_SCRIPT, DEFAULT_SCRIPT, scriptOf, type ContainerScript } from "./script.ts";

@@ -3,8 +3,8 @@
  * annotation and in the options of a cluster (`readyAfter`), and all are read by the one table below, which is also their list.
  * Not here: which settings count for which container (pod-script.ts), and what holds where nothing is set (script.ts).
  */
-import { parseYaml } from "../../../api/machinery/codec/yaml.ts";
-import { YamlError } from "../../../api/machinery/codec/yaml-scalar.ts";
+import { parseYaml } from "../../../api/machinery/codec/yaml/yaml.ts";
+import { YamlError } from "../../../api/machinery/codec/yaml/scalar.ts";
 import { DurationError, durationToMs, parseDuration } from "../../../api/machinery/duration.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 

@@ -3,8 +3,8 @@
  * prefers not to. What the controller of budgets last counted (`status.disruptionsAllowed`) is believed.
  */
 import type { PodDisruptionBudget } from "../../../api/generated/policy/v1.ts";
-import { labelSelectorFromObject, NOTHING, type LabelSelector } from "../../../api/machinery/label-selector.ts";
-import { SelectorError } from "../../../api/machinery/label-requirement.ts";
+import { labelSelectorFromObject, NOTHING, type LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
+import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 import type { ClusterView } from "../../framework/plugin.ts";
 

@@ -5,7 +5,7 @@
  * documentation says.) Terms of Pods that are there are asked about one Pod, whose namespace's labels are at hand.
  */
 import type { Namespace } from "../../../api/generated/core/v1.ts";
-import type { LabelSelector } from "../../../api/machinery/label-selector.ts";
+import type { LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { AffinityTerm, PodInfo } from "../../framework/pod-info.ts";
 
 type Labels = Readonly<Record<string, string>>;

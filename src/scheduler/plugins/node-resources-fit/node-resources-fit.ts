@@ -2,7 +2,7 @@
  * NodeResourcesFit: a Pod goes only where what it asks for is free, and rather to nodes that the chosen strategy of scoring prefers.
  * Not here: extended resources that are devices of a ResourceSlice (upstream's DRAExtendedResource); only what nodes tell counts.
  */
-import { isExtendedResource } from "../../../api/core/v1/pod/validate-resources.ts";
+import { isExtendedResource } from "../../../api/core/v1/pod/validation/resources.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, PluginContext, PluginFactory, PreFilterAnswer, PreScoreAnswer, Rejection } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";

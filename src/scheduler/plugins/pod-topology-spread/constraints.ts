@@ -3,8 +3,8 @@
  * states itself are kept with it, since the queue asks for them at every event.
  */
 import type { Pod, TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
-import { LabelSelector, labelSelectorFromObject } from "../../../api/machinery/label-selector.ts";
-import type { LabelRequirement } from "../../../api/machinery/label-requirement.ts";
+import { LabelSelector, labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
+import type { LabelRequirement } from "../../../api/machinery/selectors/label-requirement.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

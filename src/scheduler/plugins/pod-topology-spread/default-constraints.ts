@@ -3,9 +3,9 @@
  * Services that select it and the controller that owns it. A Pod that belongs to nothing is spread with nobody.
  */
 import type { Pod, TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
-import type { LabelSelectorObject } from "../../../api/machinery/label-selector.ts";
-import { LabelSelector, labelSelectorFromObject } from "../../../api/machinery/label-selector.ts";
-import type { LabelRequirement } from "../../../api/machinery/label-requirement.ts";
+import type { LabelSelectorObject } from "../../../api/machinery/selectors/label-selector.ts";
+import { LabelSelector, labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
+import type { LabelRequirement } from "../../../api/machinery/selectors/label-requirement.ts";
 import type { ClusterView } from "../../framework/plugin.ts";
 import { readConstraints, type SpreadConstraint, type WhenUnsatisfiable } from "./constraints.ts";
 

@@ -2,7 +2,7 @@
  * How many Pods that belong together are in each domain. A domain is there as long as a node that counts is in it, also without any such
  * Pod: the emptiest domain is what the others are compared with.
  */
-import type { LabelSelector } from "../../../api/machinery/label-selector.ts";
+import type { LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import { NOTHING_SEEN, type NodeSum } from "../../framework/node-sums.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";

@@ -4,7 +4,7 @@
  */
 import { RequiredNodes } from "../../../api/core/v1/node/node-selector.ts";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
-import { SelectorError } from "../../../api/machinery/label-requirement.ts";
+import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import type { RetryRule } from "../../framework/cluster-event.ts";
 import { domainOf, hasAllKeys, type SpreadConstraint } from "./constraints.ts";
 

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { TopologySpreadConstraint } from "../../../api/generated/core/v1.ts";
-import { labelSelectorFromObject } from "../../../api/machinery/label-selector.ts";
+import { labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin } from "../../framework/plugin.ts";

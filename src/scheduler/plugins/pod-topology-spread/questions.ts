@@ -5,7 +5,7 @@
 import { RequiredNodes } from "../../../api/core/v1/node/node-selector.ts";
 import { tolerates } from "../../../api/core/v1/pod/tolerations.ts";
 import type { Pod, Taint, Toleration } from "../../../api/generated/core/v1.ts";
-import type { LabelSelector } from "../../../api/machinery/label-selector.ts";
+import type { LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { NodeSums } from "../../framework/node-sums.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";

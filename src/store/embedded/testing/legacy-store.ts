@@ -1,6 +1,6 @@
 /** Writes data files of format 1 as earlier versions did: three named maps, numbers with every commit, one transaction per write. */
 import { join } from "node:path";
-import { crc32 } from "../../../host/hash.ts";
+import { crc32 } from "../../../host/crypto/hash.ts";
 import { open } from "lmdb";
 import { encodeHead, encodeNumber, positionOf } from "../records.ts";
 

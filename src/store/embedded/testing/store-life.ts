@@ -3,7 +3,7 @@
  * seed, with values of such lengths that every kind of page comes into use. And a description of all that a store holds.
  */
 import { pick, type Random } from "../../../base/random.ts";
-import { sha256 } from "../../../host/hash.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
 import { KEY_BYTES_MAX, OBJECT_BYTES_MAX, type Operation, type Store } from "../../store.ts";
 import { bytesValue } from "../../value.ts";
 

@@ -1,6 +1,6 @@
 /** What a Job is given that it does not say. The template of a CronJob is given the parts only: the rest comes when its Jobs are made. */
 import { changed, changedItems, withChanges } from "../../../changes.ts";
-import { defaultPodTemplate } from "../../../core/v1/pod/defaults.ts";
+import { defaultPodTemplate } from "../../../core/v1/pod/defaults/pod.ts";
 import { listOrAbsent } from "../../../members.ts";
 import type { Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern } from "../../../generated/batch/v1.ts";
 

@@ -3,10 +3,10 @@
  * selector in addition. Rules for failures and successes: validate-policies.ts.
  */
 import { compileSelector, labelsMissed } from "../../../apps/v1/workload.ts";
-import { validatePodTemplateSpec } from "../../../core/v1/pod/validate-template.ts";
+import { validatePodTemplateSpec } from "../../../core/v1/pod/validation/template.ts";
 import type { JobSpec } from "../../../generated/batch/v1.ts";
 import { child, invalid, notSupported, required, tooLong, type FieldError } from "../../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
 import { isLongerThan, validateDomainPrefixedPath } from "../../../machinery/names.ts";
 import { nonNegative } from "../../../number-validation.ts";
 import { shownSuccessPolicy, validatePodFailurePolicy, validateSuccessPolicy } from "./validate-policies.ts";

@@ -1,5 +1,5 @@
 /** What is allowed in a Job, or in the template of one, and yet hardly meant. */
-import { podTemplateWarnings } from "../../../core/v1/pod/warnings.ts";
+import { podTemplateWarnings } from "../../../core/v1/pod/warnings/pod.ts";
 import type { JobSpec } from "../../../generated/batch/v1.ts";
 
 /** Above both, the text of the indexes that are done can become too long for an object. */

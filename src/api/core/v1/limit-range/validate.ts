@@ -9,9 +9,9 @@ import {
   quantityToNumber,
   type Quantity,
 } from "../../../machinery/quantity.ts";
-import { qualifiedName } from "../pod/checks.ts";
+import { qualifiedName } from "../pod/validation/checks.ts";
 import { isOvercommitAllowed, readQuantity, type ResourceList } from "../pod/resource-list.ts";
-import { validateContainerResourceName, validateResourceName } from "../pod/validate-resources.ts";
+import { validateContainerResourceName, validateResourceName } from "../pod/validation/resources.ts";
 
 const STANDARD_TYPES: readonly string[] = ["Pod", "Container", "PersistentVolumeClaim"];
 const ONE = quantityOf(1);

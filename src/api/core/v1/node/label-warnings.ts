@@ -3,7 +3,7 @@
  * classes of storage by their selectors of nodes.
  */
 import { validateLabelValue } from "../../../machinery/names.ts";
-import type { LabelSelectorObject } from "../../../machinery/label-selector.ts";
+import type { LabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
 
 const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
   ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],

@@ -13,7 +13,7 @@ import type {
   PreferredSchedulingTerm,
 } from "../../../generated/core/v1.ts";
 import { child, element, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
-import { isMet, requirementErrors, type LabelOperator, type LabelRequirement } from "../../../machinery/label-requirement.ts";
+import { isMet, requirementErrors, type LabelOperator, type LabelRequirement } from "../../../machinery/selectors/label-requirement.ts";
 
 const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["In", "in"],

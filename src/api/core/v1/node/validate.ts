@@ -8,7 +8,7 @@ import { networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-addre
 import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
 import { DNS_SUBDOMAIN_LENGTH_MAX } from "../../../machinery/names.ts";
 import { readQuantity } from "../pod/resource-list.ts";
-import { validateResourceQuantity } from "../pod/validate-resources.ts";
+import { validateResourceQuantity } from "../pod/validation/resources.ts";
 import { validateNodeAnnotations } from "./annotations.ts";
 import { validateConfigSource, validateConfigStatus } from "./config-source.ts";
 import { validateTaints } from "./taints.ts";

@@ -1,7 +1,7 @@
 /** What a claim is given that it does not say, also one that is made for a volume of a Pod. */
 import { changed, withChanges } from "../../../changes.ts";
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from "../../../generated/core/v1.ts";
-import { roundedList, roundedRequirements } from "../pod/defaults-resources.ts";
+import { roundedList, roundedRequirements } from "../pod/defaults/resources.ts";
 
 export function defaultClaim(claim: PersistentVolumeClaim): PersistentVolumeClaim {
   return withChanges(claim, { spec: defaultClaimSpec(claim.spec ?? {}), status: defaultStatus(claim.status ?? {}) });

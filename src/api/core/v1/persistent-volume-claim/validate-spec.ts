@@ -1,10 +1,10 @@
 /** What a claim may ask for. The same for a claim of its own and for one that is made for a volume of a Pod. */
 import type { PersistentVolumeClaimSpec, TypedLocalObjectReference, TypedObjectReference } from "../../../generated/core/v1.ts";
 import { invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { validateLabelSelectorObject } from "../../../machinery/label-selector.ts";
+import { validateLabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
 import { formatQuantity, signOf } from "../../../machinery/quantity.ts";
 import { validateAccessModes, VOLUME_MODES } from "../persistent-storage.ts";
-import { dnsLabel, dnsSubdomain } from "../pod/checks.ts";
+import { dnsLabel, dnsSubdomain } from "../pod/validation/checks.ts";
 import { readQuantity } from "../pod/resource-list.ts";
 
 export interface ClaimRules {

@@ -11,7 +11,7 @@ import { validateQualifiedName } from "../../../machinery/names.ts";
 import { compareQuantities } from "../../../machinery/quantity.ts";
 import { without } from "../../../members.ts";
 import { STORAGE_CLASS_ANNOTATION, validateCapacity } from "../persistent-storage.ts";
-import { describeDifference } from "../pod/difference.ts";
+import { describeDifference } from "../pod/validation/difference.ts";
 import { isNativeResource, readQuantity } from "../pod/resource-list.ts";
 import { isSameRequirements } from "../pod/same-spec.ts";
 import { validateClaimSpec } from "./validate-spec.ts";

@@ -1,8 +1,8 @@
 /** What a PersistentVolume is given that it does not say. */
 import { changed, withChanges } from "../../../changes.ts";
 import type { PersistentVolume, PersistentVolumeSpec } from "../../../generated/core/v1.ts";
-import { roundedList } from "../pod/defaults-resources.ts";
-import { defaultStorageSources } from "../pod/defaults-volume.ts";
+import { roundedList } from "../pod/defaults/resources.ts";
+import { defaultStorageSources } from "../pod/defaults/volume.ts";
 
 export function defaultVolume(volume: PersistentVolume): PersistentVolume {
   const { status = {} } = volume;

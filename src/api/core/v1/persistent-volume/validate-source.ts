@@ -11,10 +11,10 @@ import type {
 } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { validateDnsLabel } from "../../../machinery/names.ts";
-import { dnsLabel, dnsSubdomain } from "../pod/checks.ts";
-import { validateNoBacksteps } from "../pod/validate-paths.ts";
-import { isIscsiName, validateDriverName, validateLun, validateStorageSource } from "../pod/validate-storage-sources.ts";
-import { validateHostPath } from "../pod/validate-volumes.ts";
+import { dnsLabel, dnsSubdomain } from "../pod/validation/checks.ts";
+import { validateNoBacksteps } from "../pod/validation/paths.ts";
+import { isIscsiName, validateDriverName, validateLun, validateStorageSource } from "../pod/validation/storage-sources.ts";
+import { validateHostPath } from "../pod/validation/volumes.ts";
 
 type Source = keyof PersistentVolumeSource;
 

@@ -7,9 +7,9 @@ import { element, forbidden, invalid, notSupported, required, type FieldError } 
 import { formatQuantity, signOf } from "../../../machinery/quantity.ts";
 import { sortedMembers } from "../../../members.ts";
 import { validateAccessModes, validateCapacity, VOLUME_MODES } from "../persistent-storage.ts";
-import { dnsSubdomain } from "../pod/checks.ts";
+import { dnsSubdomain } from "../pod/validation/checks.ts";
 import { readQuantity } from "../pod/resource-list.ts";
-import { validateNodeSelector } from "../pod/validate-affinity.ts";
+import { validateNodeSelector } from "../pod/validation/affinity.ts";
 import { validateSources } from "./validate-source.ts";
 
 const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];

@@ -14,7 +14,7 @@ import type {
 } from "../../../generated/core/v1.ts";
 import { forbidden, immutable, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { without } from "../../../members.ts";
-import { describeDifference } from "../pod/difference.ts";
+import { describeDifference } from "../pod/validation/difference.ts";
 import { MOUNT_OPTIONS_ANNOTATION } from "./annotations.ts";
 import { SOURCES } from "./validate-source.ts";
 import { validateVolumeSpec } from "./validate-spec.ts";

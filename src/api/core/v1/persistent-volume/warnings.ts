@@ -1,7 +1,7 @@
 /** What is allowed in a PersistentVolume and yet of the past. */
 import type { PersistentVolume, PersistentVolumeSource } from "../../../generated/core/v1.ts";
 import { nodeSelectorTermWarnings } from "../node/label-warnings.ts";
-import { DEPRECATED_SOURCES } from "../pod/warnings-volume.ts";
+import { DEPRECATED_SOURCES } from "../pod/warnings/volume.ts";
 import { annotationWarnings } from "./annotations.ts";
 
 /** In upstream's order; of the others it says nothing here. */

@@ -4,7 +4,7 @@ import { ageColumn, nameColumn, NONE, orNone, textColumn } from "../../../machin
 import { ageOf } from "../../../machinery/duration.ts";
 import type { Column } from "../../../machinery/resource.ts";
 import { summarizePod } from "./summary.ts";
-import { specOf } from "./validate-pod.ts";
+import { specOf } from "./validation/pod.ts";
 
 export const podColumns: readonly Column<Pod>[] = [
   nameColumn,

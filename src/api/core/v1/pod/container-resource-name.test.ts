@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { problems } from "../../../testing/kind.ts";
-import { validateContainerResourceName } from "./validate-resources.ts";
+import { validateContainerResourceName } from "./validation/resources.ts";
 
 const ROWS: readonly [name: string, problems: readonly string[]][] = [
   ["cpu", []],

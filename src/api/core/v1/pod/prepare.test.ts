@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodStatus } from "../../../generated/core/v1.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
-import { defaultPod } from "./defaults.ts";
+import { defaultPod } from "./defaults/pod.ts";
 import { gracePeriodOf, preparePodForCreate, preparePodForUpdate, prepareStatusUpdate } from "./prepare.ts";
 import { newPod, sentPod, type PodParts } from "./testing/pods.ts";
 

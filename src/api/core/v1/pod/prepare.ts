@@ -9,9 +9,9 @@ import { changed, changedItems, withChanges, withMembersOf, withMetadataOf } fro
 import { appArmorProfileOf } from "./app-armor.ts";
 import { withMatchedLabelKeys } from "./label-keys.ts";
 import { qosClassOf } from "./qos.ts";
-import { annotation, APP_ARMOR_PREFIX } from "./validate-annotations.ts";
-import { validateAppArmorProfile } from "./validate-security.ts";
-import { specOf } from "./validate-pod.ts";
+import { annotation, APP_ARMOR_PREFIX } from "./validation/annotations.ts";
+import { validateAppArmorProfile } from "./validation/security.ts";
+import { specOf } from "./validation/pod.ts";
 
 export function preparePodForCreate(pod: Pod): Pod {
   const spec = withAppArmorFields(withMatchedLabelKeys(specOf(pod), pod.metadata.labels ?? {}), pod.metadata);

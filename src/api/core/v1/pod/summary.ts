@@ -5,7 +5,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod, PodStatus } from "../../../generated/core/v1.ts";
 import { findCondition, isConditionTrue } from "../../../machinery/conditions.ts";
 import { isSidecar } from "./containers.ts";
-import { specOf } from "./validate-pod.ts";
+import { specOf } from "./validation/pod.ts";
 
 export interface PodSummary {
   readonly ready: number;

@@ -8,7 +8,7 @@ import type { Quantity } from "../../../machinery/quantity.ts";
 import { parseTime } from "../../../machinery/time.ts";
 import { qosClassOf } from "../pod/qos.ts";
 import { isHugePages, isNativeResource } from "../pod/resource-list.ts";
-import { isExtendedResource } from "../pod/validate-resources.ts";
+import { isExtendedResource } from "../pod/validation/resources.ts";
 import { ONE, amountsOf, type Amounts } from "./amounts.ts";
 import { countName, type QuotaEvaluator } from "./evaluator.ts";
 import { podLimits, podRequests, saysPodLevel } from "./pod-demand.ts";

@@ -7,7 +7,7 @@ import type {
 } from "../../../generated/core/v1.ts";
 import { child, element, immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { readQuantity, type ResourceList } from "../pod/resource-list.ts";
-import { isStandardResource, validateResourceName, validateResourceQuantity } from "../pod/validate-resources.ts";
+import { isStandardResource, validateResourceName, validateResourceQuantity } from "../pod/validation/resources.ts";
 
 const POD_COUNT = ["pods"];
 const POD_RESOURCES = [...POD_COUNT, "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bootstrapTokenSecret } from "../../../../testing/bootstrap-tokens.ts";
+import { bootstrapTokenSecret } from "../../../../testing/fixtures/bootstrap-tokens.ts";
 import type { Secret } from "../../../generated/core/v1.ts";
 import { bootstrapTokenEndMs, hasBootstrapTokenEnded, signingTokenOf } from "./bootstrap-token.ts";
 

@@ -12,7 +12,7 @@ import type {
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
 import { type Cidr, cidrContains, isMapped, networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-address.ts";
 import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
-import { validateLabelSelectorObject, type LabelSelectorRules } from "../../../machinery/label-selector.ts";
+import { validateLabelSelectorObject, type LabelSelectorRules } from "../../../machinery/selectors/label-selector.ts";
 import { validatePortName, validatePortNumber } from "../../../machinery/names.ts";
 
 const PROTOCOLS = ["TCP", "UDP", "SCTP"];

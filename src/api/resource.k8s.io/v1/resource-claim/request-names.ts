@@ -2,7 +2,7 @@
  * The names of a claim's requests, by which constraints, configuration and results refer to them: "gpu", or "gpu/large" for one of the
  * alternatives of a request.
  */
-import { dnsLabel } from "../../../core/v1/pod/checks.ts";
+import { dnsLabel } from "../../../core/v1/pod/validation/checks.ts";
 import type { DeviceClaim } from "../../../generated/resource.k8s.io/v1.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
 import { validateSet } from "../limited-lists.ts";

@@ -1,5 +1,5 @@
 /** What a claim, and a template of one, may ask for. */
-import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/checks.ts";
+import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,

@@ -3,8 +3,8 @@
  * An allocation that is there can be taken back, but not become another one.
  */
 import { deepEqual } from "../../../../base/deep.ts";
-import { validateNodeSelector } from "../../../core/v1/pod/validate-affinity.ts";
-import { dnsLabel } from "../../../core/v1/pod/checks.ts";
+import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
+import { dnsLabel } from "../../../core/v1/pod/validation/checks.ts";
 import type {
   AllocatedDeviceStatus,
   AllocationResult,

@@ -1,7 +1,7 @@
 /** One device of a slice: what it is like, what it offers, what it takes from what devices share, and where it can be reached from. */
 import { deepEqual } from "../../../../base/deep.ts";
-import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/checks.ts";
-import { validateNodeSelector } from "../../../core/v1/pod/validate-affinity.ts";
+import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
+import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
 import type { Counter, Device, DeviceAttribute, DeviceCounterConsumption } from "../../../generated/resource.k8s.io/v1.ts";
 import { invalid, required, tooLong, type FieldError } from "../../../machinery/field-error.ts";
 import { DNS_LABEL_LENGTH_MAX, isLongerThan } from "../../../machinery/names.ts";

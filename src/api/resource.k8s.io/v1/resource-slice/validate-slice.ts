@@ -2,8 +2,8 @@
  * A slice as a whole: whose devices, of which pool, reachable from where. Which driver, pool and node it is of is for life; the devices may
  * come and go.
  */
-import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/checks.ts";
-import { validateNodeSelector } from "../../../core/v1/pod/validate-affinity.ts";
+import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.ts";
+import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
 import type { NodeSelector } from "../../../generated/core/v1.ts";
 import type { CounterSet, Device, ResourcePool, ResourceSliceSpec } from "../../../generated/resource.k8s.io/v1.ts";
 import { immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";

@@ -1,7 +1,7 @@
 /** A server that knows tokens of service accounts, with a key that tests sign with as they like. Everybody may do everything there. */
 import type { JsonObject } from "../../../../api/machinery/object.ts";
 import { p256Key, type P256Key } from "../../../../api/machinery/x509/p256-signer.ts";
-import type { Identity, ServiceAccountTokens } from "../../../identity.ts";
+import type { Identity, ServiceAccountTokens } from "../../../framework/identity.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../../testing/server.ts";
 import { writeToken } from "../../json-web-token.ts";
 

@@ -1,6 +1,6 @@
 /** A keeper of a test's containerd, as `k8ts up` has one of its own. */
 import { silentLogger } from "../../../../base/logger.ts";
-import type { TestContainerd } from "../../../../testing/containerd-server.ts";
+import type { TestContainerd } from "../../../../testing/servers/containerd-server.ts";
 import { PAUSE_IMAGE } from "../../images/pause-image-name.ts";
 import { ContainerdKeeper } from "../containerd-keeper.ts";
 

@@ -1,10 +1,10 @@
 /** A runtime that is played, of one Pod with one container: it says of that whatever it is told to say, and tells of events. */
-import { encode } from "../../../../base/protobuf.ts";
-import { CONTAINER_EXITED, containerStatus, listContainers, type ContainerStatusMessage } from "../container-messages.ts";
+import { encode } from "../../../../base/protobuf/messages.ts";
+import { CONTAINER_EXITED, containerStatus, listContainers, type ContainerStatusMessage } from "../messages/container.ts";
 import type { CriClient, CriStreamHandlers } from "../cri-client.ts";
-import { taskExit, type containerdEvents } from "../event-messages.ts";
+import { taskExit, type containerdEvents } from "../messages/event.ts";
 import { OWNER, POD_UID } from "../labels.ts";
-import { listPodSandbox } from "../sandbox-messages.ts";
+import { listPodSandbox } from "../messages/sandbox.ts";
 
 export const PLAYED_OWNER = "o";
 export const PLAYED_UID = "11111111-2222-3333-4444-555555555555";

@@ -4,9 +4,9 @@ import type { FieldError } from "../../../../machinery/field-error.ts";
 import { validateDnsLabel, validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../../../../machinery/names.ts";
 import type { JsonObject } from "../../../../machinery/object.ts";
 import { problems } from "../../../../testing/kind.ts";
-import { defaultPod } from "../defaults.ts";
+import { defaultPod } from "../defaults/pod.ts";
 import { preparePodForCreate } from "../prepare.ts";
-import { validatePod } from "../validate-pod.ts";
+import { validatePod } from "../validation/pod.ts";
 
 export interface PodParts {
   readonly metadata?: JsonObject;

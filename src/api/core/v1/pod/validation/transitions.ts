@@ -1,0 +1,70 @@
+/** A container that has ended stays ended, unless something says that it is started again: its rules, its policy, or the pod's. */
+import type { Container, ContainerStatus, PodSpec, PodStatus } from "../../../../generated/core/v1.ts";
+import { firstByName } from "../containers.ts";
+import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
+
+export function* validateStateTransitions(next: PodStatus, previous: PodStatus, spec: PodSpec): Iterable<FieldError> {
+  // With such a rule the end of one container can start all of them again.
+  const canAllRestart = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
+    (restartPolicyRules ?? []).some(({ action }) => action === "RestartAllContainers"),
+  );
+  if (!canAllRestart) {
+    yield* validateTransitions(
+      next.containerStatuses,
+      previous.containerStatuses,
+      "status.containerStatuses",
+      restartRule(spec.containers, spec),
+    );
+    yield* validateTransitions(
+      next.initContainerStatuses,
+      previous.initContainerStatuses,
+      "status.initContainerStatuses",
+      restartRule(spec.initContainers, spec),
+    );
+  }
+  const { ephemeralContainerStatuses } = next;
+  yield* validateTransitions(
+    ephemeralContainerStatuses,
+    previous.ephemeralContainerStatuses,
+    "status.ephemeralContainerStatuses",
+    () => false,
+  );
+}
+
+type Statuses = readonly ContainerStatus[] | undefined;
+
+function* validateTransitions(next: Statuses, previous: Statuses, at: string, isRestarted: RestartRule): Iterable<FieldError> {
+  const fresh = firstByName(next ?? []);
+  for (const [index, { name, state }] of (previous ?? []).entries()) {
+    if (state?.terminated === undefined) continue;
+    const now = fresh.get(name);
+    if (now === undefined || now.state?.terminated !== undefined || isRestarted(name, state.terminated.exitCode ?? 0)) continue;
+    yield forbidden(`${at}[${index}].state`, "may not be transitioned to non-terminated state");
+  }
+}
+
+/** Whether the container of a name is started again after it ended so. */
+type RestartRule = (name: string, exitCode: number) => boolean;
+
+function restartRule(containers: readonly Container[] | undefined, spec: PodSpec): RestartRule {
+  const byName = firstByName(containers ?? []);
+  return (name, exitCode) => {
+    const container = byName.get(name);
+    if (container === undefined) return false;
+    if (container.restartPolicy !== undefined && hasMatchingRule(container, exitCode)) return true;
+    return isRestartedBy(container.restartPolicy ?? spec.restartPolicy ?? "Always", exitCode);
+  };
+}
+
+function hasMatchingRule({ restartPolicyRules }: Container, exitCode: number): boolean {
+  const rule = (restartPolicyRules ?? []).find(({ exitCodes }) => {
+    if (exitCodes === undefined) return false;
+    const isListed = (exitCodes.values ?? []).includes(exitCode);
+    return exitCodes.operator === "In" ? isListed : exitCodes.operator === "NotIn" && !isListed;
+  });
+  return rule?.action === "Restart" || rule?.action === "RestartAllContainers";
+}
+
+function isRestartedBy(policy: string, exitCode: number): boolean {
+  return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
+}

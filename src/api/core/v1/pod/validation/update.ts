@@ -1,0 +1,174 @@
+/**
+ * What of a pod may change once it exists. Almost nothing, since its containers may run already: images, which restart a container; a
+ * shorter deadline; more tolerations. As long as gates keep the scheduler from it, it may also be narrowed where it can go.
+ */
+import { deepEqual } from "../../../../../base/deep.ts";
+import type {
+  Container,
+  NodeAffinity,
+  NodeSelectorTerm,
+  Pod,
+  PodSchedulingGate,
+  PodSpec,
+  Toleration,
+} from "../../../../generated/core/v1.ts";
+import { child, element, forbidden, invalid, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { rangeMessage } from "../../../../machinery/names.ts";
+import { withMembersOf } from "../../../../changes.ts";
+import { describeDifference } from "./difference.ts";
+import { isSameSpec } from "../same-spec.ts";
+import { APP_ARMOR_PREFIX, MIRROR_ANNOTATION, type Annotations } from "./annotations.ts";
+import { validateImageSpaces } from "./containers.ts";
+import { specOf } from "./pod.ts";
+import { validateTolerations } from "./scheduling.ts";
+
+const CHANGEABLE =
+  "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`," +
+  "`spec.tolerations` (only additions to existing tolerations)," +
+  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+const INT32_MAX = 2 ** 31 - 1;
+
+export function* validatePodUpdate(next: Pod, previous: Pod): Iterable<FieldError> {
+  yield* validateAnnotationUpdates(next.metadata.annotations ?? {}, previous.metadata.annotations ?? {});
+  const [spec, before] = [specOf(next), specOf(previous)];
+  if (spec === before) return;
+  for (const member of ["containers", "initContainers"] as const) {
+    const containers = spec[member] ?? [];
+    // Who is who cannot be told any more: everything else would only confuse.
+    if (containers.length !== (before[member] ?? []).length) {
+      return yield forbidden(`spec.${member}`, "pod updates may not add or remove containers");
+    }
+    yield* validateImages(containers, `spec.${member}`);
+  }
+  const deadline = [...validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds)];
+  yield* deadline;
+  if (deadline.length > 0 && spec.activeDeadlineSeconds !== undefined) return;
+  yield* validateTolerationsKept(spec.tolerations ?? [], before.tolerations ?? []);
+  yield* validateNoNewGates(spec.schedulingGates ?? [], before.schedulingGates ?? []);
+  if (isSameSpec(spec, before)) return;
+  if ((before.schedulingGates ?? []).length > 0) yield* validateNarrowing(spec, before);
+  const munged = withAllowedChangesUndone(spec, before);
+  if (isSameSpec(munged, before)) return;
+  yield forbidden("spec", `pod updates may not change fields other than ${CHANGEABLE}\n${describeDifference(before, munged)}`);
+}
+
+/** The kubelet's mark and the profiles of old stay as they were when the pod was made. */
+export function* validateAnnotationUpdates(next: Annotations, previous: Annotations): Iterable<FieldError> {
+  if (next === previous) return;
+  const at = "metadata.annotations";
+  for (const [name, value] of Object.entries(previous)) {
+    if (Object.hasOwn(next, name) && next[name] === value) continue;
+    if (name.startsWith(APP_ARMOR_PREFIX)) yield forbidden(`${at}[${name}]`, "may not remove or update AppArmor annotations");
+    if (name === MIRROR_ANNOTATION) yield forbidden(`${at}[${name}]`, "may not remove or update mirror pod annotation");
+  }
+  for (const name of Object.keys(next)) {
+    if (Object.hasOwn(previous, name)) continue;
+    if (name.startsWith(APP_ARMOR_PREFIX)) yield forbidden(`${at}[${name}]`, "may not add AppArmor annotations");
+    if (name === MIRROR_ANNOTATION) yield forbidden(`${at}[${name}]`, "may not add mirror pod annotation");
+  }
+}
+
+/** A deadline may come closer and never go away. */
+function* validateDeadline(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
+  const at = "spec.activeDeadlineSeconds";
+  if (next === undefined) {
+    if (previous !== undefined) yield invalid(at, null, "must not update from a positive integer to nil value");
+  } else if (next < 0 || next > INT32_MAX) yield invalid(at, next, rangeMessage(0, INT32_MAX));
+  else if (previous !== undefined && previous < next) yield invalid(at, next, "must be less than or equal to previous value");
+}
+
+/** Upstream looks at all images once more, and says again what is wrong with them. So with tolerations, below. */
+function* validateImages(containers: readonly Container[], at: string): Iterable<FieldError> {
+  for (const [index, container] of containers.entries()) {
+    const here = element(at, index);
+    if ((container.image ?? "") === "") yield required(child(here, "image"));
+    yield* validateImageSpaces(container, here);
+  }
+}
+
+function* validateTolerationsKept(next: readonly Toleration[], previous: readonly Toleration[]): Iterable<FieldError> {
+  const kept = new Set(next.map(tolerationId));
+  if (previous.every((old) => kept.has(tolerationId(old)))) yield* validateTolerations(next, "spec.tolerations");
+  else yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+}
+
+/** All of it that may not change. */
+function tolerationId({ key, operator, value, effect }: Toleration): string {
+  return JSON.stringify([key, operator, value, effect]);
+}
+
+function* validateNoNewGates(next: readonly PodSchedulingGate[], previous: readonly PodSchedulingGate[]): Iterable<FieldError> {
+  const known = new Set(previous.map(({ name }) => name));
+  for (const [index, { name }] of next.entries()) {
+    if (known.has(name)) continue;
+    yield forbidden(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
+  }
+}
+
+/** The new spec with everything that may change as it was before: what then still differs may not. */
+function withAllowedChangesUndone(spec: PodSpec, before: PodSpec): PodSpec {
+  const oldImage = (container: Container, old: Container | undefined): Container =>
+    old === undefined ? container : withMembersOf(container, old, "image");
+  const munged: PodSpec = {
+    ...withMembersOf(spec, before, "activeDeadlineSeconds", "schedulingGates", "tolerations"),
+    containers: (spec.containers ?? []).map((container, index) => oldImage(container, before.containers?.[index])),
+    ...(spec.initContainers && {
+      initContainers: spec.initContainers.map((container, index) => oldImage(container, before.initContainers?.[index])),
+    }),
+  };
+  const mayEnd = (before.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1;
+  const ended = mayEnd ? withMembersOf(munged, before, "terminationGracePeriodSeconds") : munged;
+  return (before.schedulingGates ?? []).length > 0 ? withNodeChoiceUndone(ended, before) : ended;
+}
+
+function withNodeChoiceUndone(spec: PodSpec, before: PodSpec): PodSpec {
+  const affinity = withMembersOf(spec.affinity ?? {}, before.affinity ?? {}, "nodeAffinity");
+  const isEmpty = Object.keys(affinity).length === 0 && before.affinity === undefined;
+  const restored = isEmpty ? withMembersOf(spec, before, "affinity") : { ...spec, affinity };
+  return withMembersOf(restored, before, "nodeSelector");
+}
+
+/** While no node has been chosen, the choice may become smaller. */
+function* validateNarrowing(spec: PodSpec, before: PodSpec): Iterable<FieldError> {
+  const next = spec.nodeSelector ?? {};
+  if (Object.entries(before.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(next, key) || next[key] !== value)) {
+    yield invalid("spec.nodeSelector", next, "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+  }
+  yield* validateTermsNarrowed(termsOf(spec.affinity?.nodeAffinity), termsOf(before.affinity?.nodeAffinity));
+}
+
+function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[] {
+  return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+}
+
+function* validateTermsNarrowed(next: readonly NodeSelectorTerm[], previous: readonly NodeSelectorTerm[]): Iterable<FieldError> {
+  const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  if (previous.length === 0) return;
+  // One of the terms is enough, so another term would widen the choice.
+  if (next.length !== previous.length) {
+    const shown = next.length === 0 ? null : next.map(shownTerm);
+    return yield invalid(at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+  }
+  for (const [index, term] of next.entries()) {
+    if (hasOnlyAdditions(term, previous[index] ?? {})) continue;
+    yield invalid(`${at}[${index}]`, shownTerm(term), "only additions are allowed (no mutations or deletions)");
+  }
+}
+
+function hasOnlyAdditions(next: NodeSelectorTerm, previous: NodeSelectorTerm): boolean {
+  const countOf = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): number => matchExpressions.length + matchFields.length;
+  // A term without requirements matches no node: with any it would match some.
+  if (countOf(previous) === 0) return countOf(next) === 0;
+  const begins = (member: "matchExpressions" | "matchFields"): boolean => {
+    const old = previous[member] ?? [];
+    return deepEqual((next[member] ?? []).slice(0, old.length), old);
+  };
+  return begins("matchExpressions") && begins("matchFields");
+}
+
+/** As upstream prints its own type. */
+function shownTerm({ matchExpressions, matchFields }: NodeSelectorTerm): unknown {
+  const shown = (requirements: NodeSelectorTerm["matchFields"]): unknown =>
+    requirements?.map(({ key, operator, values }) => ({ Key: key, Operator: operator, Values: values ?? null })) ?? null;
+  return { MatchExpressions: shown(matchExpressions), MatchFields: shown(matchFields) };
+}

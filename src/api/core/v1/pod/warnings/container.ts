@@ -1,0 +1,110 @@
+/** Warnings about the containers of a pod: variables that hide each other and ports that meet. */
+import type { ContainerPort, EnvVar, PodSpec } from "../../../../generated/core/v1.ts";
+import { allContainers, type PlacedContainer } from "../containers.ts";
+import { fractionWarnings } from "../fractions.ts";
+
+export function* containerWarnings(spec: PodSpec, at: string): Iterable<string> {
+  const containers = allContainers(spec, at);
+  for (const { container, at: here } of containers) {
+    yield* fractionWarnings(container.resources?.limits, `${here}.resources.limits`);
+    yield* fractionWarnings(container.resources?.requests, `${here}.resources.requests`);
+    yield* hiddenVariables(container.env ?? [], `${here}.env`);
+  }
+  yield* portWarnings(containers);
+  yield* portNameWarnings(containers);
+}
+
+/** A second definition may build on the first ("$(PATH):/more"); any other hides it. */
+function* hiddenVariables(variables: readonly EnvVar[], at: string): Iterable<string> {
+  const seen = new Set<string>();
+  for (const [index, { name, value = "", valueFrom }] of variables.entries()) {
+    const reference = `$(${name})`;
+    const buildsOnIt = valueFrom === undefined && value !== reference && value.includes(reference);
+    if (seen.has(name) && !buildsOnIt) {
+      yield `${at}[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
+    }
+    seen.add(name);
+  }
+}
+
+interface PlacedPort {
+  readonly port: ContainerPort;
+  readonly at: string;
+}
+
+function* portsOf(containers: readonly PlacedContainer[]): Iterable<PlacedPort> {
+  for (const { container, at } of containers) {
+    for (const [index, port] of (container.ports ?? []).entries()) yield { port, at: `${at}.ports[${index}]` };
+  }
+}
+
+function* portWarnings(containers: readonly PlacedContainer[]): Iterable<string> {
+  const seen = new SeenPorts();
+  for (const placed of portsOf(containers)) {
+    const { port, at } = placed;
+    if (port.hostIP && !port.hostPort) yield `${at}: hostIP set without hostPort: ${asGo(port)}`;
+    for (const other of seen.meeting(port)) yield `${at}: ${howTheyMeet(port, other.port)} port definition with ${other.at}`;
+    seen.add(placed);
+  }
+}
+
+/** Ports by what they can meet in, so that ports that do not meet are never compared: a client decides how many there are. */
+class SeenPorts {
+  readonly #ports = new Map<string, { readonly placed: PlacedPort; readonly place: number }[]>();
+  #count = 0;
+
+  add(placed: PlacedPort): void {
+    const entry = { placed, place: this.#count++ };
+    for (const key of keysOfPort(placed.port)) {
+      const others = this.#ports.get(key);
+      if (others === undefined) this.#ports.set(key, [entry]);
+      else others.push(entry);
+    }
+  }
+
+  /** In the order in which they were added. */
+  meeting(port: ContainerPort): readonly PlacedPort[] {
+    const entries = keysOfMeeting(port).flatMap((key) => this.#ports.get(key) ?? []);
+    return entries.sort((a, b) => a.place - b.place).map(({ placed }) => placed);
+  }
+}
+
+/** Where a port is found again: among all of its number, among those without a port of the node, by that port, by its address too. */
+function keysOfPort({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
+  const all = `${containerPort}/${protocol ?? ""}`;
+  return hostPort === 0 ? [all, `${all} 0`] : [all, `${all} ${hostPort}`, `${all} ${hostPort} ${JSON.stringify(hostIP)}`];
+}
+
+/** A port that takes no port of the node overlaps all. Of those that do, one on every address meets all of its port. */
+function keysOfMeeting({ containerPort, protocol, hostPort = 0, hostIP = "" }: ContainerPort): readonly string[] {
+  const all = `${containerPort}/${protocol ?? ""}`;
+  if (hostPort === 0) return [all];
+  if (hostIP === "") return [`${all} 0`, `${all} ${hostPort}`];
+  return [`${all} 0`, `${all} ${hostPort} ""`, `${all} ${hostPort} ${JSON.stringify(hostIP)}`];
+}
+
+function howTheyMeet(port: ContainerPort, other: ContainerPort): string {
+  const [hostPort, otherHostPort] = [port.hostPort ?? 0, other.hostPort ?? 0];
+  if ((port.hostIP ?? "") === (other.hostIP ?? "") && hostPort === otherHostPort) return "duplicate";
+  if (hostPort === 0 || otherHostPort === 0) return "overlapping";
+  // One of them takes the port on every address, also on the other's.
+  return "dangerously ambiguous";
+}
+
+/** As Go prints the struct. */
+function asGo({ name = "", hostPort = 0, containerPort, protocol, hostIP = "" }: ContainerPort): string {
+  return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol ?? ""} HostIP:${hostIP}}`;
+}
+
+function* portNameWarnings(containers: readonly PlacedContainer[]): Iterable<string> {
+  const seen = new Map<string, string>();
+  for (const { port, at } of portsOf(containers)) {
+    if (!port.name) continue;
+    const other = seen.get(port.name);
+    if (other === undefined) seen.set(port.name, at);
+    else {
+      const effect = `services and probes that select ports by name will use ${other}`;
+      yield `${at}: duplicate port name ${JSON.stringify(port.name)} with ${other}, ${effect}`;
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What is allowed in a pod or template and yet hardly meant: fields and labels of the past, and definitions that hide or overlap each
+ * other. Said once, when the pod is made or the template changes. `at` is "" for a pod and the template's path for a template.
+ */
+import { deepEqual } from "../../../../../base/deep.ts";
+import type { Pod, PodAffinityTerm, PodSpec, PodTemplateSpec } from "../../../../generated/core/v1.ts";
+import { child } from "../../../../machinery/field-error.ts";
+import { ipWarnings } from "../../../../machinery/ip-validation.ts";
+import { validateDnsLabel } from "../../../../machinery/names.ts";
+import type { ObjectMeta } from "../../../../machinery/object.ts";
+import { deprecatedNodeLabel, nodeSelectorTermWarnings } from "../../node/label-warnings.ts";
+import { appArmorProfileOf } from "../app-armor.ts";
+import { allContainers } from "../containers.ts";
+import { fractionWarnings } from "../fractions.ts";
+import { annotation, APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD_ANNOTATION } from "../validation/annotations.ts";
+import { validateAppArmorProfile } from "../validation/security.ts";
+import { specOf } from "../validation/pod.ts";
+import { containerWarnings } from "./container.ts";
+import { volumeWarnings } from "./volume.ts";
+
+const DEPRECATED_ANNOTATIONS = [
+  ["scheduler.alpha.kubernetes.io/critical-pod", 'non-functional in v1.16+; use the "priorityClassName" field instead'],
+  ["security.alpha.kubernetes.io/sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
+  ["security.alpha.kubernetes.io/unsafe-sysctls", 'non-functional in v1.11+; use the "sysctls" field instead'],
+] as const;
+
+/** Only when a pod is made: what it says cannot be changed later anyway. */
+export function* podWarnings(pod: Pod, previous?: Pod): Iterable<string> {
+  if (previous !== undefined) return;
+  const problems = validateDnsLabel(pod.metadata.name);
+  if (problems.length > 0) {
+    const why = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
+    yield `metadata.name: ${why}: [${problems.join(" ")}]`;
+  }
+  yield* specWarnings(specOf(pod), pod.metadata, "");
+  yield* appArmorWarningsOfPod(pod);
+}
+
+export function* podTemplateWarnings(template: PodTemplateSpec, at: string): Iterable<string> {
+  yield* specWarnings(template.spec ?? { containers: [] }, template.metadata ?? {}, at);
+}
+
+function* specWarnings(spec: PodSpec, metadata: Partial<ObjectMeta>, at: string): Iterable<string> {
+  const here = child(at, "spec");
+  yield* nodeLabelWarnings(spec, here);
+  for (const [name, message] of DEPRECATED_ANNOTATIONS) {
+    if (annotation(metadata.annotations, name) !== undefined) yield `${child(at, "metadata.annotations")}[${name}]: ${message}`;
+  }
+  yield* volumeWarnings(spec.volumes ?? [], `${here}.volumes`);
+  yield* duplicateWarnings(spec, here);
+  yield* fractionWarnings(spec.overhead, `${here}.overhead`);
+  yield* profileWarnings(spec, metadata, at);
+  yield* containerWarnings(spec, here);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
+    yield `${here}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`;
+  }
+  yield* affinityWarnings(spec, `${here}.affinity`);
+  for (const [index, server] of (spec.dnsConfig?.nameservers ?? []).entries()) {
+    yield* ipWarnings(server, `${here}.dnsConfig.nameservers[${index}]`);
+  }
+  for (const [index, { ip }] of (spec.hostAliases ?? []).entries()) yield* ipWarnings(ip, `${here}.hostAliases[${index}].ip`);
+}
+
+function* nodeLabelWarnings(spec: PodSpec, at: string): Iterable<string> {
+  for (const key of Object.keys(spec.nodeSelector ?? {})) {
+    const message = deprecatedNodeLabel(key);
+    if (message !== undefined) yield `${at}.nodeSelector[${key}]: ${message}`;
+  }
+  const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
+    spec.affinity?.nodeAffinity ?? {};
+  const affinityAt = `${at}.affinity.nodeAffinity`;
+  for (const [index, term] of (needed?.nodeSelectorTerms ?? []).entries()) {
+    yield* nodeSelectorTermWarnings(term, `${affinityAt}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`);
+  }
+  for (const [index, { preference }] of (preferred ?? []).entries()) {
+    const here = `${affinityAt}.preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`;
+    yield* nodeSelectorTermWarnings(preference ?? {}, here, { withValues: true });
+  }
+  for (const [index, { topologyKey, labelSelector }] of (spec.topologySpreadConstraints ?? []).entries()) {
+    const here = `${at}.topologySpreadConstraints[${index}]`;
+    const message = deprecatedNodeLabel(topologyKey);
+    if (message !== undefined) yield `${here}.topologyKey: ${topologyKey} is ${message}`;
+    if (labelSelector === undefined) yield `${here}.labelSelector: a null labelSelector results in matching no pod`;
+  }
+}
+
+function* duplicateWarnings({ hostAliases = [], imagePullSecrets = [] }: PodSpec, at: string): Iterable<string> {
+  yield* repeated(
+    hostAliases.map(({ ip }) => ip),
+    (index, ip) => `${at}.hostAliases[${index}].ip: duplicate ip ${JSON.stringify(ip)}`,
+  );
+  const names = imagePullSecrets.map(({ name }) => name ?? "");
+  yield* repeated(names, (index, name) => `${at}.imagePullSecrets[${index}].name: duplicate name ${JSON.stringify(name)}`);
+  for (const [index, name] of names.entries()) if (name === "") yield `${at}.imagePullSecrets[${index}].name: invalid empty name ""`;
+}
+
+function* repeated(values: readonly string[], describe: (index: number, value: string) => string): Iterable<string> {
+  const seen = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (seen.has(value)) yield describe(index, value);
+    seen.add(value);
+  }
+}
+
+function* profileWarnings(spec: PodSpec, { annotations }: Partial<ObjectMeta>, at: string): Iterable<string> {
+  if (annotations === undefined) return;
+  const here = child(at, "metadata.annotations");
+  const seccomp = (name: string): string => `${here}[${name}]: non-functional in v1.27+; use the "seccompProfile" field instead`;
+  if (spec.securityContext?.seccompProfile === undefined && Object.hasOwn(annotations, SECCOMP_POD_ANNOTATION)) {
+    yield seccomp(SECCOMP_POD_ANNOTATION);
+  }
+  for (const { container } of allContainers(spec, "")) {
+    const name = SECCOMP_CONTAINER_PREFIX + container.name;
+    if (container.securityContext?.seccompProfile === undefined && Object.hasOwn(annotations, name)) yield seccomp(name);
+    const text = annotation(annotations, APP_ARMOR_PREFIX + container.name);
+    // Of a pod the field is made from the annotation, with a warning of its own.
+    if (at === "" || text === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
+    const ofPod = spec.securityContext?.appArmorProfile;
+    if (ofPod === undefined || !deepEqual(ofPod, appArmorProfileOf(text))) yield appArmorWarning(here, container.name);
+  }
+}
+
+function appArmorWarning(at: string, containerName: string): string {
+  return `${at}[${APP_ARMOR_PREFIX}${containerName}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+}
+
+/** By now the fields have been made from the annotations, so a field that says the same came from there. */
+function* appArmorWarningsOfPod(pod: Pod): Iterable<string> {
+  const spec = specOf(pod);
+  if (pod.metadata.annotations === undefined || spec.os?.name === "windows") return;
+  for (const { container } of allContainers(spec, "")) {
+    const text = annotation(pod.metadata.annotations, APP_ARMOR_PREFIX + container.name);
+    if (text === undefined) continue;
+    const profile = appArmorProfileOf(text);
+    const isUsable = profile !== undefined && [...validateAppArmorProfile(profile, "")].length === 0;
+    const isMadeFromIt = isUsable && deepEqual(container.securityContext?.appArmorProfile, profile);
+    if (!isUsable || isMadeFromIt) yield appArmorWarning("metadata.annotations", container.name);
+  }
+}
+
+function* affinityWarnings({ affinity }: PodSpec, at: string): Iterable<string> {
+  for (const member of ["podAffinity", "podAntiAffinity"] as const) {
+    const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
+      affinity?.[member] ?? {};
+    for (const [index, term] of (needed ?? []).entries()) {
+      yield* selectorWarnings(term, `${at}.${member}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`);
+    }
+    for (const [index, { podAffinityTerm }] of (preferred ?? []).entries()) {
+      const here = `${at}.${member}.preferredDuringSchedulingIgnoredDuringExecution[${index}].podAffinityTerm`;
+      yield* selectorWarnings(podAffinityTerm, here);
+    }
+  }
+}
+
+function* selectorWarnings({ labelSelector }: PodAffinityTerm, at: string): Iterable<string> {
+  if (labelSelector === undefined) yield `${at}.labelSelector: a null labelSelector results in matching no pod`;
+}

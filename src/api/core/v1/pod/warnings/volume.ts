@@ -1,0 +1,120 @@
+/** Warnings about the volumes of a pod: sources of the past, and files that are written twice. */
+import { withoutTrailing } from "../../../../../base/text.ts";
+import type { Volume, VolumeProjection } from "../../../../generated/core/v1.ts";
+import { claimSpecWarnings } from "../../persistent-volume-claim/warnings.ts";
+
+/** What became of volume plugins that were once built in. `as` is how upstream spells the field here. */
+export const DEPRECATED_SOURCES = [
+  { source: "photonPersistentDisk", message: "deprecated in v1.11, non-functional in v1.16+" },
+  { source: "gitRepo", message: "deprecated in v1.11, and disabled by default in v1.33+" },
+  { source: "scaleIO", message: "deprecated in v1.16, non-functional in v1.22+" },
+  { source: "flocker", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "storageos", as: "storageOS", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "quobyte", message: "deprecated in v1.22, non-functional in v1.25+" },
+  { source: "glusterfs", message: "deprecated in v1.25, non-functional in v1.26+" },
+  { source: "cephfs", message: "deprecated in v1.28, non-functional in v1.31+" },
+  { source: "rbd", message: "deprecated in v1.28, non-functional in v1.31+" },
+] as const satisfies readonly { readonly source: keyof Volume; readonly as?: string; readonly message: string }[];
+
+export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterable<string> {
+  for (const [index, volume] of volumes.entries()) {
+    const here = `${at}[${index}]`;
+    if (!isUsual(volume)) {
+      for (const deprecated of DEPRECATED_SOURCES) {
+        if (volume[deprecated.source] === undefined) continue;
+        yield `${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`;
+      }
+    }
+    const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
+    if (claim === undefined) continue;
+    yield* claimSpecWarnings(claim, `${here}.ephemeral.volumeClaimTemplate.spec`);
+  }
+  for (const volume of volumes) yield* overlapWarnings(volume);
+}
+
+/** Volumes that nearly all Pods have, and of which nothing is deprecated. */
+function isUsual({ configMap, secret, emptyDir, projected, hostPath, persistentVolumeClaim }: Volume): boolean {
+  return (configMap ?? secret ?? emptyDir ?? projected ?? hostPath ?? persistentVolumeClaim) !== undefined;
+}
+
+interface WrittenPath {
+  readonly path: string;
+  /** Where it comes from; "" where there is only one source. */
+  readonly source: string;
+}
+
+/** Files of one volume where one is written over the other, or lies under it as if it were a directory. */
+function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
+  if (configMap?.items === undefined && secret?.items === undefined && downwardAPI === undefined && projected === undefined) return;
+  const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
+  const of = (items: readonly { readonly path: string }[] | undefined): readonly WrittenPath[] => pathsOf(items, "");
+  yield* overlaps(of(configMap?.items), title(`ConfigMap ${JSON.stringify(configMap?.name ?? "")}`));
+  yield* overlaps(of(secret?.items), title(`Secret ${JSON.stringify(secret?.secretName ?? "")}`));
+  yield* overlaps(of(downwardAPI?.items), title("DownwardAPI"));
+  const sources = projected?.sources ?? [];
+  for (const source of sources) {
+    if (Object.keys(source).length === 0) yield `volume ${JSON.stringify(name)} (Projected) has no sources provided`;
+  }
+  yield* overlaps(sources.flatMap(pathsOfProjection), title("Projected"));
+}
+
+function pathsOf(items: readonly { readonly path: string }[] | undefined, source: string): readonly WrittenPath[] {
+  return (items ?? []).map(({ path }) => ({ path, source }));
+}
+
+function pathsOfProjection({ configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection): readonly WrittenPath[] {
+  if (configMap?.items !== undefined) return pathsOf(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? "")}`);
+  if (secret?.items !== undefined) return pathsOf(secret.items, `Secret ${JSON.stringify(secret.name ?? "")}`);
+  if (downwardAPI?.items !== undefined) return pathsOf(downwardAPI.items, "DownwardAPI");
+  return serviceAccountToken === undefined ? [] : [{ path: serviceAccountToken.path, source: "ServiceAccountToken" }];
+}
+
+function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
+  const root = new PathTree();
+  for (const { path, source } of paths) {
+    const written = { path: withoutTrailing(path, "/"), source };
+    if (written.path === "") continue;
+    for (const other of PathTree.add(root, written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
+  }
+}
+
+/** Paths by their steps, so that only those are looked at that overlap: a client decides how many there are. */
+class PathTree {
+  readonly #children = new Map<string, PathTree>();
+  /** In the order in which they were added: the paths that end here, and those that end here or further down. */
+  readonly #here: PlacedPath[] = [];
+  readonly #below: PlacedPath[] = [];
+  #count = 0;
+
+  /** Returns those of before that overlap, in the order in which they were added. */
+  static add(root: PathTree, written: WrittenPath): readonly WrittenPath[] {
+    const added = { written, place: root.#count++ };
+    const overlapping: PlacedPath[] = [];
+    let node = root;
+    const passed: PathTree[] = [];
+    for (const step of written.path.split("/")) {
+      for (const other of node.#here) overlapping.push(other);
+      node = node.#child(step);
+      passed.push(node);
+    }
+    for (const other of node.#below) overlapping.push(other);
+    for (const each of passed) each.#below.push(added);
+    node.#here.push(added);
+    return overlapping.sort((a, b) => a.place - b.place).map((other) => other.written);
+  }
+
+  #child(step: string): PathTree {
+    let child = this.#children.get(step);
+    if (child === undefined) this.#children.set(step, (child = new PathTree()));
+    return child;
+  }
+}
+
+interface PlacedPath {
+  readonly written: WrittenPath;
+  readonly place: number;
+}
+
+function shown({ path, source }: WrittenPath): string {
+  return source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;
+}

@@ -1,0 +1,181 @@
+/**
+ * Objects as protobuf messages, byte for byte as upstream's generated code writes them: fields in the order of their numbers; values
+ * that are no pointers in Go (Field.zero is not "keep") always, zero or not; lists item by item; maps as entries in the order of
+ * their keys; inlined structs as messages of their own. Everything is written back to front (base/protobuf/wire.ts).
+ * Not here: the envelope around it (protobuf.ts).
+ */
+import { NO_BYTES, Writer, WIRE_BYTES, WIRE_VARINT } from "../../../../base/protobuf/wire.ts";
+import { parseDuration } from "../../duration.ts";
+import type { Json, JsonObject } from "../../object.ts";
+import type { AnySchema, ChoiceSchema, ObjectSchema } from "../../schema.ts";
+import { parseMoment } from "../../time.ts";
+import { decodeBase64 } from "../base64.ts";
+import { writtenZero } from "../decode-plan.ts";
+import { writeJson } from "../json.ts";
+import { ProtobufUnsupported } from "./error.ts";
+import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./plan.ts";
+import { writeStableJson } from "../stable-json.ts";
+
+/** The object must be one that was decoded (decode.ts): its values are taken to be of the right type and canonical. */
+export function encodeMessage(object: JsonObject, schema: ObjectSchema): Uint8Array {
+  const writer = new Writer();
+  writeMessage(writer, object, messagePlanOf(schema));
+  return writer.finish();
+}
+
+function writeMessage(writer: Writer, object: JsonObject, plan: MessagePlan): void {
+  for (const member of plan.backwards) {
+    if (member.occurrence === "inlined") {
+      writeNested(writer, member.tag, object, member.value.message);
+      continue;
+    }
+    const value = member.of(object);
+    if (value === undefined || value === null) writer.bytes((member.absent ??= encodeAbsent(member)));
+    else writeMember(writer, member, value);
+  }
+}
+
+function writeNested(writer: Writer, tag: number, object: JsonObject, plan: MessagePlan): void {
+  const end = writer.length;
+  writeMessage(writer, object, plan);
+  close(writer, end, tag);
+}
+
+/** Lists, maps and bytes that are not there are nil in Go, and not written. */
+function encodeAbsent({ zero, occurrence, value, tag }: MemberPlan): Uint8Array {
+  if (zero === "keep" || occurrence !== "once" || value.form === "list" || value.form === "bytes") return NO_BYTES;
+  const writer = new Writer();
+  writeOne(writer, tag, value.form === "object" ? {} : writtenZero(value.plan), value);
+  return writer.finish();
+}
+
+function writeMember(writer: Writer, { occurrence, tag, value: plan }: MemberPlan, value: Json): void {
+  if (occurrence === "list") writeItems(writer, tag, value as readonly Json[], plan);
+  else if (occurrence === "map") writeEntries(writer, tag, value as JsonObject, plan);
+  else writeOne(writer, tag, value, plan);
+}
+
+function writeItems(writer: Writer, tag: number, items: readonly Json[], plan: ValuePlan): void {
+  for (let index = items.length - 1; index >= 0; index--) writeOne(writer, tag, items[index] ?? null, plan);
+}
+
+function writeEntries(writer: Writer, tag: number, map: JsonObject, plan: ValuePlan): void {
+  const valueTag = tagOf(MAP_VALUE_NUMBER, plan.wireType);
+  const keys = Object.keys(map).sort();
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index] ?? "";
+    const value = map[key] ?? null;
+    const end = writer.length;
+    if (value !== null || isMessageOfNull(plan)) writeOne(writer, valueTag, value, plan);
+    writeText(writer, KEY_TAG, key);
+    close(writer, end, tag);
+  }
+}
+
+/** Whether there is a message for the null of JSON: an empty one. */
+function isMessageOfNull({ form }: ValuePlan): boolean {
+  return form === "any" || form === "choice";
+}
+
+/** One value with its tag. */
+function writeOne(writer: Writer, tag: number, value: Json, plan: ValuePlan): void {
+  switch (plan.form) {
+    case "string":
+      return writeText(writer, tag, value as string);
+    case "object":
+      return writeNested(writer, tag, value as JsonObject, plan.message);
+    case "boolean":
+      return writeVarint(writer, tag, value === true ? 1 : 0);
+    case "int32":
+    case "int64":
+      return writeVarint(writer, tag, value as number | bigint);
+    case "number":
+      writer.double(Number(value));
+      return writer.varint(tag);
+    case "bytes":
+      writer.varint(writer.bytes(decodeBase64(value as string)));
+      return writer.varint(tag);
+    case "map":
+      throw new ProtobufUnsupported(plan.plan.schema);
+    default: {
+      const end = writer.length;
+      writeContent(writer, value, plan);
+      return close(writer, end, tag);
+    }
+  }
+}
+
+const TEXT_1 = tagOf(1, WIRE_BYTES);
+const TEXT_3 = tagOf(3, WIRE_BYTES);
+const NUMBER_1 = tagOf(1, WIRE_VARINT);
+const NUMBER_2 = tagOf(2, WIRE_VARINT);
+
+/** What is in the message of a value that is not an object in JSON, or not always. */
+function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
+  switch (plan.form) {
+    case "list":
+      return writeItems(writer, tagOf(1, plan.items.wireType), value as readonly Json[], plan.items);
+    case "quantity":
+      return writeText(writer, TEXT_1, value as string);
+    case "duration":
+      return writeVarint(writer, NUMBER_1, parseDuration(value as string));
+    case "any":
+      if (value !== null) writeText(writer, TEXT_1, textOfAny(value, plan.plan.schema as AnySchema));
+      return;
+    case "choice":
+      if (value !== null) writeMessage(writer, messageOfChoice(value, plan.plan.schema as ChoiceSchema), plan.message);
+      return;
+    case "int-or-string":
+      return writeIntOrString(writer, value as number | string);
+    default:
+      return writeTime(writer, value as string | null);
+  }
+}
+
+/** Upstream has read and written again what is in schemas (`default`); of other values it keeps the text. */
+function textOfAny(value: Json, { format }: AnySchema): string {
+  return format === "json" ? writeStableJson(value) : writeJson(value);
+}
+
+/** Upstream takes an object as a yes, where the choice is between it and yes or no. */
+function messageOfChoice(value: Json, { message, objectField, otherField }: ChoiceSchema): JsonObject {
+  if (typeof value !== "object" || Array.isArray(value)) return { [otherField]: value };
+  return message.fields.get(otherField)?.schema.type === "boolean"
+    ? { [objectField]: value, [otherField]: true }
+    : { [objectField]: value };
+}
+
+/** {type = 1 (0: number, 1: text), intVal = 2, strVal = 3}. */
+function writeIntOrString(writer: Writer, value: number | string): void {
+  const isText = typeof value === "string";
+  writeText(writer, TEXT_3, isText ? value : "");
+  writeVarint(writer, NUMBER_2, isText ? 0 : value);
+  writeVarint(writer, NUMBER_1, isText ? 1 : 0);
+}
+
+/** "0001-01-01T00:00:00Z" in seconds: a time that was never set, for which Go writes an empty message. */
+const ZERO_TIME_SECONDS = -62_135_596_800;
+
+/** {seconds = 1, nanos = 2}. */
+function writeTime(writer: Writer, value: string | null): void {
+  const moment = value === null ? undefined : parseMoment(value);
+  if (moment === undefined || (moment.seconds === ZERO_TIME_SECONDS && moment.microseconds === 0)) return;
+  writeVarint(writer, NUMBER_2, moment.microseconds * 1_000);
+  writeVarint(writer, NUMBER_1, moment.seconds);
+}
+
+/** What was written since the writer had the length `end` becomes a message. */
+function close(writer: Writer, end: number, tag: number): void {
+  writer.varint(writer.length - end);
+  writer.varint(tag);
+}
+
+function writeText(writer: Writer, tag: number, value: string): void {
+  writer.varint(writer.string(value));
+  writer.varint(tag);
+}
+
+function writeVarint(writer: Writer, tag: number, value: number | bigint): void {
+  writer.varint(value);
+  writer.varint(tag);
+}

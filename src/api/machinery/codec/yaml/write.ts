@@ -1,0 +1,24 @@
+/** Values as YAML, for clients that ask for it. What reads YAML is in yaml.ts. */
+import { Document, visit } from "yaml";
+import type { Json } from "../../object.ts";
+import { ESCAPED_CHARACTERS, isPlainText } from "./scalar.ts";
+
+/**
+ * One document, as upstream writes it: members in the order of their names, lists not indented, long texts on one line, no aliases, and
+ * texts quoted that would be read as something else.
+ */
+export function writeYaml(value: Json): string {
+  const document = new Document(value, { sortMapEntries: true, aliasDuplicateObjects: false });
+  // The package writes YAML 1.2, in which fewer words have a meaning than in that of go-yaml.
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === "string" && !isPlainText(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  // They are in double quotes.
+  return document.toString({ indentSeq: false, lineWidth: 0 }).replaceAll(ESCAPED_CHARACTERS, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}

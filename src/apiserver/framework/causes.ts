@@ -1,0 +1,91 @@
+/**
+ * The last writes and why they were made, in a ring: the basis for answering "why is this so?". Every commit that changes an object is one
+ * record with the revision of the commit, so a revision that is the cause of another write is found here: also that of a deletion, of each
+ * object of a deletecollection, of a binding. A write that changes nothing has no revision and no record. What is older than the ring is
+ * dropped. How it is read: documents/causes.
+ *
+ * Leases and Events are left out. No state follows from them, and they are written by timers and by the hundred: the leases of a hundred
+ * nodes alone would push everything else out within minutes. A cause names the object, so one that is a Lease explains itself.
+ */
+import type { Cause } from "../../api/machinery/cause.ts";
+import type { ResourceName } from "../../api/machinery/status-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { RequestContext } from "./request.ts";
+import type { ObjectName } from "../storage/object-key.ts";
+
+/** About 200 bytes each, and at most some 2,000. Enough for the whole of a rollout of hundreds of pods. */
+export const CAUSES_MAX = 4_096;
+
+/** Programs may call themselves what they like; the beginning says which it is. */
+const USER_AGENT_LENGTH_MAX = 256;
+
+export interface RecordedWrite {
+  readonly timeMs: number;
+  /** The revision of the commit: of the object after the write, or of its deletion. */
+  readonly resourceVersion: string;
+  readonly verb: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: string;
+  readonly userAgent: string;
+  readonly cause?: Cause;
+  /** The commit removed the object. A deletion that waits for a grace period or finalizers only marks it, and is recorded without. */
+  readonly deleted?: true;
+}
+
+/** One commit, and the request that it was made for. */
+export interface CommittedWrite {
+  readonly resource: ResourceName;
+  readonly name: ObjectName;
+  readonly revision: number;
+  readonly request: { readonly verb: string; readonly subresource: string; readonly context: RequestContext };
+  readonly deleted?: true;
+}
+
+const EVENT_GROUPS: ReadonlySet<string> = new Set(["", "events.k8s.io"]);
+
+export class Causes {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #ring: RecordedWrite[] = [];
+  /** Where the next one goes once the ring is full: the place of the oldest. */
+  #next = 0;
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock;
+  }
+
+  /** Called for every commit: must stay one small allocation. */
+  record({ resource, name, revision, request, deleted }: CommittedWrite): void {
+    if (explainsNothing(resource)) return;
+    const { user, userAgent, cause } = request.context;
+    const written: RecordedWrite = {
+      timeMs: this.#clock.now(),
+      resourceVersion: String(revision),
+      name: name.name,
+      namespace: name.namespace,
+      verb: request.verb,
+      group: resource.group,
+      plural: resource.plural,
+      subresource: request.subresource,
+      user: user.name,
+      userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
+      ...(cause === undefined ? {} : { cause }),
+      ...(deleted === undefined ? {} : { deleted }),
+    };
+    if (this.#ring.length < CAUSES_MAX) this.#ring.push(written);
+    else this.#ring[this.#next] = written;
+    this.#next = (this.#next + 1) % CAUSES_MAX;
+  }
+
+  /** The oldest first. A watcher in this process may write before the write that it reacts to is recorded, so revisions decide. */
+  list(): readonly RecordedWrite[] {
+    return this.#ring.toSorted((a, b) => Number(a.resourceVersion) - Number(b.resourceVersion));
+  }
+}
+
+function explainsNothing({ group, plural }: ResourceName): boolean {
+  return (group === "coordination.k8s.io" && plural === "leases") || (EVENT_GROUPS.has(group) && plural === "events");
+}

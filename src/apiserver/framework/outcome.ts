@@ -1,0 +1,51 @@
+/**
+ * What a verb leads to, before anybody decides how it is written: HTTP answers make bytes of it in the form that the client accepts,
+ * the in-process transport hands over the objects themselves.
+ */
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Column } from "../../api/machinery/resource.ts";
+import type { Endpoint } from "./endpoints.ts";
+import type { ExchangeAnswer } from "./exchange.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+import type { WatchStart } from "../watch/watch-start.ts";
+
+export type Outcome =
+  | ({ readonly is: "object"; readonly code: 200 | 201 | 202; readonly endpoint: Endpoint; readonly object: StoredObject } & Rehearsed)
+  | ({ readonly is: "list"; readonly endpoint: Endpoint; readonly list: ObjectList } & Rehearsed)
+  | { readonly is: "watch"; readonly endpoint: Endpoint; readonly watch: WatchStart }
+  /** Bytes from somewhere else, or a WebSocket to there. */
+  | { readonly is: "connection"; readonly answer: ExchangeAnswer }
+  /** Anything that is not stored: a Status, a Scale, a review. `schema` is the OpenAPI name of its type. */
+  | ({
+      readonly is: "value";
+      readonly code: 200 | 201;
+      readonly schema: string;
+      readonly value: JsonObject;
+      /** How it is shown as a table, if it can be. */
+      readonly columns?: readonly Column[];
+    } & Rehearsed);
+
+/** Of a deletion whose body, which only its verb understands, asked for a dry run: nothing was written. */
+export interface Rehearsed {
+  readonly isRehearsed?: true;
+}
+
+export interface ObjectList {
+  readonly objects: readonly StoredObject[];
+  readonly revision: number;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** An object of a kind that is not stored. */
+export function answered({ served }: Endpoint, object: object): Outcome {
+  return { is: "value", code: 201, schema: served.schema, value: object as JsonObject };
+}
+
+const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+
+/** "It is done", for actions that have nothing else to show. */
+export function success(code: 200 | 201): Extract<Outcome, { readonly is: "value" }> {
+  const value: JsonObject = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code };
+  return { is: "value", code, schema: STATUS_SCHEMA, value };
+}

@@ -1,0 +1,37 @@
+/** What every part of the API server's core may use; made once, in api-server.ts. */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { SchemaSet } from "../../api/machinery/schema.ts";
+import type { Store } from "../../store/store.ts";
+import type { AdmissionChain } from "./admission.ts";
+import type { ApiServerConfig } from "../api-server-config.ts";
+import type { Authenticator } from "./authentication.ts";
+import type { Authorizer } from "./authorization.ts";
+import type { Causes } from "./causes.ts";
+import type { NodeConnector } from "./connection.ts";
+import type { Identity } from "./identity.ts";
+import type { Objects } from "./objects.ts";
+import type { Endpoints } from "./endpoints.ts";
+import type { ResourceExtension } from "./extension.ts";
+
+export interface ServerContext {
+  readonly store: Store;
+  readonly endpoints: Endpoints;
+  readonly objects: Objects;
+  readonly schemas: SchemaSet;
+  readonly admission: AdmissionChain;
+  readonly identity: Identity;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  /** Absent: no node is connected, so nothing leads to what runs there. */
+  readonly connector?: NodeConnector;
+  /** Where every commit of an object is recorded. */
+  readonly causes: Causes;
+  readonly config: ApiServerConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** What a kind needs beyond its description, if it needs anything. */
+  extension(group: string, plural: string): ResourceExtension | undefined;
+}

@@ -1,0 +1,75 @@
+import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
+import { test } from "node:test";
+import { BodyRoom, type BodyOwner, type BodyReservation } from "./body-memory.ts";
+import { OverloadError } from "../fairness/overload.ts";
+
+const KIB = 1024;
+const BUDGET = 1_000 * KIB;
+const USERS = { level: "global-default", share: 0.1, isExempt: false };
+const NODES = { level: "node-high", share: 0.2, isExempt: false };
+
+/** A room whose displaced bodies are written down by flow. */
+function roomOf() {
+  const room = new BodyRoom(BUDGET);
+  const displaced: string[] = [];
+  const take = (owner: BodyOwner, sizeKib: number): BodyReservation =>
+    room.reserve(owner, {
+      sizeBytes: sizeKib * KIB,
+      displace: (reason) => {
+        equal(reason instanceof OverloadError, true);
+        displaced.push(owner.flow);
+      },
+    });
+  return { room, displaced, take };
+}
+
+test("a level may borrow the whole budget while nobody else needs it", () => {
+  const { displaced, take } = roomOf();
+  for (let index = 0; index < 10; index++) take({ ...USERS, flow: "ann" }, 100);
+  throws(() => take({ ...USERS, flow: "ann" }, 100), OverloadError);
+  deepEqual(displaced, []);
+});
+
+test("a level within its own share is served and displaces the oldest body of the largest borrower", () => {
+  const { room, displaced, take } = roomOf();
+  take({ ...USERS, flow: "bob" }, 300);
+  take({ ...USERS, flow: "ann" }, 350);
+  take({ ...USERS, flow: "ann" }, 350);
+  take({ ...NODES, flow: "node-1" }, 50);
+  deepEqual(displaced, ["ann"]);
+  equal(room.costBytes, (300 + 350 + 50) * KIB);
+});
+
+test("within a level the flow that holds most gives way to a flow that holds less", () => {
+  const { displaced, take } = roomOf();
+  for (let index = 0; index < 6; index++) take({ ...USERS, flow: "ann" }, 100);
+  for (let index = 0; index < 4; index++) take({ ...USERS, flow: "bob" }, 100);
+  take({ ...USERS, flow: "eve" }, 16);
+  deepEqual(displaced, ["ann"]);
+  take({ ...USERS, flow: "bob" }, 60);
+  throws(() => take({ ...USERS, flow: "bob" }, 100), OverloadError, "bob would hold as much as ann");
+});
+
+test("bodies of requests that have a seat are not displaced, and a level gets its own share all the same", () => {
+  const { displaced, take } = roomOf();
+  take({ ...USERS, flow: "ann" }, 1_000).keep();
+  throws(() => take({ ...USERS, flow: "bob" }, 16), OverloadError);
+  doesNotThrow(() => take({ ...NODES, flow: "node-1" }, 200));
+  throws(() => take({ ...NODES, flow: "node-1" }, 16), OverloadError, "beyond its share it would borrow");
+  deepEqual(displaced, []);
+});
+
+test("a body counts as 16 KiB at least, and what is released can be reserved again, once", () => {
+  const { room, take } = roomOf();
+  const first = take({ ...USERS, flow: "ann" }, 0);
+  equal(room.costBytes, 16 * KIB);
+  first.release();
+  first.release();
+  equal(room.costBytes, 0);
+});
+
+test("administrators are never rejected", () => {
+  const { take } = roomOf();
+  take({ ...USERS, flow: "ann" }, 1_000);
+  doesNotThrow(() => take({ level: "exempt", share: 0, flow: "root", isExempt: true }, 3_000));
+});

@@ -1,0 +1,179 @@
+/**
+ * Bounds the memory of request bodies, from the first byte to the end of the request. A body is received before its request takes a
+ * seat, so a slow client holds memory and nothing else; what it may hold is decided here.
+ *
+ * Every priority level owns the part of the budget that its seats have of all seats, and may borrow what others do not use. When the
+ * budget is full, a level that is within its own part is served all the same and displaces borrowers; within a level a flow that holds
+ * less displaces the one that holds most. So neither components nor other users have to wait for a user with slow bodies.
+ * Not here: the limit of one body (apiserver/http), and the cost of decoding.
+ */
+import { OverloadError } from "../fairness/overload.ts";
+
+/** Of all levels together: 40 bodies of the largest size, or thousands of the usual ones. Within their own parts levels may exceed it once more. */
+export const BODY_BUDGET_BYTES = 128 * 1024 * 1024;
+/** A body counts as this at least: what a request takes in memory beside it. */
+const BODY_COST_MIN_BYTES = 16 * 1024;
+/** When a client that was rejected may come back. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** The flow that a body is of, and the level whose part of the budget it counts against. */
+export interface BodyOwner {
+  readonly level: string;
+  /** Part of the budget that is the level's own, from 0 to 1. */
+  readonly share: number;
+  readonly flow: string;
+  /** Never rejected and never displaced: administrators come to mend what fills the budget. */
+  readonly isExempt: boolean;
+}
+
+export interface ExpectedBody {
+  /** As declared, or the most that is accepted. */
+  readonly sizeBytes: number;
+  /** Ends the request with this reason; called at most once, and not after `keep` or `release`. */
+  displace(reason: OverloadError): void;
+}
+
+export interface BodyReservation {
+  /** The request has a seat: it is not displaced any more. */
+  keep(): void;
+  /** The request is over. A second call does nothing. */
+  release(): void;
+}
+
+interface Held {
+  readonly level: HeldByLevel;
+  readonly flow: HeldByFlow;
+  readonly costBytes: number;
+  readonly displace: ExpectedBody["displace"];
+  isKept: boolean;
+  isReleased: boolean;
+}
+
+interface HeldByFlow {
+  readonly name: string;
+  costBytes: number;
+  readonly bodies: Set<Held>;
+}
+
+interface HeldByLevel {
+  ownBytes: number;
+  costBytes: number;
+  readonly flows: Map<string, HeldByFlow>;
+}
+
+export class BodyRoom {
+  readonly #budgetBytes: number;
+  #costBytes = 0;
+  /** One entry per priority level that ever had a body: as many as there are objects. */
+  readonly #levels = new Map<string, HeldByLevel>();
+
+  constructor(budgetBytes: number = BODY_BUDGET_BYTES) {
+    this.#budgetBytes = budgetBytes;
+  }
+
+  /** Cost of all bodies that are held now. */
+  get costBytes(): number {
+    return this.#costBytes;
+  }
+
+  /** Throws an OverloadError if there is no room. */
+  reserve(owner: BodyOwner, { sizeBytes, displace }: ExpectedBody): BodyReservation {
+    const costBytes = Math.max(sizeBytes, BODY_COST_MIN_BYTES);
+    const level = this.#levelOf(owner);
+    if (!owner.isExempt) this.#makeRoom(level, owner.flow, costBytes);
+    const flow = flowOf(level, owner.flow);
+    const held: Held = { level, flow, costBytes, displace, isKept: owner.isExempt, isReleased: false };
+    flow.bodies.add(held);
+    this.#count(held, costBytes);
+    return { keep: () => void (held.isKept = true), release: () => this.#release(held) };
+  }
+
+  #makeRoom(level: HeldByLevel, flowName: string, costBytes: number): void {
+    if (this.#costBytes + costBytes <= this.#budgetBytes) return;
+    const isOwn = level.costBytes + costBytes <= level.ownBytes;
+    if (isOwn) {
+      this.#displaceBorrowers(costBytes);
+      return;
+    }
+    // Beyond its own part a level competes with itself only: the flow that holds most gives way to one that holds less.
+    const largest = largestFlow(level.flows.values());
+    const own = level.flows.get(flowName)?.costBytes ?? 0;
+    if (largest === undefined || largest.costBytes <= own + costBytes) throw new OverloadError(RETRY_AFTER_SECONDS);
+    this.#displaceFrom(largest, costBytes);
+    if (this.#costBytes + costBytes > this.#budgetBytes) throw new OverloadError(RETRY_AFTER_SECONDS);
+  }
+
+  /** As far as there are bodies that can be displaced; the level gets its own part in any case. */
+  #displaceBorrowers(costBytes: number): void {
+    const borrowers = [...this.#levels.values()]
+      .filter((level) => level.costBytes > level.ownBytes)
+      .toSorted((a, b) => b.costBytes - b.ownBytes - (a.costBytes - a.ownBytes));
+    for (const borrower of borrowers) {
+      const excess = Math.min(costBytes, borrower.costBytes - borrower.ownBytes);
+      const largest = largestFlow(borrower.flows.values());
+      if (largest !== undefined) this.#displaceFrom(largest, excess);
+      if (this.#costBytes + costBytes <= this.#budgetBytes) return;
+    }
+  }
+
+  /** The oldest first: who has not sent a body by now is the slowest. */
+  #displaceFrom(flow: HeldByFlow, costBytes: number): void {
+    let freed = 0;
+    for (const held of flow.bodies) {
+      if (freed >= costBytes) return;
+      if (held.isKept) continue;
+      freed += held.costBytes;
+      this.#release(held);
+      held.displace(new OverloadError(RETRY_AFTER_SECONDS));
+    }
+  }
+
+  #levelOf({ level: name, share }: BodyOwner): HeldByLevel {
+    const ownBytes = Math.floor(share * this.#budgetBytes);
+    let level = this.#levels.get(name);
+    if (level === undefined) {
+      level = { ownBytes, costBytes: 0, flows: new Map() };
+      this.#levels.set(name, level);
+    }
+    level.ownBytes = ownBytes;
+    return level;
+  }
+
+  #release(held: Held): void {
+    if (held.isReleased) return;
+    held.isReleased = true;
+    const { level, flow } = held;
+    flow.bodies.delete(held);
+    if (flow.bodies.size === 0) level.flows.delete(flow.name);
+    this.#count(held, -held.costBytes);
+  }
+
+  #count({ level, flow }: Held, changeBytes: number): void {
+    this.#costBytes += changeBytes;
+    level.costBytes += changeBytes;
+    flow.costBytes += changeBytes;
+  }
+}
+
+function flowOf({ flows }: HeldByLevel, name: string): HeldByFlow {
+  let flow = flows.get(name);
+  if (flow === undefined) {
+    flow = { name, costBytes: 0, bodies: new Set() };
+    flows.set(name, flow);
+  }
+  return flow;
+}
+
+/** Only among flows with a body that can be displaced. */
+function largestFlow(flows: Iterable<HeldByFlow>): HeldByFlow | undefined {
+  let largest: HeldByFlow | undefined;
+  for (const flow of flows) {
+    if (largest !== undefined && flow.costBytes <= largest.costBytes) continue;
+    for (const held of flow.bodies) {
+      if (held.isKept) continue;
+      largest = flow;
+      break;
+    }
+  }
+  return largest;
+}

@@ -1,0 +1,36 @@
+/** How a large request (large-bodies.ts) gives way to others between slices of its work. Small ones never stop: they would only become slower. */
+import type { ApiRequest, RequestBody } from "../framework/request.ts";
+
+/** Lets others run. */
+export type Breathe = () => Promise<void>;
+
+/** Undefined: the request is small. */
+export function breatheOf({ body }: { readonly body?: RequestBody }): Breathe | undefined {
+  return body?.form === "bytes" ? body.breathe : undefined;
+}
+
+/** Undefined if the request is small: there is nothing to wait for. */
+export function breathe(request: ApiRequest): Promise<void> | undefined {
+  return breatheOf(request)?.();
+}
+
+/** Runs steps to their end: at once, or for a large request with a breath after each. */
+export function runSteps<T>(steps: Generator<void, T>, request: ApiRequest): T | Promise<T> {
+  const pause = breatheOf(request);
+  return pause === undefined ? allSteps(steps) : slowly(steps, pause);
+}
+
+export function allSteps<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+async function slowly<T>(steps: Generator<void, T>, pause: Breathe): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await pause();
+  }
+}

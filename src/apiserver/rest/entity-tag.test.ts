@@ -1,0 +1,22 @@
+import { equal } from "node:assert/strict";
+import { test } from "node:test";
+import { hasAlready, hashOf } from "./entity-tag.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
+
+const hash = hashOf(new TextEncoder().encode("a document"));
+
+const rows: readonly { readonly header: string | undefined; readonly has: boolean }[] = [
+  { header: undefined, has: false },
+  { header: `"${hash}"`, has: true },
+  { header: `W/"${hash}"`, has: true },
+  { header: `"another", "${hash}"`, has: true },
+  { header: "*", has: true },
+  { header: hash, has: false },
+  { header: '"another"', has: false },
+];
+
+for (const { header, has } of rows) {
+  test(`a client that sends If-None-Match: ${header ?? "nothing"} ${has ? "has it" : "does not have it"}`, () => {
+    equal(hasAlready({ header: () => header } as unknown as ExchangeRequest, hash), has);
+  });
+}

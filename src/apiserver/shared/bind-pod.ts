@@ -1,0 +1,87 @@
+/** `pods/binding`: the scheduler's word that a Pod belongs to a node. Once said it stays. */
+import { validateBinding } from "../../api/core/v1/binding.ts";
+import type { Binding, Pod, PodCondition } from "../../api/generated/core/v1.ts";
+import { describeFieldError } from "../../api/machinery/field-error.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { badRequest, conflict, StatusError, type ResourceName } from "../../api/machinery/status-error.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { ServerContext } from "../framework/server-context.ts";
+import type { StoredObject } from "../storage/stored-object.ts";
+import { checkUid } from "../write/metadata.ts";
+import { updateObject } from "../write/update.ts";
+import type { ActionCall } from "../framework/extension.ts";
+import { success, type Outcome } from "../framework/outcome.ts";
+import { UNCHECKED } from "../write/unchecked.ts";
+
+const PODS_BINDING = { group: "", plural: "pods/binding" };
+
+export async function bindPod(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
+  const binding = object as unknown as Binding;
+  if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
+  const errors = [...validateBinding(binding)].map(describeFieldError);
+  // Upstream does not say that it is the client who is wrong.
+  if (errors.length > 0) throw new StatusError("Unknown", errors.length === 1 ? String(errors[0]) : `[${errors.join(", ")}]`);
+  await updateObject(server, {
+    endpoint,
+    request,
+    subresource: UNCHECKED,
+    createsIfAbsent: false,
+    next: (current) => {
+      const stored = current as StoredObject;
+      const pod = stored.object as unknown as Pod;
+      checkPreconditions(endpoint.name, binding, stored);
+      const why = obstacle(pod);
+      if (why !== undefined) throw conflict(PODS_BINDING, request.name, why);
+      const bound = boundPod(pod, binding, formatTime(server.clock.now())) as unknown as KubeObject;
+      // Nobody's fields: as upstream, whoever binds does not own the node's name.
+      return { object: bound, managed: stored.managed(), resourceVersion: "" };
+    },
+  });
+  return success(201);
+}
+
+/** The Pod must be the one that was seen, if the binding says which that was. */
+function checkPreconditions(resource: ResourceName, { metadata }: Binding, stored: StoredObject): void {
+  const { uid, resourceVersion = "" } = metadata;
+  const name = stored.object.metadata.name;
+  checkUid(resource, name, { wanted: uid, found: stored.object.metadata.uid });
+  if (resourceVersion === "" || resourceVersion === String(stored.revision)) return;
+  throw conflict(
+    resource,
+    name,
+    `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.revision}`,
+  );
+}
+
+function obstacle({ metadata, spec }: Pod): string | undefined {
+  if (metadata.deletionTimestamp !== undefined) return `pod ${metadata.name} is being deleted, cannot be assigned to a host`;
+  if ((spec?.nodeName ?? "") !== "") return `pod ${metadata.name} is already assigned to node ${JSON.stringify(spec?.nodeName)}`;
+  if ((spec?.schedulingGates ?? []).length > 0) return `pod ${metadata.name} has non-empty .spec.schedulingGates`;
+  return undefined;
+}
+
+function boundPod(pod: Pod, { metadata, target }: Binding, now: string): Pod {
+  const { nominatedNodeName: _nominated, ...status } = pod.status ?? {};
+  const annotations = { ...pod.metadata.annotations, ...metadata.annotations };
+  const labels = { ...pod.metadata.labels, ...metadata.labels };
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    },
+    spec: { ...(pod.spec as NonNullable<Pod["spec"]>), nodeName: target.name ?? "" },
+    status: { ...status, conditions: withCondition(status.conditions ?? [], { type: "PodScheduled", status: "True" }, now) },
+  };
+}
+
+/** The condition of a type replaced; its time changes only with its status. */
+export function withCondition(conditions: readonly PodCondition[], condition: PodCondition, now: string): readonly PodCondition[] {
+  const before = conditions.find(({ type }) => type === condition.type);
+  const lastTransitionTime =
+    before?.status === condition.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : now;
+  // It is written also where nobody probed.
+  const next = { ...condition, lastProbeTime: null, lastTransitionTime } as unknown as PodCondition;
+  return before === undefined ? [...conditions, next] : conditions.map((known) => (known === before ? next : known));
+}

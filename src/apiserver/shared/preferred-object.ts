@@ -1,0 +1,50 @@
+/**
+ * The one of a cluster-wide kind that is meant where nobody says which: the default StorageClass, the default PriorityClass. Several may
+ * claim to be it; which of them wins is the kind's rule. Followed, so asking looks at the claimants only, and these are few.
+ */
+import type { KubeObject } from "../../api/machinery/object.ts";
+import type { Follower } from "../framework/objects.ts";
+
+export class PreferredObject<T extends KubeObject> implements Follower {
+  readonly #claims: (object: T) => boolean;
+  readonly #compare: (a: T, b: T) => number;
+  readonly #claimants = new Map<string, T>();
+
+  /** `compare` puts the better one first, as for sorting. */
+  constructor(claims: (object: T) => boolean, compare: (a: T, b: T) => number) {
+    this.#claims = claims;
+    this.#compare = compare;
+  }
+
+  get(): T | undefined {
+    let best: T | undefined;
+    for (const claimant of this.#claimants.values()) if (best === undefined || this.#compare(claimant, best) < 0) best = claimant;
+    return best;
+  }
+
+  put(object: KubeObject): void {
+    const { name } = object.metadata;
+    if (this.#claims(object as T)) this.#claimants.set(name, object as T);
+    else this.#claimants.delete(name);
+  }
+
+  gone({ metadata }: KubeObject): void {
+    this.#claimants.delete(metadata.name);
+  }
+
+  reset(): void {
+    this.#claimants.clear();
+  }
+}
+
+/** The newest first; of those that are equally new, by name. */
+export function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
+  const difference = compareTexts(b.creationTimestamp ?? "", a.creationTimestamp ?? "");
+  return difference === 0 ? compareTexts(a.name, b.name) : difference;
+}
+
+/** Timestamps of the API compare as texts: they are all in UTC and to the second. */
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

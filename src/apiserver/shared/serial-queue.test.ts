@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "../../testing/virtual-clock.ts";
+import { TurnQueue } from "./serial-queue.ts";
+
+/** Notes who has had a turn, in order. */
+function players(queue: TurnQueue) {
+  const heard: string[] = [];
+  const play = async (name: string) => {
+    const end = await queue.begin();
+    heard.push(name);
+    return end;
+  };
+  return { heard, play };
+}
+
+test("turns come one after the other, in the order of asking", async () => {
+  const clock = virtualClock();
+  const queue = new TurnQueue(clock);
+  const { heard, play } = players(queue);
+
+  const [a, b] = [play("a"), play("b"), play("c")];
+  await clock.settle();
+  assert.deepEqual([heard, queue.length], [["a"], 3]);
+
+  (await a)();
+  await clock.settle();
+  assert.deepEqual([heard, queue.length], [["a", "b"], 2]);
+  (await b)();
+  await clock.settle();
+  assert.deepEqual(heard, ["a", "b", "c"]);
+});
+
+test("who takes long is not waited for, and each has its own second", async () => {
+  const clock = virtualClock();
+  const queue = new TurnQueue(clock);
+  const { heard, play } = players(queue);
+  for (const name of ["a", "b", "c"]) void play(name);
+
+  await clock.advance(999);
+  assert.deepEqual(heard, ["a"]);
+  await clock.advance(1);
+  assert.deepEqual(heard, ["a", "b"]);
+  await clock.advance(1_000);
+  assert.deepEqual([heard, queue.length], [["a", "b", "c"], 1]);
+  await clock.advance(1_000);
+  assert.deepEqual([queue.length, clock.sleeping], [0, 0]);
+});

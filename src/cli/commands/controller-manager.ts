@@ -1,0 +1,78 @@
+/** `k8ts controller-manager`: the controllers in a process of their own, from start to signal. */
+import { decodeText } from "../../api/machinery/codec/json.ts";
+import type { Source } from "../../client/https/connection-config.ts";
+import { readWhole } from "../../host/files/files.ts";
+import { defineCommand } from "../framework/command.ts";
+import { connectionFlags, connectionLook, loadConnection } from "../../config/connection-flags.ts";
+import {
+  chosenControllers,
+  chosenControllersProblems,
+  controllerFlags,
+  controllerFlagWarnings,
+  controllerLooks,
+  readControllerSettings,
+  signingProblems,
+} from "../../config/controller-flags.ts";
+import { waysOverHttps } from "../../components/controller-manager.ts";
+import { electionOf, leaderElectFlags, leaderElectProblems, runLedCommand } from "../shared/leader-elected-command.ts";
+import { CONTROLLER_MANAGER_LEASE, startLedControllers } from "../../components/leader-election/leader-elected-controllers.ts";
+import { problemsOfFiles } from "../framework/check-files.ts";
+import { metricsFlags } from "../../components/pages/metrics-pages.ts";
+
+const flags = {
+  ...connectionFlags,
+  ...controllerFlags,
+  ...leaderElectFlags(CONTROLLER_MANAGER_LEASE),
+  "use-service-account-credentials": {
+    type: "boolean",
+    default: true,
+    doc: "Each controller acts under a service account of its own; otherwise all act as the user of the kubeconfig.",
+  },
+  ...metricsFlags,
+} as const;
+
+export const controllerManager = defineCommand({
+  description:
+    "Runs the cluster's controllers against an API server and keeps them running until Ctrl-C (SIGINT) or SIGTERM. Any number of such processes may run: one acts, the others stand by.",
+  flags,
+  arguments: {},
+  examples: [
+    "k8ts controller-manager --kubeconfig pki/kubeconfigs/controller-manager.conf",
+    "k8ts controller-manager --controllers=*,-garbage-collector-controller",
+    "k8ts controller-manager --leader-elect=false",
+  ],
+  options(values) {
+    const problems = [...chosenControllersProblems(values), ...signingProblems(values), ...leaderElectProblems(values)];
+    return problems.length === 0 ? { ok: true, options: values } : { ok: false, problems };
+  },
+  fileProblems: (values, environment) => problemsOfFiles([...connectionLook(values, environment), ...controllerLooks(values)]),
+
+  async run(values, io) {
+    const { clock, log } = io;
+    for (const warning of controllerFlagWarnings(values)) io.note(`Warning: ${warning}`);
+    const connection = await loadConnection(values, io);
+    const useServiceAccountCredentials = values["use-service-account-credentials"];
+    const settings = await clock.external(readControllerSettings(values, await clock.external(textOf(connection.authority))));
+    await runLedCommand(
+      {
+        what: "controllers",
+        connection,
+        election: electionOf(values),
+        metricsAddress: values["metrics-address"],
+        start: (context, owner) =>
+          startLedControllers({
+            ...context,
+            controllers: chosenControllers(values),
+            settings,
+            transportFor: waysOverHttps({ connection, useServiceAccountCredentials, clock, log }, owner),
+          }),
+      },
+      io,
+    );
+  },
+});
+
+async function textOf(source: Source | undefined): Promise<string> {
+  if (source === undefined) return "";
+  return "text" in source ? source.text : decodeText(await readWhole(source.file));
+}

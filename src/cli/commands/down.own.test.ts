@@ -1,0 +1,91 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { once } from "node:events";
+import { access, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
+
+test("down stops one that runs in a terminal, and may be repeated", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  deepEqual(
+    (await machine.k8ts("down")).stdout,
+    `Nothing runs: there is no cluster in ${machine.home()}; "k8ts status --all" shows which there are\n`,
+  );
+  const { child, lines } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+  const closed = once(child, "close");
+
+  const stopped = await machine.k8ts("down");
+
+  equal(stopped.exitCode, 0);
+  match(stopped.stdout, /^( {2}still waiting for: .*\n)* {2}process \d+ stopped +[\d.]+ m?s\n$/);
+  deepEqual(await closed, [0, null]);
+  match(lines.at(-1) ?? "", /cluster stopped/);
+  deepEqual(await machine.k8ts("down"), { exitCode: 0, stdout: 'Nothing runs: cluster "default" is stopped\n', stderr: "" });
+});
+
+test("down cleans up after one that was killed, and leaves its data and no directory for sockets", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { child } = await machine.start(["up", "--containers=false", "--listen", "127.0.0.1:0"]);
+  const { runtimeDirectory } = (await machine.record()) as unknown as { runtimeDirectory: string };
+  await access(runtimeDirectory);
+  child.kill("SIGKILL");
+  await once(child, "close");
+
+  const { stdout, exitCode } = await machine.k8ts("down");
+
+  deepEqual([exitCode, stdout], [0, 'Nothing runs: cluster "default" is stopped (its process was killed)\n']);
+  equal(
+    await access(runtimeDirectory).then(
+      () => "there",
+      () => "gone",
+    ),
+    "gone",
+  );
+  equal((await readdir(machine.home())).includes("store.mdb"), true);
+  deepEqual(await readdir(join(machine.home(), "run")), ["context-place"]);
+});
+
+function recordOf(machine: K8tsMachine): string {
+  return join(machine.home(), "run", "cluster.json");
+}
+
+/** Held in the middle of its stop, for as long as it takes another one to ask. One that was faster than us is started again. */
+async function heldInItsStop(machine: K8tsMachine) {
+  for (;;) {
+    const { child, lines } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+    const closed = once(child, "close");
+    const first = machine.k8ts("down");
+    while (!lines.some((line) => line.startsWith("Stopping;"))) await once(child.stdout as NodeJS.ReadableStream, "data");
+    child.kill("SIGSTOP");
+    const record = await readFile(recordOf(machine), "utf8").catch(() => undefined);
+    if (record !== undefined) return { child, lines, closed, first, record };
+    child.kill("SIGCONT");
+    await Promise.all([closed, first]);
+  }
+}
+
+test("a second down waits for the stop that is under way, says so, and does not hurry it", { timeout: 120_000 }, async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { child, lines, closed, first, record } = await heldInItsStop(machine);
+  await writeFile(recordOf(machine), JSON.stringify({ ...(JSON.parse(record) as object), state: "stopping" }));
+  const second = await machine.start(["down"], /^Process \d+ is being stopped already; waiting for it$/);
+  const secondClosed = once(second.child, "close");
+  child.kill("SIGCONT");
+
+  deepEqual(await closed, [0, null]);
+  match(lines.at(-1) ?? "", /cluster stopped/);
+  deepEqual([(await first).exitCode, ...(await secondClosed)], [0, 0, null]);
+});
+
+test("one that does not stop in time is killed", { timeout: 120_000 }, async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { child } = await machine.start(["up", "--in-memory", "--containers=false", "--listen", "127.0.0.1:0"]);
+  child.kill("SIGSTOP");
+  const closed = once(child, "close");
+
+  const { stderr, exitCode } = await machine.k8ts("down", "--timeout", "200ms");
+
+  equal(exitCode, 0);
+  match(stderr, /Process \d+ has not stopped within 0.2 s: it is killed/);
+  deepEqual(await closed, [null, "SIGKILL"]);
+});

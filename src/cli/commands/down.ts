@@ -1,0 +1,26 @@
+/** `k8ts down`: nothing of a cluster runs or is mounted on this machine any more; its data stays. */
+import { defineCommand } from "../framework/command.ts";
+import { findHome } from "../../cluster/home/cluster-home.ts";
+import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";
+import { stopCluster } from "../../cluster/stop-cluster.ts";
+import { stopTimeoutFlag, stopTimeoutMs } from "../../cluster/stop-flags.ts";
+
+export const down = defineCommand({
+  description:
+    "Stops a cluster of this machine and removes what it has left outside of its files: processes, mounts, network. Also after its process was killed; one that is being stopped already is waited for. Its data and its kubectl context stay: k8ts up goes on from there.",
+  flags: { ...homeFlags, ...stopTimeoutFlag },
+  arguments: {},
+  examples: ["k8ts down", "k8ts down --name second", "k8ts down --timeout 10s"],
+
+  options(values, environment) {
+    const home = chooseHome(values, environment);
+    return home.ok ? { ok: true, options: { home: home.options, timeoutMs: stopTimeoutMs(values) } } : home;
+  },
+
+  async run({ home: choice, timeoutMs }, io) {
+    const home = await findHome(choice, io.environment);
+    if (home === undefined)
+      return io.out(`Nothing runs: there is no cluster in ${choice.directory}; "k8ts status --all" shows which there are`);
+    await stopCluster(home, { timeoutMs }, io);
+  },
+});

@@ -1,0 +1,185 @@
+/**
+ * `k8ts elect`: takes part in an election for programs that cannot do it themselves. They ask who leads over HTTP, or are started by it
+ * and run only where it leads.
+ *
+ * As long as this process runs, its program does not run beside another's: when the lease is lost the program is killed, if need be,
+ * before anybody else may take the lease. If this process is killed with SIGKILL or held up (SIGSTOP, a frozen container) it can kill
+ * nothing, and the program runs on while another begins. In a container whose first process this is both end, or stand still, together.
+ */
+import { newUid } from "../../apiserver/write/identifiers.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import {
+  electionProblems,
+  startLeaderElection,
+  type LeaderElection,
+  type LeaderElectionOptions,
+} from "../../client/election/leader-election.ts";
+import { createEventRecorder } from "../../client/events/create-event-recorder.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { machineName } from "../../host/files/private-files.ts";
+import { realRandom } from "../../host/real-random.ts";
+import { defineCommand, type Command, type Io } from "../framework/command.ts";
+import { connectionFlags, durationExpected, durationMs, loadConnection } from "../../config/connection-flags.ts";
+import { startElectionPage } from "../../components/pages/election-page.ts";
+import type { FlagValues } from "../framework/flags.ts";
+import { parseHttpAddress } from "../../components/pages/http-pages.ts";
+import { version } from "../../base/generated/version.ts";
+import { runLed } from "../../components/leader-election/leader-elected-program.ts";
+import { listenOrExplain, placeOfFlag } from "../../cluster/listen-or-explain.ts";
+import { ProgramEnded } from "../framework/program-exited.ts";
+
+/** Where the sidecars of this sort have always answered. */
+const DEFAULT_ADDRESS = "127.0.0.1:4040";
+
+/** Of the time between the end of a lost leadership and the beginning of another's, the part that a program has for ending by itself. */
+const GRACE_OF_LOST = 0.8;
+
+function duration<const Default extends string>(standard: Default, doc: string) {
+  return { type: "string", placeholder: "DURATION", default: standard, doc, expects: durationExpected } as const;
+}
+
+const flags = {
+  "lease-name": { type: "string", placeholder: "NAME", required: true, doc: "The Lease by which it is elected who leads." },
+  "lease-namespace": { type: "string", placeholder: "NAMESPACE", doc: "Its namespace. Default: that of the kubeconfig, or of the Pod." },
+  id: {
+    type: "string",
+    placeholder: "NAME",
+    doc: "The name of this candidate, which no other may have. Default: the name of the machine and a random part.",
+  },
+  ...connectionFlags,
+  "lease-duration": duration("15s", "How long others wait, from when they last saw the leader renew the lease, before they take it."),
+  "renew-deadline": duration("10s", "How long a leader goes on that cannot renew the lease."),
+  "retry-period": duration("2s", "How often the leader renews the lease."),
+  "http-address": {
+    type: "string",
+    placeholder: "HOST:PORT",
+    doc: `Where GET / answers {"name": the leader, "isLeader": true or false}, and GET /healthz. Default: ${DEFAULT_ADDRESS}, or none if there is a command.`,
+    expects: (text: string) => (parseHttpAddress(text) === undefined ? `an address such as ${DEFAULT_ADDRESS}` : undefined),
+  },
+  "grace-period": duration(
+    "30s",
+    "How long the command may take to end after SIGTERM, before SIGKILL. If the lease is lost it has less: 80% of what is left until another may take it.",
+  ),
+} as const;
+
+interface ElectOptions {
+  readonly values: FlagValues<typeof flags>;
+  readonly times: Required<Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs">>;
+  /** Empty: nothing is run. */
+  readonly command: readonly string[];
+}
+
+const withoutCommand = defineCommand({
+  description:
+    "Takes part in an election by a Lease until Ctrl-C (SIGINT) or SIGTERM, and then gives the lease back. Other programs ask it over HTTP who leads; or it runs the command after -- while it leads, and ends with its exit code if the command ends by itself.",
+  flags,
+  arguments: {},
+  examples: [
+    "k8ts elect --lease-name web",
+    "k8ts elect --lease-name web --lease-namespace prod --id $POD_NAME --http-address 127.0.0.1:4040",
+    "k8ts elect --lease-name nightly -- /usr/bin/worker --queue nightly",
+  ],
+
+  options(values) {
+    const times = {
+      leaseDurationMs: durationMs(values["lease-duration"]),
+      renewDeadlineMs: durationMs(values["renew-deadline"]),
+      retryPeriodMs: durationMs(values["retry-period"]),
+    };
+    const problems = electionProblems(times).map(inWordsOfFlags);
+    return problems.length > 0 ? { ok: false, problems } : { ok: true, options: { values, times, command: [] } satisfies ElectOptions };
+  },
+
+  run: (options: ElectOptions, io) => run(options, io),
+});
+
+export const elect: Command<ElectOptions> = {
+  ...withoutCommand,
+  /** What follows `--` is the command, as it is: none of it is ours. */
+  parse(argv, environment) {
+    const dashes = argv.indexOf("--");
+    if (dashes === -1) return withoutCommand.parse(argv, environment);
+    const parsed = withoutCommand.parse(argv.slice(0, dashes), environment);
+    const command = argv.slice(dashes + 1);
+    const missing = command.length === 0 ? ["A command is missing after --"] : [];
+    if (parsed.ok && missing.length === 0) return { ok: true, options: { ...parsed.options, command } };
+    return { ok: false, problems: [...(parsed.ok ? [] : parsed.problems), ...missing] };
+  },
+};
+
+function inWordsOfFlags(problem: string): string {
+  const words = { leaseDurationMs: "--lease-duration", renewDeadlineMs: "--renew-deadline", retryPeriodMs: "--retry-period" };
+  return Object.entries(words).reduce((text, [name, flag]) => text.replaceAll(name, flag), `${problem} (in ms)`);
+}
+
+async function run(options: ElectOptions, io: Io): Promise<void> {
+  const { values, command } = options;
+  const { clock, log } = io;
+  const connection = await loadConnection(values, io);
+  await using owned = new Disposables();
+  const client = createClient(owned.use(httpsTransport(connection, { clock, log, userAgent: `k8ts-elect/${version}` })));
+  const lease = { namespace: values["lease-namespace"] ?? connection.namespace, name: values["lease-name"] };
+  const standing: { election?: LeaderElection } = {};
+  const address = parseHttpAddress(values["http-address"] ?? (command.length === 0 ? DEFAULT_ADDRESS : ""));
+  if (address !== undefined) {
+    // Before it stands: if it cannot listen it should not have led.
+    const state = () => ({ name: standing.election?.leader ?? "", isLeader: standing.election?.isLeading() ?? false });
+    const page = await listenOrExplain(placeOfFlag(address, "--http-address"), io, () => startElectionPage({ ...address, state }));
+    io.out(`listening on ${owned.use(page).url}`);
+  }
+  const done = new AbortController();
+  let outcome: Outcome = {};
+  const ended = (how: Outcome): void => {
+    outcome = how;
+    done.abort();
+  };
+  const election = owned.use(stand(options, { io, client, lease, ended }, owned));
+  standing.election = election;
+  await clock.sleep(Infinity, AbortSignal.any([io.signal, done.signal])).catch(() => undefined);
+  await election.stop();
+  if (outcome.error !== undefined) throw outcome.error;
+  if (outcome.code !== undefined && outcome.code !== 0) throw new ProgramEnded(outcome.code);
+}
+
+interface Standing extends Pick<LeaderElectionOptions, "client" | "lease"> {
+  readonly io: Io;
+  /** The command has ended by itself, or could not be started. */
+  ended(outcome: Outcome): void;
+}
+
+function stand(options: ElectOptions, { io, client, lease, ended }: Standing, owned: Disposables): LeaderElection {
+  const { values, times, command } = options;
+  const { clock, log } = io;
+  const random = realRandom();
+  const identity = values.id ?? `${machineName()}_${newUid(random)}`;
+  const events = owned.use(createEventRecorder({ client, component: "k8ts-elect", instance: machineName(), clock, random, log }));
+  return startLeaderElection({
+    ...{ client, lease, identity, ...times, clock, random, log, events },
+    async onStartedLeading(signal, lost) {
+      io.out(`${identity} leads`);
+      if (command.length === 0) return;
+      const outcome = await led(options, io.clock, signal, lost);
+      if (outcome.code !== undefined || outcome.error !== undefined) ended(outcome);
+    },
+    onStoppedLeading: () => io.out(`${identity} leads no more`),
+    onNewLeader: (name) => void (name === identity || io.out(`${name} leads`)),
+  });
+}
+
+interface Outcome {
+  /** Of the command, if it ended by itself. */
+  readonly code?: number | undefined;
+  /** Why it could not be started. */
+  readonly error?: Error;
+}
+
+async function led({ values, times, command }: ElectOptions, clock: Clock, signal: AbortSignal, lost: AbortSignal): Promise<Outcome> {
+  const lostGraceMs = (times.leaseDurationMs - times.renewDeadlineMs) * GRACE_OF_LOST;
+  try {
+    return { code: await runLed({ command, clock, graceMs: durationMs(values["grace-period"]), lostGraceMs }, signal, lost) };
+  } catch (error) {
+    return { error: error as Error };
+  }
+}

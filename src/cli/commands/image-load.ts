@@ -1,0 +1,121 @@
+/** `k8ts image load`: images from a tar into the node of a cluster on this machine, without a registry. */
+import { fileExists, fileSizeBytes, isDirectory, readFilePieces } from "../../host/files/files.ts";
+import { standardInput } from "../../host/processes/standard-input.ts";
+import { nameProblem } from "../../kubelet/images/image-reference.ts";
+import { NotAnImageError } from "../../kubelet/machine/images/image-contents.ts";
+import { wholeImageName } from "../../kubelet/machine/images/image-name.ts";
+import { importImage } from "../../kubelet/machine/images/import-image.ts";
+import { TarError } from "../../kubelet/machine/images/tar-reader.ts";
+import { defineCommand, type Io } from "../framework/command.ts";
+import { findHome, namesOf } from "../../cluster/home/cluster-home.ts";
+import { seeRunning } from "../../cluster/home/running-process.ts";
+import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
+
+interface Options {
+  readonly home: HomeChoice;
+  /** "-": standard input. */
+  readonly file: string;
+  readonly imageName?: string;
+}
+
+/** So often a line tells how far it is. */
+const PROGRESS_EVERY_MS = 2_000;
+const MEBIBYTE = 1024 * 1024;
+
+export const imageLoad = defineCommand({
+  description:
+    "Puts the images of a tar into the node of a cluster that runs on this machine, so that Pods can use them without a registry. " +
+    "The tar is what `docker save`, `podman save`, `skopeo` or `buildah` write (an OCI layout or a Docker archive), packed with gzip or not. " +
+    "A Pod uses such an image without asking a registry if its imagePullPolicy is IfNotPresent, which is the default for every tag but latest.",
+  flags: {
+    ...homeFlags,
+    "image-name": {
+      type: "string",
+      placeholder: "IMAGE",
+      doc: "What the image is called in the cluster; a digest in it must be the image's own. Default: what the tar says.",
+      expects: imageNameExpected,
+    },
+  },
+  arguments: { file: { doc: "The tar; - reads it from standard input." } },
+  examples: [
+    "docker save my-app:1 | k8ts image load -",
+    "k8ts image load my-app.tar",
+    "k8ts image load app.tar.gz --name second --image-name app:2",
+  ],
+  options(values, environment) {
+    const home = chooseHome(values, environment);
+    if (!home.ok) return home;
+    const imageName = values["image-name"];
+    return { ok: true, options: { home: home.options, file: values.file, ...(imageName === undefined ? {} : { imageName }) } };
+  },
+  run: loadImage,
+});
+
+async function loadImage({ home, file, imageName }: Options, io: Io): Promise<void> {
+  const endpoint = await endpointOf(home, io);
+  const tar = file === "-" ? standardInput() : await openFile(file);
+  const progress = reporter(io, file === "-" ? undefined : await fileSizeBytes(file));
+  try {
+    const images = await importImage({
+      endpoint,
+      tar,
+      onProgress: progress,
+      clock: io.clock,
+      ...(imageName === undefined ? {} : { name: imageName }),
+    });
+    for (const { name, id } of images) io.out(`Loaded ${name} (${id})`);
+  } catch (error) {
+    if (!(error instanceof TarError) && !(error instanceof NotAnImageError) && !isGzipError(error)) throw error;
+    const source = file === "-" ? "standard input" : `"${file}"`;
+    const why = isGzipError(error) ? `the gzip is cut off or damaged (${error.message}); copy or save it again` : error.message;
+    throw new Error(`Cannot load ${source}: ${why}`, { cause: error });
+  }
+}
+
+/** As `expects` of a flag. */
+function imageNameExpected(name: string): string | undefined {
+  return nameProblem(wholeImageName(name)) === undefined ? undefined : "the name of an image, such as registry.example/app:1";
+}
+
+async function openFile(file: string): Promise<AsyncIterable<Uint8Array>> {
+  if (!(await fileExists(file))) throw new Error(`Cannot load "${file}": there is no such file, or this user may not read it`);
+  if (await isDirectory(file))
+    throw new Error(`Cannot load "${file}": it is a directory; give the tar itself, or pack it: tar -c -C "${file}" . | k8ts image load -`);
+  return readFilePieces(file);
+}
+
+function isGzipError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_");
+}
+
+async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<string> {
+  const home = await findHome(choice, environment);
+  const seen = home === undefined ? undefined : await seeRunning(home);
+  if (home === undefined || seen?.process === undefined) {
+    const { name, commandArguments } = home ?? namesOf(choice, environment);
+    throw new Error(`Cannot load an image: cluster "${name}" does not run; start it with "k8ts up${commandArguments}"`);
+  }
+  const { record } = seen;
+  if (record === undefined)
+    throw new Error(
+      `Cannot load an image: ${home.record} is damaged; stop the cluster with "k8ts down${home.commandArguments}" and start it again`,
+    );
+  const endpoint = record.node?.runtimeEndpoint;
+  if (endpoint === undefined)
+    throw new Error(`Cannot load an image into cluster "${home.name}": its Pods are simulated, so it has no images`);
+  return endpoint;
+}
+
+function reporter({ note, clock }: Io, totalBytes: number | undefined): (bytes: number) => void {
+  let toldAtMs = clock.monotonic();
+  const total = totalBytes === undefined ? "" : ` of ${inMebibytes(totalBytes)}`;
+  return (bytes) => {
+    if (clock.monotonic() - toldAtMs < PROGRESS_EVERY_MS) return;
+    toldAtMs = clock.monotonic();
+    note(`${inMebibytes(bytes)}${total} MiB`);
+  };
+}
+
+function inMebibytes(bytes: number): string {
+  return (bytes / MEBIBYTE).toFixed(1);
+}

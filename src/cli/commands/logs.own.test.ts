@@ -1,0 +1,56 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { once } from "node:events";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
+import { logs } from "./logs.ts";
+
+async function withLog(machine: K8tsMachine, lines: readonly string[]): Promise<string> {
+  const directory = join(machine.home(), "logs");
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(machine.home(), "k8ts.json"), '{"format":1,"name":"default"}');
+  const file = join(directory, "k8ts.log");
+  await writeFile(file, lines.map((line) => `${line}\n`).join(""));
+  return file;
+}
+
+test("logs prints all, the last lines, or those of one part", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  await withLog(machine, ["one part=store", "two part=kubelet x=1", "three", "four part=kubelet"]);
+  const lines = async (...words: readonly string[]) => (await machine.k8ts("logs", ...words)).stdout.trimEnd().split("\n");
+  deepEqual(await lines(), ["one part=store", "two part=kubelet x=1", "three", "four part=kubelet"]);
+  deepEqual(await lines("--tail", "2"), ["three", "four part=kubelet"]);
+  deepEqual(await lines("kubelet", "--tail=1"), ["four part=kubelet"]);
+  deepEqual(await lines("store"), ["one part=store"]);
+});
+
+test("a part that there is none of is refused with those that there are", () => {
+  const known = "the parts are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
+  for (const { part, problem } of [
+    { part: "nopart", problem: `Unknown part "nopart", ${known}` },
+    { part: "kublet", problem: `Unknown part "kublet", ${known}; did you mean kubelet?` },
+  ]) {
+    deepEqual(logs.parse([part], { HOME: "/home/x" }), { ok: false, problems: [problem] });
+  }
+  equal(logs.parse(["store"], { HOME: "/home/x" }).ok, true);
+});
+
+test("logs -f goes on until it is told to stop", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const file = await withLog(machine, ["one"]);
+  const { child, lines } = await machine.start(["logs", "-f"], /^one$/);
+  const more = once(child.stdout as NodeJS.ReadableStream, "data");
+  await appendFile(file, "two\n");
+  await more;
+  child.kill("SIGINT");
+  deepEqual(await once(child, "close"), [0, null]);
+  deepEqual(lines, ["one", "two"]);
+});
+
+test("without a cluster there is no log, and it is told what to do", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const { exitCode, stderr } = await machine.k8ts("logs");
+  equal(exitCode, 1);
+  match(stderr, /^Error: Cannot show a log: there is none in .*"k8ts status --all"/);
+});

@@ -1,0 +1,55 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { once } from "node:events";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
+
+const OTHERS = "apiVersion: v1\nkind: Config\nclusters:\n- cluster: { server: https://prod }\n  name: prod\ncurrent-context: prod\n";
+
+test("reset stops a cluster and deletes it, with its context and nothing else of the kubeconfig", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  await mkdir(join(machine.root, "kube"));
+  await writeFile(machine.kubeconfig, OTHERS);
+  await machine.k8ts("up", "--detach", "--containers=false", "--listen", "127.0.0.1:0");
+  match(await readFile(machine.kubeconfig, "utf8"), /current-context: k8ts\n/);
+
+  const unsure = await machine.k8ts("reset");
+  equal(unsure.exitCode, 1);
+  match(unsure.stderr, /Cannot ask whether to delete cluster "default" .* without a terminal; --yes says so/);
+
+  const { exitCode, stdout } = await machine.k8ts("reset", "--yes");
+
+  equal(exitCode, 0);
+  match(stdout, /process \d+ stopped[^]*Took context "k8ts" out of [^]*Deleted cluster "default"/);
+  await rejects(stat(machine.home()), { code: "ENOENT" });
+  const left = (await readFile(machine.kubeconfig, "utf8"))
+    .replace("users: []\ncontexts: []\n", "")
+    .replace("contexts: []\nusers: []\n", "");
+  match(left, /name: prod\n/);
+  match(left, /current-context: ""\n/);
+  equal(left.includes("k8ts"), false);
+  deepEqual((await machine.k8ts("reset", "--yes")).stdout, `Nothing to delete: there is no cluster in ${machine.home()}\n`);
+});
+
+test("a directory that is no cluster's is refused", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  await writeFile(join(machine.root, "precious"), "x");
+  const { exitCode, stderr } = await machine.k8ts("reset", "--yes", "--data-dir", machine.root);
+  equal(exitCode, 1);
+  match(stderr, /it is not a cluster's directory/);
+  equal(await readFile(join(machine.root, "precious"), "utf8"), "x");
+});
+
+test("a data directory from before there were homes can be deleted, but not while another program uses it", async (context) => {
+  const machine = await K8tsMachine.make(context);
+  const directory = join(machine.root, "old");
+  const { child } = await machine.start(["apiserver", "--data-dir", directory, "--secure-port", "0"], /KUBECONFIG/);
+  const used = await machine.k8ts("reset", "--yes", "--data-dir", directory);
+  match(used.stderr, /Cannot delete .*old: process \d+ .* uses it; stop that first/);
+  child.kill("SIGTERM");
+  await once(child, "close");
+
+  equal((await machine.k8ts("reset", "--yes", "--data-dir", directory)).exitCode, 0);
+  await rejects(stat(directory), { code: "ENOENT" });
+});

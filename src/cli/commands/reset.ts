@@ -1,0 +1,60 @@
+/** `k8ts reset`: nothing is left of a cluster, neither what runs nor what it keeps. */
+import { ask } from "../../host/processes/prompt.ts";
+import { hasTerminal } from "../../host/processes/exec-program.ts";
+import { fileExists } from "../../host/files/files.ts";
+import { defineCommand } from "../framework/command.ts";
+import { findHome, type ClusterHome } from "../../cluster/home/cluster-home.ts";
+import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";
+import { removeHome } from "../../cluster/home/remove-home.ts";
+import { stopCluster } from "../../cluster/stop-cluster.ts";
+import { stopTimeoutFlag, stopTimeoutMs } from "../../cluster/stop-flags.ts";
+import { takeOutContexts } from "../../cluster/kubeconfig/user-contexts.ts";
+
+export const reset = defineCommand({
+  description:
+    "Stops a cluster of this machine and deletes everything of it: its state, certificates, images, logs, and its kubectl context. Asks first.",
+  flags: { ...homeFlags, ...stopTimeoutFlag, yes: { type: "boolean", doc: "Does not ask." } },
+  arguments: {},
+  examples: ["k8ts reset", "k8ts reset --yes", "k8ts reset --name second --yes"],
+
+  options(values, environment) {
+    const home = chooseHome(values, environment);
+    return home.ok ? { ok: true, options: { home: home.options, timeoutMs: stopTimeoutMs(values), isSure: values.yes } } : home;
+  },
+
+  async run({ home: choice, timeoutMs, isSure }, io) {
+    const home = await findHome(choice, io.environment);
+    if (home === undefined) {
+      if (await fileExists(choice.directory))
+        throw new Error(`Cannot delete ${choice.directory}: it is not a cluster's directory; "k8ts status --all" shows which there are`);
+      return io.out(`Nothing to delete: there is no cluster in ${choice.directory}`);
+    }
+    if (!isSure && !(await isConfirmed(home))) return io.out("Nothing was deleted");
+    await stopCluster(home, { timeoutMs, isForGood: true }, io);
+    await tellRemovedContexts(home, io);
+    const left = await io.clock.external(removeHome(home));
+    io.out(`Deleted cluster "${home.name}" (${home.directory})`);
+    if (left.length > 0) io.out(`Left there, since it is not k8ts's: ${left.join(", ")}`);
+  },
+});
+
+async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
+  if (!hasTerminal()) throw new Error(`Cannot ask whether to delete cluster "${name}" (${directory}) without a terminal; --yes says so`);
+  return /^y(es)?$/i.test((await ask(`Delete cluster "${name}" with everything in ${directory}? [y/N] `)).trim());
+}
+
+/** A kubeconfig that cannot be changed is no reason to keep the rest. */
+async function tellRemovedContexts(home: ClusterHome, { out, note, clock }: Parameters<typeof reset.run>[1]): Promise<void> {
+  try {
+    const { takenOut, problems } = await clock.external(takeOutContexts(home, clock));
+    for (const { kubeconfig, contexts } of takenOut) out(`Took ${contextsText(contexts)} out of ${kubeconfig}`);
+    for (const problem of problems) note(`Warning: ${problem}`);
+  } catch (error) {
+    note(`Warning: ${(error as Error).message}`);
+  }
+}
+
+/** Somebody may have removed the context alone. */
+function contextsText(contexts: readonly string[]): string {
+  return contexts.length === 0 ? "what was left of its context" : `context ${contexts.map((name) => `"${name}"`).join(", ")}`;
+}

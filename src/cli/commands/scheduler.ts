@@ -1,0 +1,113 @@
+/** `k8ts scheduler`: the scheduler in a process of its own, from start to signal. */
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import type { LeaderElection, SchedulerConfiguration } from "../../scheduler/config/scheduler-configuration.ts";
+import type { RunningScheduler } from "../../scheduler/scheduler.ts";
+import { defineCommand } from "../framework/command.ts";
+import { isPipe } from "../../host/files/files.ts";
+import { connectionFlags, connectionLook, loadConnection } from "../../config/connection-flags.ts";
+import { decisionsPage, DECISIONS_PATH } from "../../components/pages/decisions-page.ts";
+import type { FlagValues } from "../framework/flags.ts";
+import {
+  electionOf,
+  leaderElectFlags,
+  leaderElectProblems,
+  runLedCommand,
+  type LeaderElectValues,
+} from "../shared/leader-elected-command.ts";
+import { problemsIn, problemsOfFiles } from "../framework/check-files.ts";
+import { metricsFlags } from "../../components/pages/metrics-pages.ts";
+import { readSchedulerConfig, schedulerConfigFlag } from "../../config/scheduler-config.ts";
+import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLedScheduler } from "../../components/scheduler.ts";
+import { UnusableFiles } from "../framework/unusable-files.ts";
+
+const flags = {
+  ...connectionFlags,
+  config: schedulerConfigFlag,
+  ...leaderElectFlags(SCHEDULER_LEASE),
+  ...metricsFlags,
+} as const;
+
+export const scheduler = defineCommand({
+  description:
+    "Gives the Pods of a cluster their nodes, and goes on with it until Ctrl-C (SIGINT) or SIGTERM. Any number of such processes may run: one acts, the others stand by. Schedulers with other names (schedulerName in their --config) run beside it under leases of their own. What --config says about the election counts unless a flag says otherwise; so does its kubeconfig.",
+  flags,
+  arguments: {},
+  examples: [
+    "k8ts scheduler --kubeconfig pki/kubeconfigs/scheduler.conf",
+    "k8ts scheduler --config scheduler.yaml --leader-elect-resource-name second-scheduler",
+    "k8ts scheduler --leader-elect=false --metrics-address 127.0.0.1:10259",
+  ],
+  options(values, _environment, given) {
+    // What a file says may make right what the flags alone would have wrong.
+    const problems = values.config === undefined ? leaderElectProblems(values) : [];
+    return problems.length === 0 ? { ok: true, options: { values, given } } : { ok: false, problems };
+  },
+
+  async fileProblems(values, environment, given) {
+    if (values.config === undefined || (await isPipe(values.config))) return problemsOfFiles(connectionLook(values, environment));
+    const { problems, kubeconfig } = await readGivenConfig({ values, given });
+    return [...problems, ...(await problemsOfFiles(connectionLook({ ...values, kubeconfig }, environment)))];
+  },
+
+  async run({ values, given }, io) {
+    const { clock, log } = io;
+    const { problems, configuration, elects, kubeconfig } = await clock.external(readGivenConfig({ values, given }));
+    if (problems.length > 0 || configuration === undefined) throw new UnusableFiles(problems);
+    const connection = await loadConnection({ ...values, kubeconfig }, io);
+    io.out(`schedules for ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
+    await runLedCommand<RunningScheduler>(
+      {
+        what: "scheduler",
+        connection,
+        election: electionOf(elects),
+        metricsAddress: values["metrics-address"],
+        pages: (acting) => ({ [DECISIONS_PATH]: decisionsPage(acting) }),
+        start(context, owner) {
+          const transport = owner.use(httpsTransport(connection, { clock, log, userAgent: SCHEDULER_AGENT }));
+          return startLedScheduler({ ...context, configuration, transportFor: () => transport });
+        },
+      },
+      io,
+    );
+  },
+});
+
+interface Given {
+  readonly values: FlagValues<typeof flags>;
+  /** The names of those that were typed. */
+  readonly given: ReadonlySet<string>;
+}
+
+interface Read {
+  readonly problems: readonly string[];
+  readonly kubeconfig: string | undefined;
+  /** Absent: there is none without problems. */
+  readonly configuration?: SchedulerConfiguration;
+  readonly elects: LeaderElectValues;
+}
+
+/** What file and flags say together; a flag that was typed wins. */
+async function readGivenConfig({ values, given }: Given): Promise<Read> {
+  const configuration = await readSchedulerConfig(values.config, "--config").catch((error: Error) => error);
+  if (configuration instanceof Error) return { problems: problemsIn(configuration), kubeconfig: values.kubeconfig, elects: values };
+  const elects =
+    values.config === undefined ? values : { ...values, ...writtenElection(configuration.leaderElection), ...only(values, given) };
+  const problems = leaderElectProblems(elects).map((problem) => `Cannot stand in the election: ${problem}`);
+  return { problems, kubeconfig: values.kubeconfig ?? (configuration.kubeconfig || undefined), configuration, elects };
+}
+
+/** What a file says about the election, as if it were typed. */
+function writtenElection(written: LeaderElection): LeaderElectValues {
+  return {
+    "leader-elect": written.leaderElect,
+    "leader-elect-lease-duration": `${written.leaseDurationMs}ms`,
+    "leader-elect-renew-deadline": `${written.renewDeadlineMs}ms`,
+    "leader-elect-retry-period": `${written.retryPeriodMs}ms`,
+    "leader-elect-resource-name": written.resourceName,
+    "leader-elect-resource-namespace": written.resourceNamespace,
+  };
+}
+
+function only<Values extends object>(values: Values, names: ReadonlySet<string>): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name))) as Partial<Values>;
+}

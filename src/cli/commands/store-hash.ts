@@ -1,0 +1,23 @@
+/** `k8ts store hash`: one number for the whole state, to compare two stores or a store with its snapshot. Reads everything. */
+import { sha256 } from "../../host/crypto/hash.ts";
+import { hashState } from "../../store/snapshot.ts";
+import { defineCommand } from "../framework/command.ts";
+import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+
+export const storeHash = defineCommand({
+  description:
+    "Prints the SHA-256 of all keys, values and revisions at one revision. Equal hashes mean equal states. Reads and checks every value, so it also finds damage. The cluster may be running.",
+  flags: { ...storedFlags, revision: revisionFlag },
+  arguments: {},
+  examples: ["k8ts store hash", "k8ts store hash --revision 4711"],
+
+  options(values, environment) {
+    const stored = storedOptions(values, environment);
+    return stored.ok ? { ok: true, options: { ...stored.options, revision: values.revision } } : stored;
+  },
+
+  async run({ store, revision }, io) {
+    const { hash, keys, ...state } = await withStored(store, io, (opened) => hashState(opened, sha256(), revision));
+    io.out(`${hash} revision ${state.revision}, ${keys} keys`);
+  },
+});

@@ -1,0 +1,33 @@
+/** `k8ts store snapshot FILE`: a copy of the whole state in one file. */
+import { sha256 } from "../../host/crypto/hash.ts";
+import { writeFileWhole } from "../../host/files/files.ts";
+import { explainFileError } from "../../cluster/home/start-errors.ts";
+import { writeSnapshot } from "../../store/snapshot.ts";
+import { defineCommand } from "../framework/command.ts";
+import { revisionFlag, storedFlags, storedOptions, withStored } from "../shared/store-commands.ts";
+
+export const storeSnapshot = defineCommand({
+  description:
+    "Writes everything that a store holds at one revision to a file, which `k8ts store restore` reads. The file appears whole or not at all, readable by its owner only, since it contains the cluster's secrets. The cluster may be running; the snapshot shows one revision all the same.",
+  flags: { ...storedFlags, revision: revisionFlag },
+  arguments: { file: { doc: "Where to write the snapshot. A file of that name is replaced." } },
+  examples: [
+    "k8ts store snapshot backup.k8ts",
+    "k8ts store snapshot backup.k8ts --name second",
+    "k8ts store snapshot --etcd-servers http://127.0.0.1:2379 etcd.k8ts",
+  ],
+
+  options(values, environment) {
+    const stored = storedOptions(values, environment);
+    return stored.ok ? { ok: true, options: { ...stored.options, revision: values.revision, file: values.file } } : stored;
+  },
+
+  async run({ store, revision, file }, io) {
+    const written = await withStored(store, io, (opened) =>
+      writeFileWhole(file, writeSnapshot(opened, sha256(), revision)).catch((error: unknown) => {
+        throw explainFileError(error, { action: `write ${file}`, flag: "FILE" });
+      }),
+    );
+    io.out(`Wrote ${written.keys} keys at revision ${written.revision} to ${file}, hash ${written.hash}`);
+  },
+});

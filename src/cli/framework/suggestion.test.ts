@@ -1,0 +1,39 @@
+import { equal } from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { editDistance, nearest } from "./suggestion.ts";
+
+describe("a mistyped word finds what was meant, a strange one nothing", () => {
+  const COMMANDS = ["up", "store status", "store snapshot", "version", "help"];
+  for (const { word, meant } of [
+    { word: "upp", meant: "up" },
+    { word: "verison", meant: "version" },
+    { word: "store statsu", meant: "store status" },
+    { word: "store snapshto", meant: "store snapshot" },
+    { word: "hlep", meant: "help" },
+    { word: "frobnicate", meant: undefined },
+    { word: "", meant: undefined },
+  ]) {
+    test(`"${word}": ${meant}`, () => equal(nearest(word, COMMANDS), meant));
+  }
+});
+
+test("the distance is zero for the same word only, the same both ways, and never more than the longer word", () => {
+  const word = fc.string({ maxLength: 12 });
+  fc.assert(
+    fc.property(word, word, (a, b) => {
+      const distance = editDistance(a, b);
+      equal(distance === 0, a === b);
+      equal(distance, editDistance(b, a));
+      equal(distance <= Math.max(a.length, b.length), true);
+    }),
+  );
+});
+
+test("one more letter anywhere is one mistake more at most", () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 12 }), fc.nat(12), (word, at) => {
+      equal(editDistance(word, `${word.slice(0, at)}x${word.slice(at)}`), 1);
+    }),
+  );
+});

@@ -1,0 +1,91 @@
+/**
+ * What the `k8ts store …` commands share: they look at a store that exists already, and close it whatever happens. The embedded store of a
+ * running cluster is reached through its API server, which alone has it open (store-access/); with the cluster stopped the command opens
+ * the directory itself. Looking must not create a store, so a data directory without one is an error.
+ */
+import { fileExists, joinPath } from "../../host/files/files.ts";
+import type { Store } from "../../store/store.ts";
+import type { Environment, Io } from "../framework/command.ts";
+import type { FlagSet, FlagValues, Parsed } from "../framework/flags.ts";
+import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";
+import { checkHomeFormat } from "../../cluster/home/home-marker.ts";
+import { openStore } from "../../components/store/open-store.ts";
+import { connectStore } from "../../components/store/connect-store.ts";
+import type { StoreAccess } from "../../components/store/protocol.ts";
+import { storeConfig, storeFlags, type StoreConfig } from "../../config/store-config.ts";
+
+export const revisionFlag = {
+  type: "number",
+  min: 1,
+  placeholder: "REVISION",
+  doc: "As of this revision, which must still be in the kept history. Default: the newest.",
+} as const;
+
+export const nameFlag = {
+  ...homeFlags.name,
+  doc: "Name of the cluster whose embedded store is meant. Default: default.",
+} as const;
+
+export const storedFlags = {
+  name: nameFlag,
+  ...storeFlags,
+  "data-dir": {
+    ...storeFlags["data-dir"],
+    doc: "Directory of the embedded store, in place of --name. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
+  },
+  store: {
+    ...storeFlags.store,
+    of: ["embedded", "etcd"],
+    doc: "Where the state is: in files or in an etcd cluster. Default: embedded, or etcd if --etcd-servers is given.",
+  },
+} as const satisfies FlagSet;
+
+export interface StoredOptions {
+  readonly store: StoreConfig;
+}
+
+/** The options of a command that needs no more than to know which store. */
+export function storedOptions(values: FlagValues<typeof storedFlags>, environment: Environment): Parsed<StoredOptions> {
+  const { name, ...rest } = values;
+  const isEtcd = values.store === "etcd" || (values.store === undefined && values["etcd-servers"].length > 0);
+  if (isEtcd && name !== undefined) return { ok: false, problems: ["--name is only for --store embedded, not for etcd"] };
+  const home = isEtcd ? undefined : chooseHome(values, environment);
+  if (home?.ok === false) return home;
+  const store = storeConfig(home === undefined ? rest : { ...rest, "data-dir": home.options.directory }, environment);
+  return store.ok ? { ok: true, options: { store: store.options } } : store;
+}
+
+/** Calls `work` with the store of a running cluster, or with the one that it opens itself. */
+export async function withStored<T>(config: StoreConfig, io: Io, work: (store: StoreAccess) => Promise<T>): Promise<T> {
+  if (config.driver === "embedded") {
+    await checkStored(config.dataDirectory);
+    const running = await connectStore(config.dataDirectory, io.environment);
+    if (running !== undefined) return work(running);
+  }
+  return withStore(config, io, work);
+}
+
+async function checkStored(directory: string): Promise<void> {
+  // First: a newer version may keep its state in files of other names.
+  await checkHomeFormat(directory);
+  if (await fileExists(joinPath(directory, "store.mdb"))) return;
+  throw new Error(`Cannot find a store in ${directory}: name its cluster with --name, or its directory with --data-dir`);
+}
+
+export async function withStore<T>(config: StoreConfig, io: Io, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(config, io);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The root that etcd's keys have and those of a store do not. */
+const DEFAULT_ROOT = "/registry";
+
+/** A key or prefix as a person types it: with the root that etcd shows (/registry/pods/…), or without (/pods/…). */
+export function typedKey(key: string, config: StoreConfig): string {
+  const root = (config.driver === "etcd" ? config.prefix : undefined) ?? DEFAULT_ROOT;
+  return key === root || key.startsWith(`${root}/`) ? key.slice(root.length) : key;
+}

@@ -1,0 +1,43 @@
+/** Which cluster is meant: the flags that every command about one has, and the directory that they name. */
+import { absolutePath } from "../../host/files/private-files.ts";
+import { joinPath } from "../../host/files/files.ts";
+import type { Environment } from "../../cli/framework/command.ts";
+import type { FlagSet, FlagValues, Parsed } from "../../cli/framework/flags.ts";
+import { shellWord } from "../../cli/framework/shell-quote.ts";
+import { DEFAULT_NAME, homesDirectory, nameExpected } from "./home-paths.ts";
+
+export const homeFlags = {
+  name: {
+    type: "string",
+    placeholder: "NAME",
+    doc: `Name of the cluster: clusters of different names run side by side, if their ports differ. Default: ${DEFAULT_NAME}.`,
+    expects: nameExpected,
+  },
+  "data-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    doc: "Directory of everything that the cluster keeps, made if there is none. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
+  },
+} as const satisfies FlagSet;
+
+export interface HomeChoice {
+  /** An absolute path. */
+  readonly directory: string;
+  /** Undefined: what the directory says of itself, or the default. */
+  readonly name?: string;
+}
+
+/** What follows --name and --data-dir when another command is told to a person, ready to be pasted into a shell: "" for the default cluster. */
+export function homeArguments({ name, directory, isNamedPlace }: { name: string; directory: string; isNamedPlace: boolean }): string {
+  if (!isNamedPlace) return ` --data-dir ${shellWord(directory)}`;
+  return name === DEFAULT_NAME ? "" : ` --name ${name}`;
+}
+
+export function chooseHome(values: FlagValues<typeof homeFlags>, environment: Environment): Parsed<HomeChoice> {
+  const { name, "data-dir": given } = values;
+  const homes = homesDirectory(environment);
+  if (given === undefined && homes === undefined)
+    return { ok: false, problems: ["--data-dir is missing: neither XDG_DATA_HOME nor HOME is set"] };
+  const directory = absolutePath(given ?? joinPath(homes ?? "", name ?? DEFAULT_NAME));
+  return { ok: true, options: { directory, ...(name === undefined ? {} : { name }) } };
+}

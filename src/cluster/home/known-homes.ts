@@ -1,0 +1,43 @@
+/** All clusters of this user on this machine that can be found: the named ones, and those elsewhere that run, or have left something
+ * on the machine. */
+import { readdir } from "node:fs/promises";
+import { joinPath } from "../../host/files/files.ts";
+import { UntrustedPathError } from "../../host/files/trusted-path.ts";
+import type { Environment } from "../../cli/framework/command.ts";
+import { findHome, type ClusterHome } from "./cluster-home.ts";
+import { homesDirectory } from "./home-paths.ts";
+import { seeRunning } from "./running-process.ts";
+import { homesWithRuntime } from "./runtime-directory.ts";
+
+/**
+ * By name. What cannot be read is left out: commands that name it report why. Directories that another user could have written are ignored,
+ * and reported to `onIgnored` with the reason.
+ */
+export async function knownHomes(
+  environment: Environment,
+  onIgnored: (problem: string) => void = () => {},
+): Promise<readonly ClusterHome[]> {
+  const ignore = (error: unknown): undefined => {
+    if (error instanceof UntrustedPathError) onIgnored(error.message);
+  };
+  const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment, ignore))]);
+  const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(ignore)));
+  return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The cluster that runs in this process, or has a part in it. */
+export async function clusterOfProcess(pid: number, environment: Environment): Promise<ClusterHome | undefined> {
+  for (const home of await knownHomes(environment)) {
+    const seen = await seeRunning(home).catch(() => undefined);
+    const processes = [seen?.process, ...(seen?.record?.parts ?? []).map((part) => part.process)];
+    if (processes.some((process) => process?.pid === pid)) return home;
+  }
+  return undefined;
+}
+
+async function namedHomes(environment: Environment): Promise<readonly string[]> {
+  const homes = homesDirectory(environment);
+  if (homes === undefined) return [];
+  const names = await readdir(homes).catch(() => []);
+  return names.map((name) => joinPath(homes, name));
+}

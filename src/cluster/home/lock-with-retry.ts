@@ -1,0 +1,19 @@
+/** The lock of a home whose last holder is dead, or about to be. */
+import type { Clock } from "../../base/clock.ts";
+import { lockDirectory, type LockAttempt } from "../../host/files/directory-lock.ts";
+
+/** A process that is dead already may hold its files for a moment longer, until the last of its threads is gone; no event tells of that. */
+export const LET_GO_WITHIN_MS = 5_000;
+const LOCK_RETRY_MS = 20;
+
+export async function lockSoon(
+  directory: string,
+  { withinMs, clock }: { readonly withinMs: number; readonly clock: Clock },
+): Promise<LockAttempt> {
+  const giveUpAtMs = clock.monotonic() + withinMs;
+  for (;;) {
+    const attempt = await lockDirectory(directory);
+    if ("lock" in attempt || clock.monotonic() >= giveUpAtMs) return attempt;
+    await clock.sleep(LOCK_RETRY_MS);
+  }
+}

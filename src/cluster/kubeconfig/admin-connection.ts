@@ -1,0 +1,84 @@
+/**
+ * The connection to a cluster of this machine as its administrator, by the kubeconfig in its home. Only what k8ts itself writes there is
+ * accepted: a server on this machine, its authority and a client certificate, all in the file. A kubeconfig can do more than that (run a
+ * program, send a file or a certificate to another host), and `k8ts status` must do none of it, whoever has changed the file.
+ */
+import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
+import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The keys of each element that k8ts writes (kubeconfig.ts), and no others. */
+const CLUSTER_KEYS = ["server", "certificate-authority-data"];
+const USER_KEYS = ["client-certificate-data", "client-key-data"];
+
+export interface AdminKubeconfig {
+  readonly path: string;
+  readonly text: string;
+  /** Whether an IP address is one of this machine's. */
+  isOwnAddress(address: string): boolean;
+}
+
+/** Throws an error that names the file, what in it is refused, and the remedy. */
+export function adminConnection({ path, text, isOwnAddress }: AdminKubeconfig): ConnectionConfig {
+  const refuse = (why: string): never => {
+    throw new Error(`Cannot use ${path}: ${why}; start the cluster again, which writes the file anew`);
+  };
+  const cluster = onlyEntry(text, "clusters", "cluster") ?? refuse("it has not exactly one cluster");
+  const user = onlyEntry(text, "users", "user") ?? refuse("it has not exactly one user");
+  const strange = [...strangeKeys(cluster, CLUSTER_KEYS), ...strangeKeys(user, USER_KEYS)];
+  if (strange.length > 0) refuse(`it has ${strange.join(", ")}, which k8ts does not write`);
+  const { server } = cluster;
+  const host = typeof server === "string" ? hostOf(server) : undefined;
+  if (typeof server !== "string" || host === undefined || !isOwnAddress(host)) refuse("its server is not an https address of this machine");
+  const data = (entry: Entry, key: string): string => decoded(entry[key]) ?? refuse(`it has no ${key}`);
+  return {
+    server: server as string,
+    namespace: "default",
+    authority: { text: data(cluster, "certificate-authority-data") },
+    credentials: {
+      certificate: {
+        certificate: { text: data(user, "client-certificate-data") },
+        key: { text: data(user, "client-key-data") },
+      },
+    },
+  };
+}
+
+function onlyEntry(text: string, list: string, member: string): Entry | undefined {
+  const entries = objectIn(parsed(text))?.[list];
+  if (!Array.isArray(entries) || entries.length !== 1) return undefined;
+  return objectIn(objectIn(entries[0])?.[member]);
+}
+
+/** k8ts writes JSON, and kubectl YAML when it changes the file (`kubectl config set-context --current --namespace …`). */
+function parsed(text: string): unknown {
+  try {
+    const { value, duplicates } = parseYaml(new TextEncoder().encode(text));
+    // Of a key that repeats, another reader may take the other value.
+    return duplicates.length === 0 ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function objectIn(value: unknown): Entry | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Entry) : undefined;
+}
+
+function strangeKeys(entry: Entry, known: readonly string[]): readonly string[] {
+  return Object.keys(entry)
+    .filter((key) => !known.includes(key))
+    .map((key) => JSON.stringify(key));
+}
+
+/** Without the brackets of an IPv6 address. */
+function hostOf(server: string): string | undefined {
+  if (!URL.canParse(server)) return undefined;
+  const { protocol, hostname } = new URL(server);
+  return protocol === "https:" ? hostname.replace(/^\[(.*)\]$/, "$1") : undefined;
+}
+
+function decoded(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? Buffer.from(value, "base64").toString("utf8") : undefined;
+}

@@ -1,0 +1,37 @@
+import { deepEqual } from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { CONTEXT_PLACES_MAX, placesIn, readPlaces, rememberPlace, withPlace } from "./context-locations.ts";
+
+for (const [text, expected] of [
+  ["", []],
+  ["/of/a/k8ts/that/remembered/one", ["/of/a/k8ts/that/remembered/one"]],
+  ['["/a","/b"]\n', ["/a", "/b"]],
+  ['["/a",7]', ["/a"]],
+  ["{}", []],
+  ['["/a', []],
+] as const) {
+  test(`${JSON.stringify(text)} names ${expected.length}`, () => deepEqual(placesIn(text), expected));
+}
+
+test("the last one is the newest, none is there twice, and the oldest are forgotten when there are too many", () => {
+  deepEqual(withPlace(["/a", "/b"], "/a"), { places: ["/b", "/a"], forgotten: [] });
+  const full = Array.from({ length: CONTEXT_PLACES_MAX }, (_, index) => `/${index}`);
+  deepEqual(withPlace(full, "/new"), { places: [...full.slice(1), "/new"], forgotten: ["/0"] });
+});
+
+test("when there is no more room, files that are gone are forgotten without a word", async (context) => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-places-"));
+  context.after(() => rm(directory, { recursive: true }));
+  const home = { contextPlaces: join(directory, "places") };
+  const [there, gone] = [join(directory, "there"), join(directory, "gone")];
+  await writeFile(there, "");
+  deepEqual(await readPlaces(home), []);
+  const full = [there, ...Array.from({ length: CONTEXT_PLACES_MAX - 1 }, (_, index) => `${gone}-${index}`)];
+  await writeFile(home.contextPlaces, JSON.stringify(full));
+
+  deepEqual(await rememberPlace(home, gone), []);
+  deepEqual(JSON.parse(await readFile(home.contextPlaces, "utf8")), [there, gone]);
+});

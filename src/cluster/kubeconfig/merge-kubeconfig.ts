@@ -1,0 +1,137 @@
+/**
+ * The cluster's entry in the user's own kubeconfig: put beside whatever else is there, and taken out again, with everything else as it
+ * was. Texts in, texts out; the file itself is user-kubeconfig.ts's. A text that is not understood is refused, never overwritten.
+ *
+ * kubectl can read several files as one, in which the first entry of a name hides the others. So a name that somebody else has in any of
+ * them is left to them, be it of a context, a cluster or a user, and ours gets a number. What is ours says kubeconfig-owner.ts.
+ */
+import { YamlDraft } from "../../api/machinery/codec/yaml/edit.ts";
+import { YamlError } from "../../api/machinery/codec/yaml/scalar.ts";
+import { base64, contextsUsing, type EntryList, isNumbered, markFor, Ownership, type Owner } from "./kubeconfig-owner.ts";
+
+export interface KubeconfigEntry extends Owner {
+  /** Such as https://127.0.0.1:6443. */
+  readonly server: string;
+  /** PEM, as all of these. */
+  readonly authority: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Merged {
+  readonly text: string;
+  /** What the context is called there. */
+  readonly context: string;
+}
+
+/**
+ * The text with the entry in it, which is the current one from now on. `others`: the texts of the other files that kubectl reads with this
+ * one; those that are not understood, which kubectl does not understand either, are as if they were empty. Throws a YamlError.
+ */
+export function mergeEntry(text: string, entry: KubeconfigEntry, others: readonly string[] = []): Merged {
+  const { server, authority, certificate, key } = entry;
+  const draft = new YamlDraft(text);
+  checkIsKubeconfig(draft);
+  const ownership = new Ownership([draft, ...others.flatMap(understood)], entry);
+  const nameIn = (list: EntryList): string => ownName(draft, list, ownership, entry);
+  const [cluster, user, context] = [nameIn("clusters"), nameIn("users"), nameIn("contexts")];
+  draft.setTextIfMissing("apiVersion", "v1");
+  draft.setTextIfMissing("kind", "Config");
+  const mark = markFor(entry);
+  draft.putNamed("clusters", cluster, "cluster", { "certificate-authority-data": base64(authority), server, ...mark });
+  draft.putNamed("users", user, "user", {
+    ...{ "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
+    ...mark,
+  });
+  // The namespace is what the user chose for this context, and holds for the next start, too.
+  draft.putNamed("contexts", context, "context", { cluster, user, ...mark }, { keep: ["namespace"] });
+  draft.setText("current-context", context);
+  removeFormer(draft, { contexts: context, clusters: cluster, users: user }, ownership, entry);
+  return { text: draft.toString(), context };
+}
+
+export interface TakenOut {
+  readonly text: string;
+  /** The names of those that were taken out. */
+  readonly contexts: readonly string[];
+}
+
+/**
+ * The text without what is this owner's, and with no current context if that was; undefined if there is nothing to take out. What other
+ * contexts use stays. Throws a YamlError.
+ */
+export function takeOutEntry(text: string, owner: Owner): TakenOut | undefined {
+  const draft = new YamlDraft(text);
+  const ownership = new Ownership([draft], owner);
+  const own = ownEntries(draft, ownership, owner);
+  for (const context of own.contexts) draft.removeNamed("contexts", context);
+  const unused = removeUnused(draft, "clusters", own.clusters) + removeUnused(draft, "users", own.users);
+  if (own.contexts.length + unused === 0) return undefined;
+  if (own.contexts.includes(draft.text("current-context") ?? "")) draft.setText("current-context", "");
+  return { text: draft.toString(), contexts: own.contexts };
+}
+
+/** kubectl refuses what says that it is something else. */
+function checkIsKubeconfig(draft: YamlDraft): void {
+  for (const [member, expected] of [
+    ["apiVersion", "v1"],
+    ["kind", "Config"],
+  ] as const) {
+    const found = draft.text(member) ?? "";
+    if (found !== "" && found !== expected) throw new YamlError(`its ${member} must be "${expected}", is "${found}"`);
+  }
+}
+
+function understood(text: string): readonly YamlDraft[] {
+  try {
+    return [new YamlDraft(text)];
+  } catch (error) {
+    if (error instanceof YamlError) return [];
+    throw error;
+  }
+}
+
+/**
+ * What our entry in a list is called: as the last time, if that hides nobody else's; otherwise the first that does not. A context that the
+ * user has given another name is the user's, and ours is made beside it.
+ */
+function ownName(draft: YamlDraft, list: EntryList, ownership: Ownership, { context: name }: Owner): string {
+  const before = draft
+    .names(list)
+    .filter((one) => isNumbered(one, name) || (list !== "contexts" && ownership.isMarked(draft, list, one)))
+    .filter((one) => ownership.isOurs(draft, list, one) && ownership.mayHave(list, one));
+  if (before.includes(name)) return name;
+  const [first] = before;
+  if (first !== undefined) return first;
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}-${number}`;
+    if (ownership.mayHave(list, candidate)) return candidate;
+  }
+}
+
+/** What we had under other names: a name that somebody else has now, in another file, is not hidden any longer. */
+function removeFormer(draft: YamlDraft, now: Readonly<Record<EntryList, string>>, ownership: Ownership, { context: name }: Owner): void {
+  const former = (list: EntryList): readonly string[] =>
+    draft.names(list).filter((one) => one !== now[list] && ownership.isMarked(draft, list, one));
+  for (const one of former("contexts")) if (isNumbered(one, name)) draft.removeNamed("contexts", one);
+  for (const list of ["clusters", "users"] as const) removeUnused(draft, list, former(list));
+}
+
+/** Returns how many of these were removed. What a context uses stays. */
+function removeUnused(draft: YamlDraft, list: "clusters" | "users", names: readonly string[]): number {
+  const unused = names.filter((name) => contextsUsing(draft, list, name).length === 0);
+  for (const name of unused) draft.removeNamed(list, name);
+  return unused.length;
+}
+
+/** All that is marked; and of what has no mark, the context of our name if it is ours, and what it uses. */
+function ownEntries(draft: YamlDraft, ownership: Ownership, { context: name }: Owner): Readonly<Record<EntryList, readonly string[]>> {
+  const { cluster = name, user = name } = draft.named("contexts", name, "context") ?? {};
+  const ownOr = (list: EntryList, isOwnToo: (one: string) => boolean): readonly string[] =>
+    draft.names(list).filter((one) => ownership.isMarked(draft, list, one) || isOwnToo(one));
+  const contexts = ownOr("contexts", (one) => one === name && ownership.isOurs(draft, "contexts", one));
+  const clusters = ownOr("clusters", (one) => one === cluster && ownership.isOurs(draft, "clusters", one));
+  // The context may have been given another user since.
+  const users = ownOr("users", (one) => one === user && isNumbered(one, name) && ownership.isOurs(draft, "users", one));
+  return { contexts, clusters, users };
+}

@@ -1,0 +1,148 @@
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { YamlDraft } from "../../api/machinery/codec/yaml/edit.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { changeKubeconfig, fileToWrite, kubectlFiles } from "./user-kubeconfig.ts";
+
+async function aDirectory(context: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-kubeconfig-"));
+  context.after(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+const change = (path: string, make: (text: string) => string | undefined) => changeKubeconfig(path, realClock, make);
+
+for (const [environment, expected] of [
+  [{ HOME: "/home/a" }, ["/home/a/.kube/config"]],
+  [{ HOME: "/home/a", KUBECONFIG: "/x:/y:/x" }, ["/x", "/y"]],
+  [{ HOME: "/home/a", KUBECONFIG: ":" }, ["/home/a/.kube/config"]],
+  [{}, []],
+] as const) {
+  test(`with ${JSON.stringify(environment)} kubectl reads ${expected.join(" and ")}`, () => deepEqual(kubectlFiles(environment), expected));
+}
+
+test("of several files the first that there is gets what is new, or the last if there is none", async (context) => {
+  const directory = await aDirectory(context);
+  const files = ["a", "b", "c"].map((name) => join(directory, name));
+  equal(await fileToWrite(files), join(directory, "c"));
+  await writeFile(join(directory, "b"), "");
+  equal(await fileToWrite(files), join(directory, "b"));
+});
+
+test("a file that is missing is made with its directory, private, and without a lock left", async (context) => {
+  const path = join(await aDirectory(context), "kube", "config");
+  equal(await change(path, (text) => `${text}new`), true);
+  equal(await readFile(path, "utf8"), "new");
+  equal((await stat(path)).mode & 0o777, 0o600);
+  deepEqual(await readdir(join(path, "..")), ["config"]);
+});
+
+test("a link stays a link, and what it leads to is changed", async (context) => {
+  const directory = await aDirectory(context);
+  await mkdir(join(directory, "real"));
+  await writeFile(join(directory, "real", "file"), "old", { mode: 0o644 });
+  await symlink("real/file", join(directory, "config"));
+
+  await change(join(directory, "config"), (text) => `${text}+`);
+
+  equal((await lstat(join(directory, "config"))).isSymbolicLink(), true);
+  equal(await readFile(join(directory, "real", "file"), "utf8"), "old+");
+});
+
+test("who may read or write a file that is there stays as it was", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await writeFile(path, "old");
+  for (const mode of [0o640, 0o600]) {
+    await chmod(path, mode);
+    await change(path, (text) => `${text}+`);
+    equal((await stat(path)).mode & 0o777, mode);
+  }
+});
+
+test("a file to which nobody may write is left alone, also by root", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await writeFile(path, "old");
+  await chmod(path, 0o444);
+  await rejects(
+    change(path, () => "new"),
+    /^Error: Cannot change .*config: nobody may write to it; allow it \(chmod u\+w .*config\), or give another file with --kubeconfig$/,
+  );
+  deepEqual([await readFile(path, "utf8"), (await stat(path)).mode & 0o777], ["old", 0o444]);
+  equal(await change(path, (text) => text), false);
+});
+
+test("a text that is not understood is told, and nothing is changed", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await writeFile(path, "clusters: [");
+  await rejects(
+    change(path, (text) => new YamlDraft(text).toString()),
+    /^Error: Cannot change .*config: it cannot be understood: line 1: .*; correct it, or give another file with --kubeconfig$/,
+  );
+  equal(await readFile(path, "utf8"), "clusters: [");
+  deepEqual(await readdir(join(path, "..")), ["config"]);
+});
+
+test("changes at the same time wait for each other", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await Promise.all(Array.from({ length: 5 }, () => change(path, (text) => `${text}x`)));
+  equal(await readFile(path, "utf8"), "xxxxx");
+});
+
+test("a lock that stays is told with what to do, and is not taken away", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await writeFile(`${path}.lock`, "");
+  await rejects(
+    change(path, () => "x"),
+    /another program is changing it, as .*config\.lock says; if none is, remove that file/,
+  );
+  deepEqual(await readdir(join(path, "..")), ["config.lock"]);
+});
+
+test("a directory in place of the file is told as such", async (context) => {
+  const path = join(await aDirectory(context), "config");
+  await mkdir(path);
+  await rejects(
+    change(path, () => "x"),
+    /^Error: Cannot change .*config: it is a directory and no file; give another place with --kubeconfig$/,
+  );
+});
+
+/** Whom nobody is. */
+const MALLORY = 61_234;
+const asRoot = { skip: process.geteuid?.() === 0 ? false : "only root can give files to another user" };
+
+test("a file that another user has planted in a shared directory does not get the administrator's key", asRoot, async (context) => {
+  const directory = await aDirectory(context);
+  await chmod(directory, 0o1777);
+  const path = join(directory, "config");
+  await writeFile(path, "planted");
+  await chown(path, MALLORY, MALLORY);
+  await rejects(
+    change(path, () => "key"),
+    /^Error: Cannot change .*config: it belongs to user 61234, who would get the administrator's key; remove it, or give another file/,
+  );
+  equal(await readFile(path, "utf8"), "planted");
+
+  const link = join(directory, "link");
+  await symlink(join(directory, "elsewhere"), link);
+  await lchown(link, MALLORY, MALLORY);
+  await rejects(
+    change(link, () => "key"),
+    /link: it is a symbolic link of user 61234/,
+  );
+  deepEqual((await readdir(directory)).toSorted(), ["config", "link"]);
+});
+
+test("root changes the file of a user in that user's directory, and it stays the user's", asRoot, async (context) => {
+  const directory = await aDirectory(context);
+  const path = join(directory, "config");
+  await writeFile(path, "old");
+  for (const each of [directory, path]) await chown(each, MALLORY, MALLORY);
+
+  equal(await change(path, (text) => `${text}+`), true);
+
+  deepEqual([await readFile(path, "utf8"), (await stat(path)).uid], ["old+", MALLORY]);
+});

@@ -1,0 +1,21 @@
+/** What a command does to listen: where that fails, it is told with the command's own flags, and with the cluster that is in the way. */
+import type { Io } from "../cli/framework/command.ts";
+import { clusterOfProcess } from "./home/known-homes.ts";
+import { explainListenError, type ListenPlace } from "../cli/framework/listen-errors.ts";
+
+type Surroundings = Pick<Io, "clock" | "environment">;
+
+/** As `start`, but for the words of its failure. */
+export async function listenOrExplain<T>(place: ListenPlace, { clock, environment }: Surroundings, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    throw await explainListenError(error, place, (pid) => clock.external(clusterOfProcess(pid, environment)));
+  }
+}
+
+/** Of a flag that says both: "127.0.0.1:10257". */
+export function placeOfFlag({ host, port }: { readonly host: string; readonly port: number }, flag: string): ListenPlace {
+  const anotherPort = `${flag} HOST:PORT (port 0 takes any that is free)`;
+  return { address: host, port, addressFlag: flag, portFlag: flag, anotherPort };
+}

@@ -1,0 +1,143 @@
+/**
+ * The Pods' network of `k8ts up` on the runtime that was chosen. Our own containerd has the network that we make; another one keeps the
+ * machine's, and gets ours if it has none. Where the configuration was put is noted before, so that it is also found when the runtime does
+ * not answer any more. A runtime that has the network of another cluster is not used: there is one per runtime, and that one goes when the
+ * other cluster stops. What clusters left there that are deleted is taken away.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { fileExists, joinPath, readWhole, removeFile } from "../../host/files/files.ts";
+import { writePrivateText } from "../../host/files/private-files.ts";
+import type { RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
+import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
+import { allowApiServerAccess, type ApiServerAccess } from "../../kubelet/machine/network/api-server-access.ts";
+import { bridgeName, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
+import { choosePodCidr } from "../../kubelet/machine/network/pod-cidr.ts";
+import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
+import type { Environment } from "../../cli/framework/command.ts";
+import { findHome, type ClusterHome } from "../home/cluster-home.ts";
+import { foreignConfigFile, homeOfAddresses, networkPlaces } from "./machine-paths.ts";
+import { shellWord } from "../../cli/framework/shell-quote.ts";
+
+export interface MachineNetworkOptions {
+  readonly home: ClusterHome;
+  readonly environment: Environment;
+  readonly clock: Clock;
+}
+
+export interface MachineNetwork {
+  /** Absent: the runtime has a network of somebody else's. */
+  readonly podCidr?: string;
+  /** The node's address on the bridge. */
+  readonly gateway?: string;
+  /** Makes the cluster IP of the Service "kubernetes" lead to the API server. Absent: the network belongs to somebody else. */
+  allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
+  remove(): Promise<void>;
+}
+
+type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpoint" | "isOwn">;
+
+/** Rejects if the runtime has another cluster's. */
+export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: MachineNetworkOptions): Promise<MachineNetwork> {
+  const { home } = options;
+  const places = networkPlaces(home);
+  if (isOwn) return makeNetwork(home, places.cniConfigDirectory);
+  const { use, another, abandoned, configDirectory = places.cniConfigDirectory } = await lookAt(endpoint, options);
+  if (another !== undefined) throw takenError(endpoint, await describeNetwork(another, options));
+  for (const { bridge, addressDirectory } of abandoned)
+    await removeNetwork({ bridge, addressDirectory: joinPath(addressDirectory, bridge), configDirectory });
+  if (use === "the machine's") {
+    // Behind the machine's, ours would come into use when that goes.
+    await removeForeignConfiguration(home);
+    await removeConfiguration({ ...places, configDirectory });
+    return { remove: () => Promise.resolve() };
+  }
+  await rememberConfiguration(home, configDirectory);
+  return makeNetwork(home, configDirectory);
+}
+
+/** A runtime that has another cluster's network. */
+export interface TakenRuntime {
+  readonly has: string;
+  /** The command after which it has not. */
+  readonly stop: string;
+}
+
+/** Of a runtime that k8ts did not start. Undefined: it can be used. */
+export async function takenBy(endpoint: string, options: MachineNetworkOptions): Promise<TakenRuntime | undefined> {
+  const { another } = await lookAt(endpoint, options);
+  return another === undefined ? undefined : describeNetwork(another, options);
+}
+
+export function takenError(endpoint: string, { has, stop }: TakenRuntime): Error {
+  return new Error(
+    `Cannot use the container runtime at ${endpoint}: it has ${has}, and has only one; "${stop}" takes that away, or give another endpoint`,
+  );
+}
+
+/** Takes the cluster's configuration out of a runtime that is not its own. Resolves with the directory, if it was there. */
+export async function removeForeignConfiguration(home: ClusterHome): Promise<string | undefined> {
+  const note = foreignConfigFile(home);
+  if (!(await fileExists(note))) return undefined;
+  const configDirectory = new TextDecoder().decode(await readWhole(note)).trim();
+  const wasThere = await removeConfiguration({ ...networkPlaces(home), configDirectory });
+  await removeFile(note);
+  return wasThere ? configDirectory : undefined;
+}
+
+async function makeNetwork(home: ClusterHome, configDirectory: string): Promise<MachineNetwork> {
+  const network = { ...networkPlaces(home), configDirectory };
+  const { podCidr, gateway } = await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge });
+  await prepareNetwork({ ...network, podCidr });
+  return {
+    podCidr,
+    gateway,
+    allowApiServer: (access) => allowApiServerAccess({ ...access, bridge: network.bridge }),
+    async remove() {
+      await removeNetwork(network);
+      await removeFile(foreignConfigFile(home));
+    },
+  };
+}
+
+/** What an earlier start put elsewhere is taken away: only one place is noted. */
+async function rememberConfiguration(home: ClusterHome, configDirectory: string): Promise<void> {
+  await removeForeignConfiguration(home);
+  await writePrivateText(foreignConfigFile(home), `${configDirectory}\n`);
+}
+
+async function lookAt(
+  endpoint: string,
+  options: MachineNetworkOptions,
+): Promise<NetworkChoice & { readonly configDirectory: string | undefined }> {
+  const { networkTrouble: trouble, cniConfigDirectory: configDirectory } = await askSettings(endpoint, options.clock);
+  const found = configDirectory === undefined ? [] : await configurationsIn(configDirectory);
+  const { bridge } = networkPlaces(options.home);
+  const strangers = found.flatMap(({ network }) => (network === undefined || network.bridge === bridge ? [] : [network]));
+  const others: string[] = [];
+  for (const network of strangers) if ((await clusterOf(network, options)) !== undefined) others.push(network.bridge);
+  return { ...chooseNetwork(found, { bridge, isReady: trouble === undefined, others }), configDirectory };
+}
+
+type Named = Pick<ClusterHome, "directory"> & Partial<Pick<ClusterHome, "name" | "commandArguments">>;
+
+/** The cluster that a network is of. Undefined: there is none any more. One that cannot be looked at is there. */
+async function clusterOf({ bridge, addressDirectory }: OwnedNetwork, { environment }: MachineNetworkOptions): Promise<Named | undefined> {
+  const directory = homeOfAddresses(addressDirectory);
+  if (directory === undefined) return undefined;
+  try {
+    const home = await findHome({ directory }, environment);
+    return home !== undefined && bridgeName(home) === bridge ? home : undefined;
+  } catch {
+    return { directory };
+  }
+}
+
+/** "the Pod network of the cluster "second" in /data/second", and how that is taken away. */
+async function describeNetwork(network: OwnedNetwork, options: MachineNetworkOptions): Promise<TakenRuntime> {
+  const found = await clusterOf(network, options);
+  const { directory, name, commandArguments } = found ?? { directory: network.addressDirectory };
+  return {
+    has: `the Pod network of the cluster ${name === undefined ? "" : `"${name}" `}in ${directory}`,
+    stop: `k8ts down${commandArguments ?? ` --data-dir ${shellWord(directory)}`}`,
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * This machine as the node of `k8ts up`, with the kubelet in this process. It all goes when the cluster stops, Pods first; what a killed one
+ * left is taken up by the next start.
+ */
+import { nodeIdentity } from "../../api/identities.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { joinPath } from "../../host/files/files.ts";
+import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
+import type { PullProgress } from "../../kubelet/runtime.ts";
+import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
+import type { NodeContext, NodePart } from "../../components/control-plane.ts";
+import { machineCgroup, machineOwner } from "./machine-paths.ts";
+import type { MachineNetwork } from "./machine-network.ts";
+import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
+import { startRealNode, type RealNode } from "../../components/node/real-node.ts";
+import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
+
+/** Upstream's default. */
+const PODS_MAX = 110;
+export const CLUSTER_DOMAIN = "cluster.local";
+
+/** `network`: owned by the caller, which created it before the API server. */
+export async function startMachineNode(
+  { runtime: choice, network }: { readonly runtime: FoundRuntime; readonly network: MachineNetwork },
+  options: MachineOptions,
+  context: NodeContext,
+): Promise<NodePart> {
+  const { home, nodeName, steps, clock } = options;
+  await using starting = new Disposables();
+  if (context.apiServer !== undefined) await network.allowApiServer?.(context.apiServer);
+  const machine = starting.use(await prepareMachine(choice, network, options));
+  const log = context.log;
+  const metrics = new KubeletMetrics();
+  const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
+  const runtime = starting.use(await openCriRuntime(opened));
+  const parts = { runtime, machine, metrics };
+  const node = starting.use(await steps.step(`node ${nodeName} registered`, () => startNode(options, context, parts)));
+  starting.defer(() => steps.step("pods stopped", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
+  const owned = starting.move();
+  return { description: `${nodeName}, on ${choice.name} ${choice.version}`, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+function startNode(
+  { home, nodeName, steps }: MachineOptions,
+  { transportFor, pki, apiServer: _apiServer, ...context }: NodeContext,
+  { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
+): Promise<RealNode> {
+  const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
+  return startRealNode({
+    ...context,
+    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDns: [], clusterDomain: CLUSTER_DOMAIN },
+    rootDirectory: home.kubeletDirectory,
+    podLogDirectory: joinPath(home.logDirectory, "pods"),
+    cgroupRoot: machineCgroup(home),
+    ...(podCidr === undefined ? {} : { podCidrs: [podCidr] }),
+    server: {
+      host: "0.0.0.0",
+      port: KUBELET_PORT,
+      mayMove: true,
+      tls: pki.makeNodeServingCertificate(nodeName, [nodeIp, "127.0.0.1"], context.clock.now()),
+      clientAuthority: pki.authority,
+      hasTokenReviews: true,
+      authorizationMode: "Webhook",
+    },
+    transport: transportFor(nodeIdentity(nodeName), "kubelet"),
+    onPull: (image, done) => steps.note(pullLine(image, done)),
+  });
+}
+
+const MEGABYTE = 1e6;
+
+/** "  pulling docker.io/library/nginx:1: 12.4 of 67.3 MB" */
+export function pullLine(image: string, { bytes, totalBytes }: PullProgress): string {
+  const megabytes = (count: number): string => (count / MEGABYTE).toFixed(1);
+  return `  pulling ${image}: ${megabytes(bytes)} of ${megabytes(Math.max(bytes, totalBytes))} MB`;
+}

@@ -1,0 +1,92 @@
+/**
+ * What a machine needs before a kubelet of `k8ts up` can run on it, whichever process that is in: a container runtime, found or started, the
+ * Pods' network, and the image that holds their namespaces. It all goes again when it is disposed of; what a killed one left is taken up by
+ * the next start. The network comes before the API server, which listens on it for Pods.
+ */
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import { reachableAddress } from "../../host/network/network-address.ts";
+import { chooseRuntime, RUNTIME_SOCKETS, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
+import { ContainerdKeeper } from "../../kubelet/machine/containerd/containerd-keeper.ts";
+import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
+import { ensureSandboxImage } from "../../kubelet/machine/images/sandbox-image.ts";
+import type { Environment } from "../../cli/framework/command.ts";
+import type { HeldHome } from "../home/cluster-home.ts";
+import { machinePlaces } from "./machine-paths.ts";
+import type { Steps } from "../../cli/framework/progress.ts";
+import { rememberRuntime } from "./foreign-runtime.ts";
+import { startNetwork, takenBy, takenError, type MachineNetwork } from "./machine-network.ts";
+
+export interface MachineOptions {
+  readonly home: HeldHome["home"];
+  readonly nodeName: string;
+  readonly runtimeEndpoint?: string;
+  /** Where runtimes of the machine listen, best first. Default: where they do by themselves. */
+  readonly sockets?: readonly string[];
+  readonly environment: Environment;
+  readonly steps: Steps;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export type FoundRuntime = Extract<RuntimeChoice, { readonly is: "there" }>;
+
+/**
+ * What runs containers here; none, with a reason, if nothing can. One of the machine's that has another cluster's network is passed over,
+ * and refused if it was asked for.
+ */
+export async function findRuntime(options: MachineOptions): Promise<RuntimeChoice> {
+  const { runtimeEndpoint: asked, steps, sockets = RUNTIME_SOCKETS } = options;
+  const choice = await chooseRuntime({ ...ownContainerd(options), sockets, ...(asked === undefined ? {} : { endpoint: asked }) });
+  if (choice.is === "none" || choice.isOwn) return choice;
+  const taken = await takenBy(choice.endpoint, options);
+  if (taken === undefined) return choice;
+  if (asked !== undefined) throw takenError(choice.endpoint, taken);
+  steps.note(`  the container runtime at ${choice.endpoint} is not used: it has ${taken.has}`);
+  return findRuntime({ ...options, sockets: sockets.filter((socket) => `unix://${socket}` !== choice.endpoint) });
+}
+
+/** How the cluster's own is started, or found again. */
+export function ownContainerd({ home, environment, clock, log }: Pick<MachineOptions, "home" | "environment" | "clock" | "log">) {
+  return { ...machinePlaces(home, clock), sandboxImage: PAUSE_IMAGE, environment, log };
+}
+
+export interface PreparedMachine extends AsyncDisposable {
+  readonly endpoint: string;
+  /** Where the node is reached. */
+  readonly nodeIp: string;
+  /** Absent: the runtime has a network of somebody else's. */
+  readonly podCidr?: string;
+}
+
+export type PodNetworkPart = MachineNetwork & AsyncDisposable;
+
+/** Disposing of it removes it; Pods that still run are cut off. */
+export async function preparePodNetwork(choice: FoundRuntime, options: MachineOptions): Promise<PodNetworkPart> {
+  const { home, steps, clock } = options;
+  if (!choice.isOwn) await clock.external(rememberRuntime(home, choice.endpoint));
+  const network = await steps.step("pod network ready", () => clock.external(startNetwork(choice, options)));
+  return { ...network, [Symbol.asyncDispose]: () => network.remove() };
+}
+
+export async function prepareMachine(choice: FoundRuntime, network: MachineNetwork, options: MachineOptions): Promise<PreparedMachine> {
+  const { steps, clock } = options;
+  await using starting = new Disposables();
+  const { endpoint, isOwn, stop } = choice;
+  if (stop !== undefined) {
+    const keeper = new ContainerdKeeper({ ...ownContainerd(options), stop, tell: (line) => steps.note(line) });
+    starting.defer(() => steps.step("containerd stopped", () => keeper.stop()));
+  }
+  await steps.step("pause image ready", () =>
+    ensureSandboxImage({ endpoint, isOwn, tell: (sentence) => steps.note(`  ${sentence}`), clock }),
+  );
+  const { podCidr } = network;
+  const owned = starting.move();
+  return {
+    endpoint,
+    nodeIp: reachableAddress() ?? network.gateway ?? "127.0.0.1",
+    ...(podCidr === undefined ? {} : { podCidr }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}

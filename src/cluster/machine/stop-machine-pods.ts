@@ -1,0 +1,50 @@
+/**
+ * Ends what still runs of a cluster's Pods on this machine when there is no kubelet that could: it was killed, has not come up again, or
+ * will never (`isForGood`: then the runtime keeps nothing of them, either). Containers get their time to end, but hooks are not called,
+ * since nobody knows any more what the Pods said. Volumes and control groups go with them. The API is told nothing: the next start runs the
+ * Pods again.
+ */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { removeCgroup } from "../../host/kernel/cgroup-tree.ts";
+import { unmountUnder } from "../../host/kernel/mounts.ts";
+import { askVersion } from "../../kubelet/machine/containerd/runtime-version.ts";
+import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import { stopPods } from "../../kubelet/pod/stop-pods.ts";
+import type { ClusterHome } from "../home/cluster-home.ts";
+import { machineCgroup, machineOwner } from "./machine-paths.ts";
+import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
+
+export interface StopMachinePodsOptions {
+  readonly home: ClusterHome;
+  readonly endpoint: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly isForGood?: boolean;
+}
+
+/** How many Pods of this cluster run in a runtime. Undefined: it does not answer. */
+export async function countRunningPods({ home, endpoint, clock, log }: StopMachinePodsOptions): Promise<number | undefined> {
+  try {
+    await askVersion(endpoint, { clock });
+    await using runtime = await openCriRuntime({ endpoint, owner: machineOwner(home), clock, log });
+    const pods = await runtime.list();
+    return pods.filter(({ state, containers }) => state === "ready" || containers.some((one) => one.state.is === "running")).length;
+  } catch (error) {
+    log.debug("A container runtime does not answer", { endpoint, error });
+    return undefined;
+  }
+}
+
+/** Nothing here rejects: what cannot be ended is removed otherwise, or found by the next start. */
+export async function stopMachinePods({ home, endpoint, clock, log, isForGood = false }: StopMachinePodsOptions): Promise<void> {
+  try {
+    await using runtime = await openCriRuntime({ endpoint, owner: machineOwner(home), clock, log });
+    await stopPods(new Map(), { runtime, machine: undefined, hostIps: [], clock, log, graceMs: STOP_GRACE_MS, isForGood });
+    await unmountUnder(home.kubeletDirectory);
+    await removeCgroup(machineCgroup(home));
+  } catch (error) {
+    // With its causes the error would say the same several times.
+    log.warn("Cannot stop the Pods that are left", { endpoint, reason: (error as Error).message });
+  }
+}

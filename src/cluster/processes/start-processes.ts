@@ -1,0 +1,341 @@
+/**
+ * Starts what `k8ts up --processes` was asked for: the API server, the controllers, the scheduler and the kubelet, or all simulated nodes,
+ * each in a process of its own, which this one supervises. They are the commands that a person could start as well, with the kubeconfigs of
+ * the cluster's home. Runtime, network and the kubelet's files are seen to here, so that they stay when the kubelet is started again.
+ *
+ * On a store of this cluster alone nobody else can lead, so controllers and scheduler do without an election and act at once after each
+ * start; the lock of the home sees to it that there is one of each. On etcd there may be others, and they stand for election.
+ */
+import { parseIp } from "../../api/machinery/ip-address.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { startRenewal } from "../../pki/renewal.ts";
+import { machineMaker } from "../../pki/machine-maker.ts";
+import { pkiDirectory } from "../../pki/pki-directory.ts";
+import { openPki, type Pki } from "../../pki/pki.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { fileExists, joinPath, readWhole } from "../../host/files/files.ts";
+import { tryPort } from "../../host/network/free-port.ts";
+import { reachableAddress } from "../../host/network/network-address.ts";
+import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
+import { advertisedAddress } from "../../components/api-server.ts";
+import type { ServingConfig } from "../../config/api-server-config.ts";
+import { describeStore } from "../../components/control-plane.ts";
+import { partLog } from "../home/home-paths.ts";
+import { fleetNames, simulatedFleet, type FleetConfig } from "../../components/simulated-nodes/simulated-fleet.ts";
+import { podAccessProblem, withPodAccess } from "../pod-access.ts";
+import {
+  chooseRuntime,
+  K8TS_AGENT,
+  machineOptions,
+  recordedNode,
+  tryMarkControlPlane,
+  type StartClusterContext,
+  type StartedCluster,
+} from "../start-cluster.ts";
+import type { UpOptions } from "../up-options.ts";
+import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../../config/scheduler-config.ts";
+import { prepareMachine, preparePodNetwork, type FoundRuntime, type PodNetworkPart } from "../machine/prepare-machine.ts";
+import { kubernetesServiceIpv4 } from "../../components/serving-tls.ts";
+import { stopMachinePods } from "../machine/stop-machine-pods.ts";
+import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
+import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
+import { SupervisedPart, type SupervisedPartOptions } from "../../processes/supervised-process.ts";
+
+/** A part that has nothing to wait for ends within moments. */
+const STOP_WITHIN_MS = 15_000;
+
+type Processes = NonNullable<UpOptions["processes"]>;
+
+export async function startProcesses(
+  options: UpOptions & { readonly processes: Processes },
+  context: StartClusterContext,
+): Promise<StartedCluster> {
+  const { clock, steps, signal } = context;
+  await using starting = new Disposables();
+  const listeners: (() => void)[] = [];
+  const common = {
+    stopWithinMs: STOP_WITHIN_MS,
+    tell: (line: string) => steps.note(line),
+    onRestarted: () => listeners.forEach((listener) => listener()),
+    signal,
+    clock,
+  };
+  const supervise = async (step: string, part: Omit<SupervisedPartOptions, keyof typeof common> & Partial<typeof common>) =>
+    starting.use(await steps.step(step, () => clock.external(SupervisedPart.start({ ...common, ...part }))));
+  const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
+  const { runtime, simulated, because } = await chooseRuntime(options, context);
+  // Of one that was started for this, nothing is left if nothing comes of the rest; later it is gone already. One that ran before has Pods.
+  if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
+  // Before the API server, which listens on it for Pods.
+  const network = runtime === undefined ? undefined : starting.use(await preparePodNetwork(runtime, machineOptions(options, context)));
+  const serving = withPodAccess(options.apiServer.serving, network?.gateway);
+  const problem = network === undefined ? undefined : podAccessProblem(serving);
+  if (problem !== undefined) steps.note(`  warning: ${problem}`);
+  const server = await supervise(
+    "API server ready",
+    await apiServerPart({ ...options, apiServer: { ...options.apiServer, serving } }, context),
+  );
+  const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
+  const nodeStart = { options, context, door, supervise, owner: starting };
+  if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
+  const node = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
+  const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
+  await markFirstNode(node === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName, nodeStart);
+  const controllers = await supervise("controllers ready", controllersPart(options, context));
+  const scheduler = await supervise("scheduler ready", schedulerPart(options, context));
+  const owned = starting.move();
+  return {
+    get list() {
+      return [
+        { name: "store", description: describeStore(options.store) },
+        { name: "API server", description: door.url, ...processOf(server) },
+        { name: "controllers", description: "running", ...processOf(controllers) },
+        { name: "scheduler", description: profiles.map(({ schedulerName }) => schedulerName).join(", "), ...processOf(scheduler) },
+        ...(node === undefined || runtime === undefined
+          ? []
+          : [{ name: "node", description: `${options.nodeName}, on ${runtime.name} ${runtime.version}`, ...processOf(node) }]),
+        ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
+      ];
+    },
+    door,
+    ...(runtime === undefined ? {} : { node: recordedNode(options.nodeName, runtime) }),
+    ...(because === undefined ? {} : { simulatedBecause: because }),
+    onChange: (listener) => void listeners.push(listener),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+function processOf({ process }: SupervisedPart) {
+  return process === undefined ? {} : { process };
+}
+
+type OwnOptions = Pick<SupervisedPartOptions, "name" | "logFile" | "words" | "ready">;
+
+async function apiServerPart(
+  options: UpOptions & { readonly processes: Processes },
+  { held: { home } }: StartClusterContext,
+): Promise<OwnOptions> {
+  const { bindAddress: host, securePort: port, additionalBindAddresses = [], advertiseAddress } = options.apiServer.serving;
+  const given = options.processes.apiServerWords;
+  const forPods = additionalBindAddresses.map((address) => `--additional-bind-address=${address}`);
+  const advertised = advertiseAddress === undefined ? [] : [`--advertise-address=${advertiseAddress}`];
+  // Who has it is told in the same words as without --processes.
+  await tryPort({ host, port });
+  return {
+    name: "API server",
+    logFile: partLog(home, "apiserver"),
+    ready: LISTENING,
+    // Any port that was free is its port from then on: it stands in kubeconfigs.
+    words: (line) => [
+      "apiserver",
+      ...given.filter((word) => !/^--(additional-bind|advertise)-address=/.test(word)),
+      ...forPods,
+      ...advertised,
+      `--secure-port=${line === undefined ? port : new URL(urlOf(line)).port}`,
+    ],
+  };
+}
+
+const LISTENING = /^listening on (\S+)$/;
+
+function urlOf(line: string): string {
+  return LISTENING.exec(line)?.[1] ?? "";
+}
+
+function controllersPart(options: UpOptions, { held: { home } }: StartClusterContext): OwnOptions {
+  const directory = certificateDirectory(options);
+  const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
+  return {
+    name: "controllers",
+    logFile: partLog(home, "controllers"),
+    ready: STANDS,
+    async words() {
+      // The key of an authority may be kept elsewhere: then somebody else signs.
+      const signing = (await fileExists(key)) ? [`--cluster-signing-cert-file=${certificate}`, `--cluster-signing-key-file=${key}`] : [];
+      const chosen = options.controllers.map((name) => `--controllers=${name}`);
+      return [
+        "controller-manager",
+        `--kubeconfig=${kubeconfigOf(options, "controller-manager")}`,
+        ...chosen,
+        ...signing,
+        ...election(options),
+      ];
+    },
+  };
+}
+
+function schedulerPart(options: UpOptions, { held: { home } }: StartClusterContext): OwnOptions {
+  const file = options.scheduler === undefined ? [] : [`--config=${options.scheduler}`];
+  const kubeconfig = `--kubeconfig=${kubeconfigOf(options, "scheduler")}`;
+  return {
+    name: "scheduler",
+    logFile: partLog(home, "scheduler"),
+    ready: STANDS,
+    words: () => ["scheduler", kubeconfig, ...file, ...election(options)],
+  };
+}
+
+/** It acts, or another does and it stands by. */
+const STANDS = /^(acting as |controllers for .*, standing for |scheduler for .*, standing for )/;
+
+function election({ store }: UpOptions): readonly string[] {
+  return store.driver === "etcd" ? [] : ["--leader-elect=false"];
+}
+
+function certificateDirectory({ apiServer }: UpOptions): string {
+  return apiServer.serving.certificateDirectory ?? "";
+}
+
+function kubeconfigOf(options: UpOptions, part: string): string {
+  return joinPath(certificateDirectory(options), "kubeconfigs", `${part}.conf`);
+}
+
+interface NodeStart {
+  readonly options: UpOptions;
+  readonly context: StartClusterContext;
+  readonly door: NonNullable<StartedCluster["door"]>;
+  supervise(step: string, part: OwnOptions & Partial<SupervisedPartOptions>): Promise<SupervisedPart>;
+  readonly owner: Disposables;
+}
+
+async function markFirstNode(nodeName: string | undefined, { door, context }: NodeStart): Promise<void> {
+  if (nodeName === undefined) return;
+  const { clock, log, steps } = context;
+  const connection = {
+    ...{ server: door.url, namespace: "default", authority: { text: door.authority } },
+    credentials: { certificate: { certificate: { text: door.admin.certificate }, key: { text: door.admin.key } } },
+  };
+  await using transport = httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
+  await clock.external(tryMarkControlPlane(transport, nodeName, steps));
+}
+
+/** Pods reach the server by the cluster IP of the Service "kubernetes". */
+async function allowApiServer(
+  network: PodNetworkPart,
+  { apiServer: { api } }: UpOptions,
+  { serving, url }: { readonly serving: ServingConfig; readonly url: string },
+): Promise<void> {
+  const [clusterIp, address] = [kubernetesServiceIpv4(api.serviceClusterIpRange), advertisedAddress(serving)];
+  if (clusterIp === undefined || address === undefined || parseIp(address)?.family !== 4) return;
+  await network.allowApiServer?.({ clusterIp, target: { address, port: Number(new URL(url).port) } });
+}
+
+async function startNode(
+  { runtime, network }: { readonly runtime: FoundRuntime; readonly network: PodNetworkPart },
+  { options, context, door, supervise, owner }: NodeStart,
+): Promise<SupervisedPart> {
+  const { held, clock, log } = context;
+  const { home } = held;
+  const { nodeName } = options;
+  const machine = owner.use(await prepareMachine(runtime, network, machineOptions(options, context)));
+  const directory = certificateDirectory(options);
+  const pki = await pkiOf(directory, clock);
+  const files: NodeFilesOptions = {
+    home,
+    certificateDirectory: directory,
+    nodeName,
+    machine,
+    pki,
+    server: door.url,
+    authority: door.authority,
+  };
+  const renew = async (): Promise<boolean> => {
+    await pki.renew(clock.now());
+    await clock.external(writeNodeFiles(files, clock.now()));
+    return false;
+  };
+  const renewal = startRenewal({ renew, isShared: true, onRenewed: () => undefined, clock, log });
+  owner.defer(() => renewal.stop());
+  // Found only if the kubelet could not see to it.
+  owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
+  return supervise(`node ${nodeName} registered`, {
+    name: "kubelet",
+    logFile: partLog(home, "kubelet"),
+    ready: /^node .* listening on port \d+$/,
+    stopOrder: STOP_PODS_ORDER,
+    stopWithinMs: STOP_GRACE_MS + STOP_WITHIN_MS,
+    async words() {
+      const { kubeconfig, configuration } = await clock.external(writeNodeFiles(files, clock.now()));
+      const words = ["kubelet", `--kubeconfig=${kubeconfig}`, `--config=${configuration}`, `--hostname-override=${nodeName}`];
+      return [...words, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
+    },
+  });
+}
+
+/** The names of the server's certificate are the server's to know. */
+function pkiOf(directory: string, clock: Clock): Promise<Pki> {
+  return openPki({ place: pkiDirectory(directory, clock), maker: machineMaker, servingNames: [], nowMs: clock.now() });
+}
+
+/**
+ * Whoever starts them takes on the names of all, so it is the administrator. They are nodes of this home, and one that was started otherwise
+ * before may have left a real node of the same name; the lock of the home says that its kubelet is gone.
+ */
+async function startNodes(count: number, { options, context, door, supervise }: NodeStart): Promise<SupervisedPart> {
+  const { held, clock } = context;
+  const { home } = held;
+  const { namePrefix } = fleetFor(count, { options, context });
+  const directory = certificateDirectory(options);
+  return supervise(`${count === 1 ? "1 simulated node" : `${count} simulated nodes`} registered`, {
+    name: "nodes' process",
+    logFile: partLog(home, "nodes"),
+    ready: /^nodes? .* listening on port \d+$/,
+    async words() {
+      const nodeIp = reachableAddress() ?? "127.0.0.1";
+      const words = [
+        "simulated-nodes",
+        `--kubeconfig=${door.kubeconfig}`,
+        `--count=${count}`,
+        `--name-prefix=${namePrefix}`,
+        "--take-over",
+      ];
+      const access = [`--node-ip=${nodeIp}`, `--client-ca-file=${joinPath(directory, "ca.crt")}`];
+      return [...words, ...access, ...(await clock.external(servingWords(directory, nodeIp, clock)))];
+    },
+  });
+}
+
+function fleetFor(count: number, { options: { store, nodeName }, context: { held } }: Pick<NodeStart, "options" | "context">): FleetConfig {
+  return simulatedFleet({ count, driver: store.driver, nodeName, clusterName: held.home.name });
+}
+
+function firstSimulated(count: number, start: NodeStart): string | undefined {
+  return count === 0 ? undefined : fleetNames(fleetFor(count, start))[0];
+}
+
+/** Without the key of the authority the nodes make a certificate themselves, which is as good to an API server that was told of no authority. */
+async function servingWords(directory: string, nodeIp: string, clock: Clock): Promise<readonly string[]> {
+  if (!(await fileExists(joinPath(directory, "ca.key")))) return [];
+  const options = { path: joinPath(directory, "kubelet", "simulated-nodes"), name: "simulated-nodes", addresses: [nodeIp] };
+  const { certificate, key } = await writeServingFiles({ ...options, pki: await pkiOf(directory, clock) }, clock.now());
+  return [`--tls-cert-file=${certificate}`, `--tls-private-key-file=${key}`];
+}
+
+/** Another kubelet may have the usual one: then any other will do, since the Node says which. */
+async function kubeletPort(): Promise<number> {
+  return tryPort({ host: "0.0.0.0", port: KUBELET_PORT }).then(
+    () => KUBELET_PORT,
+    () => 0,
+  );
+}
+
+/** What the API server wrote for the administrator: as JSON, which is YAML, too. */
+async function readDoor(url: string, kubeconfig: string): Promise<NonNullable<StartedCluster["door"]>> {
+  const { clusters, users } = JSON.parse(new TextDecoder().decode(await readWhole(kubeconfig))) as {
+    readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
+    readonly users: readonly [{ readonly user: Readonly<Record<string, string>> }];
+  };
+  const [{ cluster }] = clusters;
+  const [{ user }] = users;
+  return {
+    url,
+    kubeconfig,
+    authority: fromBase64(cluster["certificate-authority-data"]),
+    admin: { certificate: fromBase64(user["client-certificate-data"]), key: fromBase64(user["client-key-data"]) },
+  };
+}
+
+function fromBase64(text = ""): string {
+  return Buffer.from(text, "base64").toString("utf8");
+}

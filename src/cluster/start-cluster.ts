@@ -1,0 +1,164 @@
+/**
+ * Starts what `k8ts up` was asked for, in this process: the parts of the control plane, and this machine as a node of it. The one place in
+ * which the command line meets the composition root (control-plane.ts).
+ */
+import { ADMINISTRATOR } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import { realRandom } from "../host/real-random.ts";
+import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/api-server-config.ts";
+import type { ApiServerPart } from "../components/api-server.ts";
+import type { ApiServerOptions } from "../config/api-server-config.ts";
+import { startClusterParts, type NodeContext, type NodePart } from "../components/control-plane.ts";
+import type { Environment } from "../cli/framework/command.ts";
+import { ownAddressTypes } from "../config/kubelet-access.ts";
+import type { FoundRuntime, PodNetworkPart } from "./machine/prepare-machine.ts";
+import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
+import { hasRunContainers } from "./clean-machine.ts";
+import type { HeldHome } from "./home/cluster-home.ts";
+import type { RecordedNode, RecordedPart } from "./home/cluster-record.ts";
+import { podAccessProblem, withPodAccess } from "./pod-access.ts";
+import { markControlPlane } from "./mark-control-plane.ts";
+import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
+import type { Steps } from "../cli/framework/progress.ts";
+import type { UpOptions } from "./up-options.ts";
+
+export interface StartedCluster extends AsyncDisposable {
+  readonly list: readonly RecordedPart[];
+  readonly door: Pick<ApiServerPart, "url" | "kubeconfig" | "authority" | "admin"> | undefined;
+  /** This machine, if it is one. */
+  readonly node?: RecordedNode;
+  /** Why no containers are run, if none are. */
+  readonly simulatedBecause?: string;
+  /** Called when something in the list is another. Absent: it stays as it is. */
+  onChange?(listener: () => void): void;
+}
+
+export interface StartClusterContext {
+  readonly held: HeldHome;
+  readonly environment: Environment;
+  readonly steps: Steps;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Aborted: it is to stop. Whoever starts for long gives up then, with the signal's reason. */
+  readonly signal: AbortSignal;
+}
+
+export async function startCluster(options: UpOptions, context: StartClusterContext): Promise<StartedCluster> {
+  const { store, controllers } = options;
+  const { clock, log, steps } = context;
+  const scheduler = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
+  const { simulated, ...machine } = await nodeOf(options, context);
+  await using unused = new Disposables();
+  if (machine.stopRuntime !== undefined) unused.defer(machine.stopRuntime);
+  await using starting = new Disposables();
+  // Before the API server, which listens on it for Pods.
+  const network = machine.openNetwork === undefined ? undefined : starting.use(await machine.openNetwork());
+  const apiServer = withOwnNodes({ ...options.apiServer, serving: withPodAccess(options.apiServer.serving, network?.gateway) });
+  const problem = network === undefined ? undefined : podAccessProblem(apiServer.serving);
+  if (problem !== undefined) steps.note(`  warning: ${problem}`);
+  const { startNode } = machine;
+  const parts = starting.use(
+    await startClusterParts({
+      ...{ store, controllers, scheduler, steps, clock, log, listens: true },
+      apiServer,
+      nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
+      ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
+      random: realRandom(),
+    }),
+  );
+  // From now on it is the node's.
+  unused.move();
+  const { list, door } = parts;
+  const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
+  if (firstNode !== undefined) await tryMarkControlPlane(parts.transportFor(ADMINISTRATOR, K8TS_AGENT), firstNode, steps);
+  const owned = starting.move();
+  const dispose = () => owned[Symbol.asyncDispose]();
+  return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
+}
+
+/** What this command calls itself to the API server. */
+export const K8TS_AGENT = "k8ts";
+
+/** A node without the role works all the same. */
+export async function tryMarkControlPlane(transport: Transport, nodeName: string, steps: Steps): Promise<void> {
+  await markControlPlane(transport, nodeName).catch((error: unknown) =>
+    steps.note(`  warning: Cannot give node ${nodeName} the role control-plane: ${(error as Error).message}`),
+  );
+}
+
+interface Machine {
+  readonly simulated: number;
+  readonly record: Pick<StartedCluster, "node" | "simulatedBecause">;
+  readonly openNetwork?: () => Promise<PodNetworkPart>;
+  readonly startNode?: (network: PodNetworkPart, context: NodeContext) => Promise<NodePart>;
+  /** Of a runtime that was started for this: ends it, if nothing came of the rest. One that ran before has Pods, and is left. */
+  readonly stopRuntime?: () => Promise<void>;
+}
+
+/** Whoever asks for simulated nodes has only these; otherwise this machine is the node, and where it can run nothing, one is simulated. */
+async function nodeOf(options: UpOptions, context: StartClusterContext): Promise<Machine> {
+  const { nodeName } = options;
+  const choice = await chooseRuntime(options, context);
+  const { simulated, because, runtime } = choice;
+  if (runtime === undefined) return { simulated, record: because === undefined ? {} : { simulatedBecause: because } };
+  // Loaded only where containers are run.
+  const { startMachineNode } = await context.clock.external(import("./machine/machine-node.ts"));
+  const { preparePodNetwork } = await context.clock.external(import("./machine/prepare-machine.ts"));
+  const machine = machineOptions(options, context);
+  return {
+    simulated,
+    record: { node: recordedNode(nodeName, runtime) },
+    openNetwork: () => preparePodNetwork(runtime, machine),
+    startNode: (network, node) => startMachineNode({ runtime, network }, machine, node),
+    ...(runtime.stop === undefined || runtime.wasAdopted ? {} : { stopRuntime: runtime.stop }),
+  };
+}
+
+export interface RuntimeChoice {
+  /** How many nodes are to be simulated. */
+  readonly simulated: number;
+  /** Why one is, though nobody asked for it. */
+  readonly because?: string;
+  /** In which this machine runs containers. Absent: it runs none. */
+  readonly runtime?: FoundRuntime;
+}
+
+/** What runs the Pods. Whatever an earlier start left running in another runtime is stopped. */
+export async function chooseRuntime(options: UpOptions, context: StartClusterContext): Promise<RuntimeChoice> {
+  const { steps, clock } = context;
+  const { simulatedNodes, runsContainers } = options;
+  if (simulatedNodes > 0 || !runsContainers) {
+    await stopOldPods(context);
+    return { simulated: simulatedNodes };
+  }
+  // Loaded only where containers are run.
+  const { findRuntime } = await clock.external(import("./machine/prepare-machine.ts"));
+  const choice = await steps.step("container runtime looked for", () => clock.external(findRuntime(machineOptions(options, context))));
+  await stopOldPods(context, choice.is === "there" ? choice.endpoint : undefined);
+  return choice.is === "none" ? { simulated: 1, because: choice.why } : { simulated: 0, runtime: choice };
+}
+
+export function machineOptions({ nodeName, runtimeEndpoint }: UpOptions, { held, environment, steps, clock, log }: StartClusterContext) {
+  const { home } = held;
+  return { ...{ home, nodeName, environment, steps, clock, log }, ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }) };
+}
+
+export function recordedNode(name: string, { endpoint, name: runtime, version }: FoundRuntime): RecordedNode {
+  return { name, runtimeEndpoint: endpoint, runtime: `${runtime} ${version}` };
+}
+
+/** Pods that a start before left running: those in the runtime of this one are taken up, and of all others nobody would be in charge. */
+async function stopOldPods({ held: { home }, environment, steps, clock, log }: StartClusterContext, keep?: string): Promise<void> {
+  if (!(await clock.external(hasRunContainers(home)))) return;
+  const { stopPodsOfOthers } = await clock.external(import("./machine/abandoned-pods.ts"));
+  await clock.external(stopPodsOfOthers({ home, environment, steps, clock, log, ...(keep === undefined ? {} : { keep }) }));
+}
+
+function withOwnNodes(apiServer: ApiServerOptions): ApiServerOptions {
+  const { api } = apiServer;
+  if (api.kubeletPreferredAddressTypes !== DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes) return apiServer;
+  return { ...apiServer, api: { ...api, kubeletPreferredAddressTypes: ownAddressTypes(api.kubeletPreferredAddressTypes) } };
+}

@@ -1,0 +1,132 @@
+/**
+ * Ends a cluster of this machine from outside, whatever state it is in: asks its process to stop, ends it if it does not, and removes what
+ * is left outside of its files. Nothing to do is fine, and said; one that somebody else is stopping is waited for. The data stays.
+ */
+import { makePrivateDirectory } from "../host/files/files.ts";
+import { livingHolder } from "../host/files/directory-lock.ts";
+import { outwaitProcess, signalProcess } from "../host/processes/detached-program.ts";
+import type { ProcessMark } from "../host/processes/process-identity.ts";
+import type { Io } from "../cli/framework/command.ts";
+import { outwaitOrphans } from "./processes/orphans.ts";
+import { STOP_REQUEST } from "../cli/framework/signals.ts";
+import { cleanMachine, hasRunContainers } from "./clean-machine.ts";
+import type { ClusterHome } from "./home/cluster-home.ts";
+import { removeRecord } from "./home/cluster-record.ts";
+import { isBeingStarted, unmarkStart } from "./background-start.ts";
+import { reportSteps, type Steps } from "../cli/framework/progress.ts";
+import { LET_GO_WITHIN_MS, lockSoon } from "./home/lock-with-retry.ts";
+import { seeRunning, type Seen } from "./home/running-process.ts";
+import { explainHomeError } from "./home/start-errors.ts";
+
+/** A killed process can take long to go while the disk is slow; longer than this, it is stuck in the kernel. */
+const KILLED_WITHIN_MS = 30_000;
+
+/** From its process being there a start takes as long as this to its record, on a slow machine. */
+const RECORDED_WITHIN_MS = 10_000;
+const LOOK_AGAIN_MS = 20;
+
+const UNDER_WAY = "It is being started or stopped already; waiting for that";
+
+export interface StopOptions {
+  /** How long it may take to stop by itself. */
+  readonly timeoutMs: number;
+  /** It will not start again: a runtime that is not its own keeps nothing of it. */
+  readonly isForGood?: boolean;
+}
+
+export async function stopCluster(home: ClusterHome, options: StopOptions, io: Io): Promise<void> {
+  try {
+    await stopAndClean(home, options, io);
+  } catch (error) {
+    throw explainHomeError(error, home.directory, { action: `clean up after cluster "${home.name}"` });
+  }
+}
+
+async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }: StopOptions, io: Io): Promise<void> {
+  const steps = reportSteps(io);
+  const { record, process } = await settled(home, io);
+  if (process !== undefined)
+    await endProcess({ name: home.name, process, isStopping: record?.state === "stopping" }, { timeoutMs }, steps, io);
+  // One from before there were records has no such directory.
+  await makePrivateDirectory(home.runDirectory);
+  const attempt = await lockSoon(home.runDirectory, { withinMs: Math.max(LET_GO_WITHIN_MS, timeoutMs), clock: io.clock });
+  if (!("lock" in attempt))
+    throw new Error(`Cannot clean up after cluster "${home.name}": ${attempt.heldBy} holds ${home.directory}; stop that first`);
+  try {
+    // A damaged one together with a holder is a cluster that runs, which this is not.
+    if (record === undefined) await removeRecord(home.record);
+    else await io.clock.external(outwaitOrphans(record, io.clock));
+    await io.clock.external(endPods(home, steps, io));
+    const left = await io.clock.external(leaveRuntime(home, isForGood, io));
+    const removed = [...(await io.clock.external(cleanMachine(home, io.clock))), ...left];
+    await removeRecord(home.record);
+    await unmarkStart(home);
+    if (removed.length > 0) io.out(`Removed what was left: ${removed.join(", ")}`);
+    else if (process === undefined)
+      io.out(`Nothing runs: cluster "${home.name}" is stopped${record === undefined ? "" : " (its process was killed)"}`);
+  } finally {
+    await attempt.lock.release();
+  }
+}
+
+/**
+ * What is seen after the record of a start that is under way has come: that has the home, or a mark, before it has a record. No event tells
+ * of it. Whoever keeps the home for longer without a record is none, and is told of by who wants the lock.
+ */
+async function settled(home: ClusterHome, { clock, out }: Io): Promise<Seen> {
+  const giveUpAtMs = clock.monotonic() + RECORDED_WITHIN_MS;
+  for (let isTold = false; ; isTold = true) {
+    const seen = await seeRunning(home);
+    if (seen.process !== undefined) return seen;
+    const isUnderWay = (await isBeingStarted(home)) || livingHolder(home.runDirectory) !== undefined;
+    if (!isUnderWay || clock.monotonic() >= giveUpAtMs) return seen;
+    if (!isTold) out(UNDER_WAY);
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Of one that was killed. One that has stopped by itself has left none. */
+async function endPods(home: ClusterHome, steps: Steps, { environment, clock, log }: Io): Promise<void> {
+  const { runtimeDirectory } = home;
+  if (runtimeDirectory === undefined || !(await hasRunContainers(home))) return;
+  const { stopAbandonedPods } = await import("./machine/abandoned-pods.ts");
+  await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
+}
+
+/** Its own runtime's files go with the cluster's; in another, only what has ended stays, and also that goes with the cluster. */
+async function leaveRuntime(home: ClusterHome, isForGood: boolean, { environment, clock, log }: Io): Promise<readonly string[]> {
+  if (!(await hasRunContainers(home))) return [];
+  const { leaveForeignRuntime } = await import("./machine/foreign-runtime.ts");
+  return leaveForeignRuntime({ home, environment, clock, log }, { isForGood });
+}
+
+interface Ended {
+  readonly name: string;
+  readonly process: ProcessMark;
+  /** Somebody has asked it to. */
+  readonly isStopping: boolean;
+}
+
+async function endProcess(ended: Ended, { timeoutMs }: StopOptions, steps: Steps, { clock, note }: Io): Promise<void> {
+  const { name, process, isStopping } = ended;
+  if (isStopping) steps.note(`Process ${process.pid} is being stopped already; waiting for it`);
+  await steps.step(`process ${process.pid} stopped`, async () => {
+    ask(name, process);
+    if (await outwaitProcess(process, { timeoutMs, clock })) return;
+    note(`Process ${process.pid} has not stopped within ${timeoutMs / 1_000} s: it is killed`);
+    signalProcess(process, "SIGKILL");
+    if (!(await outwaitProcess(process, { timeoutMs: KILLED_WITHIN_MS, clock })))
+      throw new Error(`Cannot end process ${process.pid}: it is still there ${KILLED_WITHIN_MS / 1_000} s after SIGKILL`);
+  });
+}
+
+/** However often: unlike a second Ctrl-C, it hurries nobody. */
+function ask(name: string, process: ProcessMark): void {
+  try {
+    signalProcess(process, STOP_REQUEST);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    const advice = "run this as that user, or with sudo";
+    throw new Error(`Cannot stop cluster "${name}": process ${process.pid} is another user's; ${advice}`, { cause: error });
+  }
+}

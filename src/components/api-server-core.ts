@@ -1,0 +1,160 @@
+/** Puts the API server's core on a store: the built-in kinds, the real time, and the loops that keep the store small. */
+import { all as builtInResources } from "../api/all.ts";
+import { parseDescriptions, type Descriptions } from "../api/descriptions.ts";
+import type { Resource } from "../api/machinery/resource.ts";
+import { schemas } from "../api/schemas.ts";
+import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../apiserver/api-server.ts";
+import type { NodeConnector } from "../apiserver/framework/connection.ts";
+import type { Exchange } from "../apiserver/framework/exchange.ts";
+import { networkConnector } from "../apiserver/http/network-connector.ts";
+import type { Identity } from "../apiserver/framework/identity.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { realClock } from "../host/real-clock.ts";
+import { realRandom } from "../host/real-random.ts";
+import { startCompaction } from "../store/compaction.ts";
+import { startExpiry } from "../store/expiry.ts";
+import type { Store } from "../store/store.ts";
+import { startApiServerPart, type ApiServerPart } from "./api-server.ts";
+import type { ApiServerOptions } from "../config/api-server-config.ts";
+import { readClientAuthorities, readIdentity } from "./identity.ts";
+import { KubeletTls } from "./kubelet-tls.ts";
+import { checkNamedFiles } from "./check-named-files.ts";
+import { openStore } from "./store/open-store.ts";
+import { fixedPki } from "../pki/fixed-pki.ts";
+import type { Pki } from "../pki/pki.ts";
+import { serveStore } from "./store/serve-store.ts";
+import type { StoreConfig } from "../config/store-config.ts";
+
+export interface CoreContext {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments"> {
+  /** The way to the nodes, given the way over the network. Default: that. */
+  connector?(network: NodeConnector | undefined): NodeConnector;
+  /** Default: that of the machine. */
+  readonly random?: Random;
+  /** What is done around every exchange with the outside. Default: nothing. */
+  aroundExchange?(exchange: Exchange): Exchange;
+  /** Default: the cluster's own, kept where the serving configuration says. */
+  readonly pki?: Pki;
+}
+
+/** A store, and an API server on it. The store comes first: what is wrong with its place is told before anything else is made there. */
+export async function startStoreAndApiServer(
+  { store: config, apiServer }: { readonly store: StoreConfig; readonly apiServer: ApiServerOptions },
+  context: StartContext,
+): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
+  const { clock, log } = context;
+  await using starting = new Disposables();
+  await clock.external(checkNamedFiles(apiServer));
+  const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
+  starting.defer(() => store.close());
+  const { part, core } = starting.use(await startApiServerOn(store, apiServer, context));
+  if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
+  const running = starting.move();
+  return { part, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/** An API server with a door, and the loops that keep its store small. The store stays open when it is disposed of. */
+export async function startApiServerOn(
+  store: Store,
+  apiServer: ApiServerOptions,
+  { clock, log, connector: connectorOver, ...context }: StartContext,
+): Promise<{ readonly part: ApiServerPart; readonly core: ApiServer } & AsyncDisposable> {
+  await using starting = new Disposables();
+  startStoreLoops(store, { clock, log }, starting);
+  let core: ApiServer | undefined;
+  const kubeletTls = await clock.external(KubeletTls.open(apiServer.kubelets));
+  const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
+  const connector = connectorOver?.(network) ?? network;
+  const part = await startApiServerPart(apiServer, {
+    ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
+    startCore: async (given) => {
+      core = await startCore(store, { ...context, ...given, connector, clock, log });
+      return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
+    },
+  });
+  starting.defer(() => part.close());
+  const running = starting.move();
+  return { part, core: core as ApiServer, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/**
+ * The same without a door: no port, no file. Nobody from outside can come, so certificates and keys are those that everybody knows, which
+ * costs no time and is the same in every run.
+ */
+export async function startApiServerInProcess(
+  store: Store,
+  { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving" | "kubelets">,
+  { clock, log, connector: connectorOver, ...context }: StartContext,
+): Promise<{ readonly pki: Pki; readonly core: ApiServer } & AsyncDisposable> {
+  await using starting = new Disposables();
+  startStoreLoops(store, { clock, log }, starting);
+  const pki = context.pki ?? fixedPki();
+  const clientAuthorities = await clock.external(readClientAuthorities(config, pki));
+  const identity = await clock.external(readIdentity(config, { pki, clientAuthorities, serverAuthority: pki.authority, log }));
+  const connector = connectorOver?.(undefined);
+  const core = await startCore(store, {
+    ...context,
+    ...(connector === undefined ? {} : { connector }),
+    api,
+    eventTtlMs,
+    identity,
+    clock,
+    log,
+  });
+  starting.defer(() => core.close());
+  await core.advertise(NOWHERE);
+  const running = starting.move();
+  return { pki, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
+
+/** Where the Service "kubernetes" leads to if there is no door: an address that is kept for examples, so that the objects are there. */
+const NOWHERE = { address: "192.0.2.1", port: 6443 };
+
+interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets">, Omit<StartContext, "connector"> {
+  readonly identity: Identity;
+  readonly connector?: NodeConnector;
+}
+
+/** The core on a store that is open. */
+function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
+  const { identity, moreMetrics, moreDocuments, connector } = settings;
+  return startApiServer({
+    store,
+    resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
+    schemas,
+    clock,
+    random,
+    log: log.with({ part: "apiserver" }),
+    identity,
+    loadDescriptions: () => clock.external(loadDescriptions()),
+    ...(moreMetrics === undefined ? {} : { moreMetrics }),
+    ...(moreDocuments === undefined ? {} : { moreDocuments }),
+    ...(connector === undefined ? {} : { connector }),
+    yieldsToEventLoop: clock === realClock,
+    config: api,
+  });
+}
+
+/** Objects that expire do so after the time that was asked for (--event-ttl). */
+function withTimeToLive(resource: Resource, eventTtlMs: number): Resource {
+  return resource.secondsToLive === undefined ? resource : { ...resource, secondsToLive: eventTtlMs / 1_000 };
+}
+
+async function loadDescriptions(): Promise<Descriptions> {
+  const { descriptionData } = await import("../api/generated/descriptions.ts");
+  return parseDescriptions(descriptionData);
+}
+
+function startStoreLoops(store: Store, context: CoreContext, owner: Disposables): void {
+  for (const start of [startExpiry, startCompaction]) {
+    const loop = start(store, context);
+    owner.defer(() => loop.stop());
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * The ways of a controller manager that runs by itself to the API, over HTTPS: its own, as its kubeconfig says, and one for each
+ * controller, which shows tokens of its own service account.
+ */
+import { KUBE_CONTROLLER_MANAGER } from "../api/identities.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { ConnectionConfig } from "../client/https/connection-config.ts";
+import { httpsTransport } from "../client/https/https-transport.ts";
+import { createClient } from "../client/rest-client.ts";
+import { CONTROLLER_MANAGER_AGENT } from "./controllers.ts";
+import type { LedControllersOptions } from "./leader-election/leader-elected-controllers.ts";
+import { ServiceAccountTokens } from "./service-account-tokens.ts";
+
+export interface WaysOptions {
+  readonly connection: ConnectionConfig;
+  /** Whether each controller shows a token of its own service account; otherwise all act as whoever the connection says. */
+  readonly useServiceAccountCredentials: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What is opened for the manager itself belongs to `owner`, and the tokens of all controllers are asked for over it. */
+export function waysOverHttps(options: WaysOptions, owner: Disposables): LedControllersOptions["transportFor"] {
+  const { connection, useServiceAccountCredentials, clock, log } = options;
+  const connect = (config: ConnectionConfig) => httpsTransport(config, { clock, log, userAgent: CONTROLLER_MANAGER_AGENT });
+  const own = owner.use(connect(connection));
+  const client = createClient(own);
+  // The kubeconfig may say as whom its own user acts; a service account is itself.
+  const { impersonate: _impersonate, ...server } = connection;
+  return ({ name }, leading) => {
+    if (name === KUBE_CONTROLLER_MANAGER.name || !useServiceAccountCredentials) return own;
+    const account = name.slice(name.lastIndexOf(":") + 1);
+    return leading.use(connect({ ...server, credentials: { tokenSource: new ServiceAccountTokens({ client, account, clock }) } }));
+  };
+}

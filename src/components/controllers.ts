@@ -1,0 +1,64 @@
+/**
+ * The controllers as a part of a cluster: from settings and a way to the API to what runs. Used by `k8ts up` and startCluster, where they
+ * are in the API server's process, and by `k8ts controller-manager`, where they come over HTTPS.
+ */
+import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { createEventRecorder } from "../client/events/create-event-recorder.ts";
+import { createInformers } from "../client/informer/informers.ts";
+import { createClient } from "../client/rest-client.ts";
+import type { ApiServerPart } from "./api-server.ts";
+import { all, type ControllerSettings } from "../controllers/all.ts";
+import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
+import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";
+
+/** Upstream's: the fields that controllers write are this manager's. */
+export const CONTROLLER_MANAGER_AGENT = "kube-controller-manager";
+
+export interface ControllersPartOptions {
+  /** As --controllers takes it: ["*", "-garbage-collector-controller"]. */
+  readonly controllers: readonly string[];
+  readonly settings: ControllerSettings;
+  /** The API under an identity: those of the controllers, and of the controller manager for reading. */
+  transportFor(identity: IdentityName): Transport | Promise<Transport>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Gives up a start that waits for a server that does not answer. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the controllers of a cluster are told by its API server's certificates. */
+export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "authority" | "pki">): ControllerSettings {
+  const signing = pki.certificateSigning;
+  return { rootCa: authority, ...(signing === undefined ? {} : { signing }) };
+}
+
+/** Resolves when all of them know what is there and work. */
+export async function startControllersPart(options: ControllersPartOptions): Promise<RunningControllers> {
+  const { transportFor, clock, random, signal } = options;
+  const log = options.log.with({ part: "controllers" });
+  const { chosen } = chooseControllers(all(options.settings), options.controllers);
+  await using starting = new Disposables();
+  const transport = await transportFor(KUBE_CONTROLLER_MANAGER);
+  const informers = starting.use(createInformers({ transport, clock, random, log }));
+  const running = await runControllers({
+    controllers: chosen,
+    informers,
+    client: createClient(transport),
+    clientFor: async ({ account }) => createClient(await transportFor(controllerIdentity(account))),
+    recorderFor: ({ account, component = account }, client) => createEventRecorder({ client, component, clock, random, log }),
+    clock,
+    random,
+    log,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  starting.use(running);
+  const owned = starting.move();
+  const stop = () => owned[Symbol.asyncDispose]();
+  return { ...running, stop, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,36 @@
+/**
+ * /debug/k8ts/decisions?pod=NAMESPACE/NAME at the API server: the scheduler's last decisions about a Pod. Authorized by its path, as
+ * /debug/k8ts/causes: by default only the administrator may read it.
+ */
+import { JSON_TYPE, negotiate, notAcceptable } from "../api/machinery/codec/media-type.ts";
+import { badRequest, StatusError } from "../api/machinery/status-error.ts";
+import type { Document } from "../apiserver/framework/document.ts";
+import { DECISIONS_PATH, readDecisions, type DecidingScheduler } from "./pages/decisions-page.ts";
+
+export interface DecisionsDocumentOptions {
+  /** The scheduler, while it acts in this process. */
+  acting(): DecidingScheduler | undefined;
+  /** Where the decisions are if it does not, in a sentence without a full stop. */
+  readonly elsewhere: string;
+}
+
+export function decisionsDocument({ acting, elsewhere }: DecisionsDocumentOptions): Document {
+  return {
+    name: "debug/k8ts/decisions",
+    answers: (path) => path === DECISIONS_PATH,
+    answer(request) {
+      if (negotiate(request.header("accept"), [JSON_TYPE]) === undefined) throw notAcceptable([JSON_TYPE]);
+      const answer = readDecisions(new URLSearchParams(request.query), acting());
+      if (answer.is === "bad request") throw badRequest(answer.problem);
+      if (answer.is === "no scheduler") throw new StatusError("ServiceUnavailable", elsewhere);
+      const body = new TextEncoder().encode(answer.text);
+      return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body: [body] };
+    },
+  };
+}
+
+/** Of an API server whose scheduler is another process: with --processes, `k8ts apiserver`, or where another process is the leader. */
+export const DECISIONS_ELSEWHERE =
+  "No scheduler acts in the process of this API server. Its decisions are at the address of the process that holds the lease " +
+  `kube-system/kube-scheduler, under ${DECISIONS_PATH}: start that with "k8ts scheduler --metrics-address 127.0.0.1:10259", or use ` +
+  "k8ts up without --processes";

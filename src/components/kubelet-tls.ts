@@ -1,0 +1,29 @@
+/** What the API server shows to kubelets, and by what it knows them. */
+import type { ClientTls } from "../host/http/client/contract.ts";
+import type { KubeletAccess } from "../config/kubelet-access.ts";
+import { readAuthorities, readKubeletClientFiles } from "../config/certificate-files.ts";
+import type { Pki } from "../pki/pki.ts";
+
+export class KubeletTls {
+  readonly #given: ClientTls;
+  readonly #isOwn: boolean;
+
+  static async open({ certificateFiles, authorityFile }: KubeletAccess): Promise<KubeletTls> {
+    const pair = certificateFiles === undefined ? {} : await readKubeletClientFiles(certificateFiles);
+    const trust =
+      authorityFile === undefined
+        ? { isInsecure: true }
+        : { authorities: await readAuthorities(authorityFile, "--kubelet-certificate-authority") };
+    return new KubeletTls({ ...pair, ...trust }, certificateFiles === undefined);
+  }
+
+  private constructor(given: ClientTls, isOwn: boolean) {
+    this.#given = given;
+    this.#isOwn = isOwn;
+  }
+
+  /** Now: the cluster's own is renewed from time to time. */
+  show(pki: Pki): ClientTls {
+    return this.#isOwn ? { ...this.#given, ...pki.pair("apiserver-kubelet-client") } : this.#given;
+  }
+}

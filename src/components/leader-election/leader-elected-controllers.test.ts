@@ -1,0 +1,146 @@
+import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import { deployments } from "../../api/apps/v1/deployment.ts";
+import { replicaSets } from "../../api/apps/v1/replica-set.ts";
+import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { prometheusText } from "../../base/metrics/prometheus-text.ts";
+import { seededRandom } from "../../base/random.ts";
+import { driven } from "../../testing/driven.ts";
+import { given, type Given } from "../../testing/given.ts";
+import {
+  CONTROLLER_MANAGER_LEASE,
+  startLedControllers,
+  type LedControllers,
+  type LedControllersOptions,
+} from "./leader-elected-controllers.ts";
+
+function started(cluster: Given, identity: string | undefined, more: Partial<LedControllersOptions> = {}): LedControllers {
+  const { clock, server } = cluster;
+  return startLedControllers({
+    controllers: ["deployment-controller"],
+    settings: { rootCa: "" },
+    transportFor: (user) => server.server.transport({ user, userAgent: "kube-controller-manager" }),
+    ...(identity === undefined ? {} : { election: { lease: CONTROLLER_MANAGER_LEASE, identity } }),
+    ...{ clock, random: seededRandom(identity?.length ?? 0), log: silentLogger },
+    ...more,
+  });
+}
+
+async function stop({ clock }: Given, led: LedControllers): Promise<void> {
+  await driven(clock, Promise.resolve(led[Symbol.asyncDispose]()));
+}
+
+function web(name: string) {
+  const labels = { app: name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const spec = { replicas: 1, selector: { matchLabels: labels }, template };
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "default", name }, spec } as const;
+}
+
+test("without an election the controllers work at once and show their figures until they are stopped", async () => {
+  await using cluster = await given(web("a"));
+  const turns: boolean[] = [];
+  const led = started(cluster, undefined, { onLeading: (isLeading) => void turns.push(isLeading) });
+  deepEqual(led.metrics(), []);
+  deepEqual((await driven(cluster.clock, led.started)).names, ["deployment-controller"]);
+  await cluster.settled();
+
+  equal((await cluster.list(replicaSets)).length, 1);
+  ok(prometheusText(led.metrics()).includes('workqueue_depth{name="deployment-controller"} 0'));
+  await stop(cluster, led);
+  deepEqual([led.metrics(), turns], [[], [true]]);
+});
+
+test("of two managers one acts, and the other takes over where it was", async () => {
+  await using cluster = await given(web("a"));
+  const lines: string[] = [];
+  const tell = (name: string) => ({ onLeading: (isLeading: boolean) => void lines.push(`${name} ${isLeading ? "acts" : "stands by"}`) });
+  const one = started(cluster, "first", tell("first"));
+  await cluster.settled();
+  const other = started(cluster, "second", tell("second"));
+  await cluster.clock.advance(30_000);
+  deepEqual([lines, one.isLeading(), other.isLeading(), other.metrics()], [["first acts"], true, false, []]);
+
+  await stop(cluster, one);
+  await cluster.client.create(deployments, web("b"));
+  await cluster.clock.advance(30_000);
+
+  deepEqual(lines, ["first acts", "first stands by", "second acts"]);
+  equal((await cluster.list(replicaSets)).length, 2);
+  await stop(cluster, other);
+});
+
+test("a start that waits for a server that does not answer can be stopped", async () => {
+  await using cluster = await given();
+  for (const controllers of [["deployment-controller"], ["garbage-collector-controller"]]) {
+    const never = (signal: AbortSignal | undefined) =>
+      new Promise<never>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+    const silent: Transport = {
+      request: ({ signal }) => never(signal),
+      watch: ({ signal }) => never(signal),
+      document: (_path, { signal } = {}) => never(signal),
+    };
+    const led = started(cluster, undefined, { controllers, transportFor: () => silent });
+    const refused = rejects(led.started, /stopped before it had started/);
+    await cluster.settled();
+
+    await stop(cluster, led);
+    await refused;
+  }
+});
+
+test("what cannot be started is told to who waits for it, if nobody else can try", async () => {
+  await using cluster = await given();
+  const led = started(cluster, undefined, {
+    transportFor({ name }) {
+      if (name === "system:kube-controller-manager") return cluster.server.transport();
+      throw new Error("no way to the API");
+    },
+  });
+
+  await rejects(driven(cluster.clock, led.started), /no way to the API/);
+  await stop(cluster, led);
+});
+
+test("managers that lose the lease are on stand-by at once, with all that they still wanted to tell", async () => {
+  await using cluster = await given();
+  const turns: boolean[] = [];
+  const led = started(cluster, "first", { onLeading: (isLeading) => void turns.push(isLeading) });
+  await driven(cluster.clock, led.started);
+  await cluster.client.create(deployments, web("a"));
+
+  await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.settled();
+
+  deepEqual(turns, [true, false]);
+  await stop(cluster, led);
+});
+
+test("managers that lose the lease and do not end say so, and show no figures", async () => {
+  await using cluster = await given(web("a"));
+  const led = started(cluster, "first", {
+    transportFor(user) {
+      const transport = cluster.server.server.transport({ user, userAgent: "kube-controller-manager" });
+      const request: Transport["request"] = (asked) =>
+        asked.plural === "replicasets" && asked.verb === "create" ? new Promise(() => undefined) : transport.request(asked);
+      return {
+        ...transport,
+        request,
+        watch: (...words) => transport.watch(...words),
+        document: (...words) => transport.document(...words),
+      };
+    },
+  });
+  await driven(cluster.clock, led.started);
+  await cluster.settled();
+  const told = rejects(led.stuck, /^Error: Did not end within 10 s after it was told to: deployment-controller default\/a$/);
+
+  await cluster.client.patch(leases, CONTROLLER_MANAGER_LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.clock.advance(10_000);
+
+  await told;
+  deepEqual(led.metrics(), []);
+  await stop(cluster, led);
+});

@@ -1,0 +1,24 @@
+/** The controllers of a cluster as one of several processes that could run them (leader-elected-component.ts). */
+import { KUBE_CONTROLLER_MANAGER } from "../../api/identities.ts";
+import type { RunningControllers } from "../../controllers/runtime/run-controllers.ts";
+import { startControllersPart, type ControllersPartOptions } from "../controllers.ts";
+import { startLedPart, type LedOptions, type LedPart } from "./leader-elected-component.ts";
+
+/** Where upstream's controller managers, too, find out who leads. */
+export const CONTROLLER_MANAGER_LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
+
+export interface LedControllersOptions extends LedOptions, Pick<ControllersPartOptions, "controllers" | "settings"> {}
+
+export type LedControllers = LedPart<RunningControllers>;
+
+export function startLedControllers(options: LedControllersOptions): LedControllers {
+  return startLedPart({
+    ...options,
+    identity: KUBE_CONTROLLER_MANAGER,
+    async start(transportFor, signal) {
+      const part = await startControllersPart({ ...options, transportFor, signal });
+      options.log.info("Controllers are running", { controllers: part.names });
+      return part;
+    },
+  });
+}

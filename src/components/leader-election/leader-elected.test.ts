@@ -1,0 +1,135 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { test } from "node:test";
+import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
+import { aborted } from "../../base/abort.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { driven } from "../../testing/driven.ts";
+import { given, type Given } from "../../testing/given.ts";
+import { startLed, type LedOptions } from "./leader-elected.ts";
+
+const LEASE = { namespace: "default", name: "web" };
+
+/** Says what happens, one line each, under a name. */
+function led(name: string, lines: string[], { clock, client }: Given, more: Partial<LedOptions> = {}) {
+  return startLed({
+    ...{ client, clock, random: seededRandom(name.length), log: silentLogger },
+    election: { lease: LEASE, identity: name },
+    async act(signal, isLeading) {
+      lines.push(`${name} acts${isLeading() ? "" : ", though it may not"}`);
+      await aborted(signal);
+      lines.push(`${name} ends`);
+    },
+    underWay: () => ["digging"],
+    onStopped: () => void lines.push(`${name} has stopped`),
+    onFailed: (error) => void lines.push(`${name} failed: ${(error as Error).message}`),
+    ...more,
+  });
+}
+
+test("without an election it acts at once, until it is disposed of", async () => {
+  await using cluster = await given();
+  const lines: string[] = [];
+  const one = led("a", lines, cluster, { election: undefined });
+  await cluster.settled();
+  deepEqual([lines, one.isLeading()], [["a acts"], true]);
+
+  await one[Symbol.asyncDispose]();
+
+  deepEqual(lines, ["a acts", "a ends"]);
+});
+
+test("without an election a failure is told, since nobody else will try", async () => {
+  await using cluster = await given();
+  const lines: string[] = [];
+  const act = () => Promise.reject(new Error("no way"));
+  const one = led("a", lines, cluster, { election: undefined, act });
+  await cluster.settled();
+  await one[Symbol.asyncDispose]();
+
+  deepEqual(lines, ["a failed: no way"]);
+});
+
+test("of two one acts; when it stops its work ends first, and then the other acts at once", async () => {
+  await using cluster = await given();
+  const lines: string[] = [];
+  const one = led("first", lines, cluster);
+  await cluster.settled();
+  const other = led("second", lines, cluster);
+  await cluster.clock.advance(60_000);
+  deepEqual([lines, one.isLeading(), other.isLeading()], [["first acts"], true, false]);
+
+  await driven(cluster.clock, Promise.resolve(one[Symbol.asyncDispose]()));
+  await cluster.settled();
+
+  deepEqual(lines, ["first acts", "first ends", "first has stopped", "second acts"]);
+  equal(other.isLeading(), true);
+  await driven(cluster.clock, Promise.resolve(other[Symbol.asyncDispose]()));
+});
+
+test("work that fails in an election is left to whoever tries next, be it the same one", async () => {
+  await using cluster = await given();
+  const lines: string[] = [];
+  let fails = 1;
+  const one = led("a", lines, cluster, {
+    async act(signal) {
+      lines.push("tries");
+      if (fails-- > 0) throw new Error("not yet");
+      await aborted(signal);
+    },
+  });
+  await cluster.clock.advance(60_000);
+  await driven(cluster.clock, Promise.resolve(one[Symbol.asyncDispose]()));
+
+  match(lines.join(", "), /^tries, a has stopped, tries, a has stopped$/);
+});
+
+/** Says so, and never ends. */
+function deaf(lines: string[]): Partial<LedOptions> {
+  return {
+    act() {
+      lines.push("acts");
+      return new Promise(() => undefined);
+    },
+    onGivenUp: ({ message }) => void lines.push(message),
+  };
+}
+
+const GIVEN_UP = "Did not end within 10 s after it was told to: digging";
+
+test("work that does not end keeps nobody from stopping: it is given up, with or without an election", async () => {
+  for (const election of [undefined, { lease: LEASE, identity: "a" }]) {
+    await using cluster = await given();
+    const lines: string[] = [];
+    const one = led("a", lines, cluster, { election, ...deaf(lines) });
+    await cluster.settled();
+
+    const stopped = Promise.resolve(one[Symbol.asyncDispose]()).then(() => lines.push("stopped"));
+    await cluster.clock.advance(9_999);
+    deepEqual(lines, ["acts"]);
+    await cluster.clock.advance(1);
+    await stopped;
+
+    deepEqual(lines, ["acts", GIVEN_UP, "stopped"]);
+  }
+});
+
+test("who leads a second time does not make what is left of the first one write", async () => {
+  await using cluster = await given();
+  const may: (() => boolean)[] = [];
+  const one = led("a", [], cluster, {
+    async act(signal, isLeading) {
+      may.push(isLeading);
+      await aborted(signal);
+    },
+  });
+  await cluster.settled();
+  await cluster.client.patch(leases, LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
+  await cluster.clock.advance(60_000);
+
+  deepEqual(
+    may.map((isLeading) => isLeading()),
+    [false, true],
+  );
+  await driven(cluster.clock, Promise.resolve(one[Symbol.asyncDispose]()));
+});

@@ -1,0 +1,175 @@
+/**
+ * This machine as a node of a cluster that runs elsewhere, as `k8ts kubelet` was told: the runtime that answers, a network for Pods if it
+ * has none, the certificate, and the kubelet. Disposing of it leaves containers and network as they are, as upstream: the next start takes
+ * them up.
+ */
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { ConnectionConfig } from "../../client/https/connection-config.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { joinPath } from "../../host/files/files.ts";
+import { namesIn } from "../../host/files/shared-directory.ts";
+import { reachableAddress } from "../../host/network/network-address.ts";
+import { absolutePath, machineName } from "../../host/files/private-files.ts";
+import { realRandom } from "../../host/real-random.ts";
+import { RUNTIME_SOCKETS } from "../../kubelet/machine/containerd/choose-runtime.ts";
+import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
+import { askVersion, RuntimeTooOldError, socketOf } from "../../kubelet/machine/containerd/runtime-version.ts";
+import { socketState, socketTrouble } from "../../kubelet/machine/containerd/socket-trouble.ts";
+import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
+import { bridgeName, prepareNetwork } from "../../kubelet/machine/network/bridge-network.ts";
+import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import { pairsOf, parseTaint, reservedOf, type KubeletFlagValues } from "../../config/kubelet-flags.ts";
+import type { CertificateWithKey } from "../../pki/certificates.ts";
+import { keptKubeletCertificate } from "./kubelet-certificate.ts";
+import { startRealNode, type RealNode } from "./real-node.ts";
+import { givenCertificate, readServerAccess } from "./server-access.ts";
+
+export interface KubeletNodeOptions {
+  readonly values: KubeletFlagValues;
+  readonly runtime: KubeletRuntime;
+  readonly connection: ConnectionConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Gives up a start that waits for the server. */
+  readonly signal: AbortSignal;
+}
+
+export interface KubeletNode extends AsyncDisposable {
+  readonly nodeName: string;
+  /** Such as "containerd 1.6.20 at unix:///run/containerd/containerd.sock". */
+  readonly runtime: string;
+  /** Of the HTTPS server. */
+  readonly port: number;
+  stopPods: RealNode["stopPods"];
+}
+
+export function kubeletNodeName(values: KubeletFlagValues): string {
+  return values["hostname-override"] ?? machineName().toLowerCase();
+}
+
+export async function startKubeletNode(options: KubeletNodeOptions): Promise<KubeletNode> {
+  const { values, runtime: found, connection, clock, log, signal } = options;
+  await using starting = new Disposables();
+  const nodeName = kubeletNodeName(values);
+  const { endpoint } = found;
+  await ensureNetwork(endpoint, values, clock);
+  const nodeIps = values["node-ip"].length > 0 ? values["node-ip"] : [reachableAddress() ?? "127.0.0.1"];
+  const cgroupRoot = values["cgroup-root"];
+  const metrics = new KubeletMetrics();
+  const runtime = starting.use(await openCriRuntime({ endpoint, owner: runtimeOwner(cgroupRoot), clock, log, observer: metrics }));
+  const transport = starting.use(httpsTransport(connection, { clock, log, userAgent: "kubelet" }));
+  const podCidr = values["pod-cidr"];
+  const node = starting.use(
+    await startRealNode({
+      ...{
+        nodeName,
+        nodeIps,
+        runtime,
+        runtimeEndpoint: endpoint,
+        metrics,
+        cgroupRoot,
+        transport,
+        clock,
+        log,
+        signal,
+        random: realRandom(),
+      },
+      rootDirectory: absolutePath(values["root-dir"]),
+      podLogDirectory: absolutePath(values["pod-logs-dir"]),
+      podsMax: values["max-pods"],
+      ...(podCidr === undefined ? {} : { podCidrs: [podCidr] }),
+      clusterDns: values["cluster-dns"],
+      clusterDomain: values["cluster-domain"] ?? "",
+      labels: pairsOf(values["node-labels"]),
+      taints: values["register-with-taints"].flatMap((taint) => parseTaint(taint) ?? []),
+      reserved: reservedOf([...values["system-reserved"], ...values["kube-reserved"]]),
+      configuration: configurationOf(values),
+      server: {
+        host: values.address,
+        port: values.port,
+        mayMove: false,
+        tls: await servingCertificate(values, [nodeName, ...nodeIps], clock.now()),
+        ...(await readServerAccess(values)),
+      },
+    }),
+  );
+  const owned = starting.move();
+  return {
+    nodeName,
+    runtime: `${found.name} ${found.version} at ${endpoint}`,
+    port: node.server.port,
+    stopPods: (how) => node.stopPods(how),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** What tells the Pods of kubelets on one runtime apart: their control groups do so anyway. */
+export function runtimeOwner(cgroupRoot: string): string {
+  return cgroupRoot.replace(/^\/+/, "") || "kubelet";
+}
+
+export interface KubeletRuntime {
+  /** "unix:///…" */
+  readonly endpoint: string;
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Rejects with what to do. */
+export async function findKubeletRuntime(values: KubeletFlagValues, clock: Clock): Promise<KubeletRuntime> {
+  const given = values["container-runtime-endpoint"];
+  if (given !== undefined) return ask(given, clock);
+  const states = await Promise.all(RUNTIME_SOCKETS.map(socketState));
+  const found = [states.indexOf("usable"), states.indexOf("forbidden")].map((index) => RUNTIME_SOCKETS[index]);
+  for (const socket of found) if (socket !== undefined) return ask(`unix://${socket}`, clock);
+  throw new Error(
+    `Cannot run containers: there is no container runtime at ${RUNTIME_SOCKETS.join(", ")}; ` +
+      "start one, or say where it listens with --container-runtime-endpoint",
+  );
+}
+
+async function ask(endpoint: string, clock: Clock): Promise<KubeletRuntime> {
+  const socket = socketOf(endpoint);
+  try {
+    return { endpoint: `unix://${socket}`, ...(await askVersion(socket, { clock })) };
+  } catch (error) {
+    if (error instanceof RuntimeTooOldError) throw error;
+    const trouble = await socketTrouble(socket, { another: "give another with --container-runtime-endpoint" });
+    throw new Error(`Cannot use the container runtime at ${endpoint}: ${trouble}`, { cause: error });
+  }
+}
+
+/** A runtime that has a configuration keeps it, whoever wrote it, and also if it has not read it yet. */
+async function ensureNetwork(endpoint: string, values: KubeletFlagValues, clock: Clock): Promise<void> {
+  const podCidr = values["pod-cidr"];
+  if (podCidr === undefined) return;
+  const { networkTrouble, cniConfigDirectory: configDirectory } = await askSettings(endpoint, clock);
+  if (networkTrouble === undefined || configDirectory === undefined) return;
+  if ((await namesIn(configDirectory)).some((name) => /\.(conf|conflist|json)$/.test(name))) return;
+  const directory = absolutePath(values["root-dir"]);
+  const bridge = bridgeName({ name: kubeletNodeName(values), directory });
+  await prepareNetwork({ bridge, podCidr, configDirectory, addressDirectory: joinPath(directory, "addresses") });
+}
+
+async function servingCertificate(values: KubeletFlagValues, names: readonly string[], nowMs: number): Promise<CertificateWithKey> {
+  const given = await givenCertificate(values);
+  if (given !== undefined) return given;
+  const directory = absolutePath(values["cert-dir"] ?? joinPath(values["root-dir"], "pki"));
+  return keptKubeletCertificate({ directory, names, nowMs });
+}
+
+/** What /configz shows of what only a kubelet that runs alone has. */
+function configurationOf(values: KubeletFlagValues): JsonObject {
+  const [tlsCertFile, tlsPrivateKeyFile] = [values["tls-cert-file"], values["tls-private-key-file"]];
+  const [systemReserved, kubeReserved] = [values["system-reserved"], values["kube-reserved"]];
+  return {
+    healthzPort: values["healthz-port"],
+    healthzBindAddress: values["healthz-bind-address"],
+    ...(tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? {} : { tlsCertFile, tlsPrivateKeyFile }),
+    ...(systemReserved.length === 0 ? {} : { systemReserved: { ...reservedOf(systemReserved) } }),
+    ...(kubeReserved.length === 0 ? {} : { kubeReserved: { ...reservedOf(kubeReserved) } }),
+  };
+}

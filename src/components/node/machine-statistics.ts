@@ -1,0 +1,62 @@
+/** What this machine uses, for the kubelet's pages of numbers. Looked up when somebody asks. */
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
+import { diskUsage, machineUsage } from "../../host/kernel/machine-usage.ts";
+import type { FilesystemNumbers } from "../../kubelet/volumes/pod-storage.ts";
+import type { Runtime } from "../../kubelet/runtime.ts";
+import { CpuRate } from "../../kubelet/server/stats/cpu-rate.ts";
+import type { NodeNumbersSource, SystemContainerStats } from "../../kubelet/server/stats/node-statistics.ts";
+
+export interface MachineNumbersOptions {
+  readonly rootDirectory: string;
+  /** The control group of all Pods. Absent: they have none. */
+  readonly podsCgroup?: string;
+  readonly runtime: Pick<Runtime, "imageFilesystem">;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export function machineNumbers(options: MachineNumbersOptions): NodeNumbersSource {
+  const { rootDirectory, clock } = options;
+  const rate = new CpuRate(clock, async () => (await machineUsage(clock.now())).cpuNanoseconds);
+  const podsRate = new CpuRate(clock, async () => (await usageOfPods())?.cpuNanoseconds ?? 0);
+  const usageOfPods = async () => (options.podsCgroup === undefined ? undefined : cgroupUsage(options.podsCgroup));
+  const podsNumbers = async (): Promise<SystemContainerStats | undefined> => {
+    if ((await usageOfPods()) === undefined) return undefined;
+    const cpuNanocores = await podsRate.nanocores();
+    const usage = await usageOfPods();
+    return usage === undefined ? undefined : { name: "pods", atMs: clock.now(), cpuNanocores, ...usage };
+  };
+  return async () => {
+    const [cpuNanocores, rootFilesystem, images, pods] = await Promise.all([
+      rate.nanocores(),
+      diskUsage(rootDirectory),
+      imageNumbers(options),
+      podsNumbers(),
+    ]);
+    return {
+      ...(await machineUsage(clock.now())),
+      atMs: clock.now(),
+      cpuNanocores,
+      rootFilesystem,
+      systemContainers: pods === undefined ? [] : [pods],
+      // What containers write is where their images are, as far as the runtime says.
+      ...(images === undefined ? {} : { imageFilesystem: images, containerFilesystem: images }),
+    };
+  };
+}
+
+/** How large the disk is, and what of it is the runtime's. */
+async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<FilesystemNumbers | undefined> {
+  try {
+    const found = await runtime.imageFilesystem?.();
+    if (found === undefined) return undefined;
+    const { mountPoint, usedBytes, inodesUsed } = found;
+    const { inodesUsed: _all, ...disk } = await diskUsage(mountPoint);
+    return { ...disk, usedBytes, ...(inodesUsed === undefined ? {} : { inodesUsed }) };
+  } catch (error) {
+    log.warn("Cannot find out what images take", { error });
+    return undefined;
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * This machine as a node of a cluster: a kubelet on a container runtime, with volumes, network and its HTTPS server. Used by `k8ts up`,
+ * which has the API server in the same process, and by `k8ts kubelet`, which has it elsewhere.
+ */
+import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../../client/client.ts";
+import { createInformers } from "../../client/informer/informers.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { removeCgroup } from "../../host/kernel/cgroup-tree.ts";
+import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
+import { cgroupVersion, makeCgroup } from "../../host/kernel/cgroups.ts";
+import { fileTree } from "../../host/files/file-tree.ts";
+import { joinPath, makePrivateDirectory, readWhole } from "../../host/files/files.ts";
+import { diskBytes, machineFacts } from "../../host/kernel/machine-facts.ts";
+import { ListenError } from "../../host/http/server.ts";
+import { startKubelet, type Kubelet } from "../../kubelet/kubelet.ts";
+import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
+import { machineNodeFacts } from "../../kubelet/machine/machine-node-facts.ts";
+import { MachinePods } from "../../kubelet/machine/machine-pods.ts";
+import { PodStorageOnDisk } from "../../kubelet/machine/pod-storage-on-disk.ts";
+import { startPodVolumes } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
+import { hostIpsOf, type NodeFacts } from "../../kubelet/node/node-facts.ts";
+import { allocatableOf } from "../../kubelet/node/node-object.ts";
+import type { PodStorageSource } from "../../kubelet/volumes/pod-storage.ts";
+import { startReferences } from "../../kubelet/references/object-references.ts";
+import { parseResolvConf } from "../../kubelet/container-config/dns.ts";
+import type { NodeView } from "../../kubelet/container-config/node-view.ts";
+import { nodeCgroups, podCgroup, podsCgroup } from "../../kubelet/container-config/pod-cgroup.ts";
+import type { ServedKubelet } from "../../kubelet/server/call.ts";
+import type { PullProgress, UsageStats } from "../../kubelet/runtime.ts";
+import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
+import { startKubeletServer, type KubeletServer, type KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
+import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
+import { kubeletConfiguration } from "./kubelet-configuration.ts";
+import { machineNumbers } from "./machine-statistics.ts";
+import { accessRules, type ServerAccess } from "./server-access.ts";
+
+export interface RealNodeOptions {
+  readonly nodeName: string;
+  /** The main one first. */
+  readonly nodeIps: readonly string[];
+  /** What the kubelet keeps: volumes, and files of Pods. */
+  readonly rootDirectory: string;
+  /** Of the logs of Pods. */
+  readonly podLogDirectory: string;
+  /** Stays whoever opened it's. */
+  readonly runtime: CriRuntime;
+  /** Where that is: "unix:///…". */
+  readonly runtimeEndpoint: string;
+  readonly cgroupRoot: string;
+  readonly podsMax: number;
+  readonly podCidrs?: readonly string[];
+  readonly clusterDns: readonly string[];
+  readonly clusterDomain: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: NodeFacts["taints"];
+  readonly reserved?: ResourceList;
+  readonly server: RealNodeServer;
+  /** What /configz shows besides: fields that only mean something to whoever starts this. */
+  readonly configuration?: JsonObject;
+  readonly metrics: KubeletMetrics;
+  /** Of the node's identity. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+  /** Told now and then of an image that is being pulled. */
+  onPull?(image: string, done: PullProgress): void;
+}
+
+export interface RealNodeServer extends ServerAccess {
+  readonly host: string;
+  readonly port: number;
+  /** Of the port that is taken: whether any other will do. */
+  readonly mayMove: boolean;
+  readonly tls: KubeletServerTls;
+}
+
+export interface RealNode extends AsyncDisposable {
+  readonly kubelet: Kubelet;
+  readonly server: KubeletServer;
+  /** Ends the Pods and all that is theirs on this machine but files; the API is not told, and the next start goes on as after a reboot. */
+  stopPods(options: { readonly graceMs: number }): Promise<void>;
+}
+
+/** Resolves when the Node is registered, and its Pods are being seen to. */
+export async function startRealNode(options: RealNodeOptions): Promise<RealNode> {
+  const { nodeName, transport, runtime, clock, random, log, metrics } = options;
+  await using starting = new Disposables();
+  const client = createClient(transport).with({ fieldManager: "kubelet" });
+  const informers = starting.use(createInformers({ transport, clock, random, log }));
+  const references = starting.use(startReferences({ client, informers, clock, random, log }));
+  const tokens = starting.use(startServiceAccountTokens({ client, clock, random, log }));
+  const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk } = {};
+  const directories = await makeDirectories(options);
+  const cgroups = cgroupsOf(options);
+  // The Node says at which port its kubelet answers, so that comes first.
+  const server = starting.use(
+    await startServer(
+      options,
+      lateKubelet(options, () => late.kubelet),
+      { client, cgroups, podStorage: async (pod) => (await late.storage?.of(pod)) ?? { volumes: [], logs: new Map() } },
+    ),
+  );
+  const facts = await factsOf(options, server.port);
+  const volumes = starting.use(
+    await startPodVolumes({
+      rootDirectory: options.rootDirectory,
+      references,
+      tokens,
+      nodeAllocatable: () => allocatableOf(facts.capacity, facts),
+      clock,
+      log,
+    }),
+  );
+  late.storage = new PodStorageOnDisk({ volumes, directories, clock });
+  const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
+  const machine = new MachinePods({ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, clock, log });
+  starting.use(references.listen((podUid) => late.kubelet?.retry(podUid)));
+  const kubelet = await startKubelet({
+    ...{ nodeName, facts, transport, runtime, machine, clock, random, log, metrics },
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.onPull === undefined ? {} : { onPull: options.onPull }),
+  });
+  late.kubelet = kubelet;
+  starting.defer(() => kubelet.stop());
+  const owned = starting.move();
+  return {
+    kubelet,
+    server,
+    async stopPods({ graceMs }) {
+      await kubelet.stopPods({ graceMs });
+      if (cgroups.isOwn)
+        await removeCgroup(options.cgroupRoot).catch((error: unknown) => log.warn("Cannot remove control groups", { error }));
+    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+function lateKubelet({ nodeName, runtime }: RealNodeOptions, kubelet: () => Kubelet | undefined): ServedKubelet {
+  return {
+    nodeName,
+    runtime,
+    pod: (name) => kubelet()?.pod(name),
+    pods: () => kubelet()?.pods() ?? [],
+    container: async (...asked) => kubelet()?.container(...asked),
+  };
+}
+
+interface ServerParts {
+  readonly client: Client;
+  readonly cgroups: OwnCgroups;
+  readonly podStorage: PodStorageSource;
+}
+
+async function startServer(options: RealNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
+  const { host, port, mayMove, tls } = options.server;
+  const { client, cgroups, podStorage } = parts;
+  const { clock, metrics } = options;
+  const started: { server?: KubeletServer } = {};
+  const start = (at: number): Promise<KubeletServer> =>
+    startKubeletServer({
+      ...{ kubelet, host, port: at, tls, clock, log: options.log },
+      ...accessRules(options.server, client),
+      nodeNumbers: machineNumbers({ ...options, ...(cgroups.isOwn ? { podsCgroup: podsCgroup(cgroups).path } : {}) }),
+      cgroupUsage: (cgroup) => usageAt(cgroup, clock),
+      machine: machineFacts(),
+      cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),
+      podStorage,
+      nodeLogs: fileTree(NODE_LOG_DIRECTORY),
+      metrics,
+      configuration: () => kubeletConfiguration(options, { port: started.server?.port, cgroups }),
+    });
+  started.server = await start(port).catch((error: unknown) => {
+    if (mayMove && error instanceof ListenError && error.code === "EADDRINUSE") return start(0);
+    throw error;
+  });
+  return started.server;
+}
+
+/** As upstream's. Served to who may get nodes/log. */
+const NODE_LOG_DIRECTORY = "/var/log";
+
+/** Where the runtime puts containers whose Pods have no control group. */
+const RUNTIME_CGROUP = "/k8s.io";
+
+function cgroupOf(pod: Pod, containerId: string | undefined, cgroups: OwnCgroups): string {
+  const path = cgroups.isOwn ? podCgroup(pod, cgroups).path : RUNTIME_CGROUP;
+  if (containerId === undefined) return cgroups.isOwn ? path : "";
+  return `${path}/${cgroups.driver === "systemd" ? `cri-containerd-${containerId}.scope` : containerId}`;
+}
+
+async function usageAt(cgroup: string, clock: Clock): Promise<UsageStats | undefined> {
+  const usage = cgroup === "" ? undefined : await cgroupUsage(cgroup);
+  return usage === undefined ? undefined : { atMs: clock.now(), ...usage };
+}
+
+async function makeDirectories({ rootDirectory, podLogDirectory }: RealNodeOptions): Promise<NodeView["directories"]> {
+  for (const directory of [rootDirectory, podLogDirectory]) await makePrivateDirectory(directory);
+  return { logs: podLogDirectory, pods: joinPath(rootDirectory, "pods"), seccomp: joinPath(rootDirectory, "seccomp") };
+}
+
+async function factsOf(options: RealNodeOptions, kubeletPort: number): Promise<NodeFacts> {
+  const { nodeName, nodeIps, podsMax, labels, taints, podCidrs, reserved } = options;
+  const { totalBytes } = await diskBytes(options.rootDirectory);
+  return machineNodeFacts({
+    ...{ nodeName, nodeIps, podsMax, kubeletPort },
+    machine: machineFacts(),
+    diskBytes: totalBytes,
+    ...(labels === undefined ? {} : { labels }),
+    ...(taints === undefined ? {} : { taints }),
+    ...(podCidrs === undefined ? {} : { podCidrs }),
+    ...(reserved === undefined ? {} : { reserved }),
+  });
+}
+
+type OwnCgroups = NodeView["cgroups"] & { readonly isOwn: boolean };
+
+/** Inside a container there is mostly no right to make control groups: then Pods are in those that the runtime makes. */
+function cgroupsOf({ cgroupRoot: root, runtime, log }: RealNodeOptions): OwnCgroups {
+  const driver = runtime.setUp.usesSystemdCgroups === true ? "systemd" : "cgroupfs";
+  const common = { root, driver, version: cgroupVersion(), canLimitSwap: false, hugePageSizes: hugePageSizes() } as const;
+  if (driver === "systemd") return { ...common, isOwn: true };
+  try {
+    for (const { path } of nodeCgroups([], { root, driver, allocatable: {} })) makeCgroup(path, {});
+    return { ...common, isOwn: true };
+  } catch (error) {
+    log.warn("Cannot make control groups: only containers have limits, Pods as a whole have none", { error });
+    return { ...common, isOwn: false };
+  }
+}
+
+/** As the kernel writes them in the names of its files. */
+function hugePageSizes(): readonly string[] {
+  return machineFacts().hugePages.map(({ sizeBytes }) =>
+    sizeBytes >= 1 << 30 ? `${sizeBytes / (1 << 30)}GB` : `${sizeBytes / (1 << 20)}MB`,
+  );
+}
+
+async function nodeViewOf(options: RealNodeOptions, facts: NodeFacts): Promise<Omit<NodeView, "directories" | "cgroups">> {
+  const { clusterDns, clusterDomain } = options;
+  const resolver = await readWhole("/etc/resolv.conf").then(
+    (bytes) => ({ resolver: parseResolvConf(new TextDecoder().decode(bytes)) }),
+    () => ({}),
+  );
+  return {
+    hostIps: hostIpsOf(facts),
+    capacity: facts.capacity,
+    allocatable: allocatableOf(facts.capacity, facts),
+    dns: { ...resolver, clusterDns, clusterDomain },
+    supportsRecursiveReadOnly: false,
+  };
+}

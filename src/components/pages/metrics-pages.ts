@@ -1,0 +1,50 @@
+/**
+ * The figures of a part that runs by itself (a controller manager, a scheduler), for Prometheus: GET /metrics. Plain HTTP, so only programs
+ * on this machine are answered: the figures tell what a cluster does, and nothing here asks who wants to know. In `k8ts up` the API
+ * server's /metrics, which asks, shows the same.
+ */
+import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../../base/metrics/prometheus-text.ts";
+import { isLoopback } from "../../config/api-server-config.ts";
+import type { FlagSet } from "../../cli/framework/flags.ts";
+import { healthPages, parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
+
+const EXPECTED = "an address of this machine alone, such as 127.0.0.1:10257";
+
+export const metricsFlags = {
+  "metrics-address": {
+    type: "string",
+    placeholder: "HOST:PORT",
+    doc: "Where GET /metrics answers with figures for Prometheus, GET /metrics/slis, and GET /healthz, /livez and /readyz, on this machine and without encryption. Default: nowhere.",
+    expects: (text: string) => (loopbackAddress(text) === undefined ? EXPECTED : undefined),
+  },
+} as const satisfies FlagSet;
+
+/** Undefined if it is none, or can be reached from other machines. */
+export function loopbackAddress(text: string): HttpAddress | undefined {
+  const address = parseHttpAddress(text);
+  return address !== undefined && (address.host === "localhost" || isLoopback(address.host)) ? address : undefined;
+}
+
+export interface MetricsPagesOptions extends HttpAddress {
+  /** Asked at every request, as is `isLeading`. */
+  metrics(): readonly (Family | HistogramFamily)[];
+  /** Absent: there is no election. */
+  readonly election?: { readonly name: string; isLeading(): boolean } | undefined;
+  /** What it answers beside. */
+  readonly more?: Pages | undefined;
+}
+
+export function startMetricsPages({ metrics, election, more = {}, ...address }: MetricsPagesOptions): Promise<HttpPages> {
+  const text = () => prometheusText([...metrics(), ...(election === undefined ? [] : [masterStatus(election)])]);
+  return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...healthPages(), ...more });
+}
+
+/** By upstream's name. */
+function masterStatus({ name, isLeading }: NonNullable<MetricsPagesOptions["election"]>): Family {
+  return {
+    name: "leader_election_master_status",
+    type: "gauge",
+    help: "Whether this process leads by the lease of this name (1) or stands by (0)",
+    samples: [{ labels: { name }, value: isLeading() ? 1 : 0 }],
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * The scheduler as a part of a cluster: from a configuration and a way to the API to what runs. Used by `k8ts up` and startCluster, where
+ * it is in the API server's process, and by `k8ts scheduler`, where it comes over HTTPS.
+ */
+import { KUBE_SCHEDULER } from "../api/identities.ts";
+import type { SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
+import { startScheduler, type RunningScheduler } from "../scheduler/scheduler.ts";
+import { startLedPart, type LedOptions, type LedPart } from "./leader-election/leader-elected-component.ts";
+import { CATALOG } from "../config/scheduler-config.ts";
+
+/** Upstream's: the fields that the scheduler writes are this manager's. */
+export const SCHEDULER_AGENT = "kube-scheduler";
+
+/** Where upstream's schedulers, too, find out who leads. */
+export const SCHEDULER_LEASE = { namespace: "kube-system", name: "kube-scheduler" };
+
+export interface LedSchedulerOptions extends LedOptions {
+  readonly configuration: SchedulerConfiguration;
+}
+
+export type LedScheduler = LedPart<RunningScheduler>;
+
+export function startLedScheduler(options: LedSchedulerOptions): LedScheduler {
+  const { configuration, clock, random } = options;
+  const log = options.log.with({ part: "scheduler" });
+  return startLedPart({
+    ...options,
+    identity: KUBE_SCHEDULER,
+    start: (transportFor, signal) =>
+      startScheduler({ transport: transportFor(KUBE_SCHEDULER), configuration, catalog: CATALOG, clock, random, log, signal }),
+  });
+}

@@ -1,0 +1,129 @@
+/**
+ * What the HTTPS server shows, and whom it trusts: the cluster's own certificates, or those that were given in files, and how they change
+ * while it runs.
+ */
+import { addToIp, formatIp, networkOf, parseCidr } from "../api/machinery/ip-address.ts";
+import type { Clock } from "../base/clock.ts";
+import { VirtualClock } from "../base/virtual-clock.ts";
+import type { HttpsServerTls } from "../host/http/server.ts";
+import { reachableAddress } from "../host/network/network-address.ts";
+import { machineName } from "../host/files/private-files.ts";
+import type { ApiServerOptions, ServingConfig } from "../config/api-server-config.ts";
+import { readClientAuthorities, type ClientAuthorityBundles } from "./identity.ts";
+import type { CertificateWithKey } from "../pki/certificates.ts";
+import { readServingFiles } from "../config/certificate-files.ts";
+import { machineMaker, timelessMaker } from "../pki/machine-maker.ts";
+import { pkiDirectory } from "../pki/pki-directory.ts";
+import { memoryPlace, openPki, type Pki } from "../pki/pki.ts";
+
+export interface ServingTlsContext {
+  readonly clock: Clock;
+  readonly pki?: Pki;
+}
+
+interface Read {
+  readonly given: CertificateWithKey | undefined;
+  readonly clientAuthorities: ClientAuthorityBundles;
+}
+
+export class ServingTls {
+  readonly pki: Pki;
+  readonly #options: ApiServerOptions;
+  readonly #clock: Clock;
+  #read: Read;
+
+  static async open(options: ApiServerOptions, { clock, pki: shared }: ServingTlsContext): Promise<ServingTls> {
+    const pki = shared ?? (await pkiFor(options, clock));
+    return new ServingTls(pki, options, clock, await clock.external(readFiles(options, pki)));
+  }
+
+  private constructor(pki: Pki, options: ApiServerOptions, clock: Clock, read: Read) {
+    this.pki = pki;
+    this.#options = options;
+    this.#clock = clock;
+    this.#read = read;
+  }
+
+  get tls(): HttpsServerTls {
+    const { certificate, key } = this.#read.given ?? this.pki.pair("apiserver");
+    return { certificate, key, clientAuthorities: { ...this.clientAuthorities } };
+  }
+
+  get clientAuthorities(): ClientAuthorityBundles {
+    return this.#read.clientAuthorities;
+  }
+
+  /** What clients are to trust, PEM. Whoever signed a certificate that was given is in its file, or is trusted by the clients anyway. */
+  get authority(): string {
+    return this.#read.given?.certificate ?? this.pki.authority;
+  }
+
+  /** Whether others may change it: it is, or comes from, files. */
+  get isShared(): boolean {
+    const { serving, identity } = this.#options;
+    const files = [serving.certificateFiles, identity.clientCaFile, identity.requestHeader.clientCaFile];
+    return this.pki.isShared || files.some((file) => file !== undefined);
+  }
+
+  /** Makes anew what is about to end, and reads files again. Whether anything is different now. */
+  async renew(nowMs: number): Promise<boolean> {
+    const isRenewed = await this.pki.renew(nowMs);
+    const before = JSON.stringify(this.#read);
+    this.#read = await this.#clock.external(readFiles(this.#options, this.pki));
+    return isRenewed || JSON.stringify(this.#read) !== before;
+  }
+}
+
+/**
+ * Keys that nobody can foresee. Clients outside go by the machine's time, so under virtual time certificates that are not kept are good at any
+ * time: the clients' and the cluster's. Those in a directory are made and renewed by the cluster's.
+ */
+async function pkiFor({ serving, api }: ApiServerOptions, clock: Clock): Promise<Pki> {
+  const servingNames = servingNamesOf(serving, api.serviceClusterIpRange);
+  const { certificateDirectory } = serving;
+  const nowMs = clock.now();
+  if (certificateDirectory !== undefined)
+    return openPki({ place: pkiDirectory(certificateDirectory, clock), maker: machineMaker, servingNames, nowMs });
+  const maker = clock instanceof VirtualClock ? timelessMaker : machineMaker;
+  return openPki({ place: memoryPlace(), maker, servingNames, nowMs });
+}
+
+async function readFiles({ serving, identity }: ApiServerOptions, pki: Pki): Promise<Read> {
+  const { certificateFiles } = serving;
+  return {
+    given: certificateFiles === undefined ? undefined : await readServingFiles(certificateFiles),
+    clientAuthorities: await readClientAuthorities(identity, pki),
+  };
+}
+
+/** Under which clients inside and outside of the cluster reach the server. */
+export function servingNamesOf(
+  { bindAddress, additionalBindAddresses = [], advertiseAddress = reachableAddress() }: ServingConfig,
+  serviceClusterIpRange: string,
+): string[] {
+  const names = [
+    ...["localhost", "127.0.0.1", "::1"],
+    ...["kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"],
+    ...serviceClusterIpRange.split(",").flatMap(firstServiceAddress),
+    machineName().toLowerCase(),
+    bindAddress,
+    ...additionalBindAddresses,
+    ...(advertiseAddress === undefined ? [] : [advertiseAddress]),
+  ];
+  return [...new Set(names)];
+}
+
+/** The IPv4 address of the Service "kubernetes". Undefined: it has none. */
+export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | undefined {
+  return serviceClusterIpRange
+    .split(",")
+    .flatMap(firstServiceAddress)
+    .find((address) => !address.includes(":"));
+}
+
+/** The address of the Service "kubernetes". */
+function firstServiceAddress(range: string): string[] {
+  const cidr = parseCidr(range);
+  const first = cidr === undefined ? undefined : addToIp(networkOf(cidr).address, 1);
+  return first === undefined ? [] : [formatIp(first)];
+}

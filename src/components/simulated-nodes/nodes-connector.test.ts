@@ -1,0 +1,195 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { ConnectionCall, ConnectionTarget } from "../../apiserver/framework/connection.ts";
+import type { ExchangeAnswer, Sink } from "../../apiserver/framework/exchange.ts";
+import { VirtualClock } from "../../base/virtual-clock.ts";
+import type { Kubelet } from "../../kubelet/kubelet.ts";
+import { RuntimeError, type LogLine, type RuntimeContainer } from "../../kubelet/runtime.ts";
+import { nodesConnector } from "./nodes-connector.ts";
+import type { NodesPart } from "./simulated-nodes.ts";
+
+const CONTAINER = { id: "c1", name: "main", state: { is: "running", startedAtMs: 0 } } as RuntimeContainer;
+
+const POD = {
+  metadata: { name: "web", namespace: "default" },
+  status: { containerStatuses: [{ name: "main", state: { running: {} }, containerID: "simulated://c1" }] },
+} as unknown as Pod;
+
+/** One node, "node-0", with one Pod. */
+function connectorTo(runtime: { logs?(): AsyncIterable<LogLine>; exec?(): Promise<number> }) {
+  const kubelet = {
+    runtime,
+    pod: ({ name }: { name: string }) => (name === "web" ? POD : undefined),
+    container: () => Promise.resolve(CONTAINER),
+  } as unknown as Kubelet;
+  const nodes = { kubelet: (name: string) => (name === "node-0" ? kubelet : undefined) } as NodesPart;
+  return nodesConnector(() => nodes, { clock: new VirtualClock({ macrotask: () => Promise.resolve() }) });
+}
+
+function callOf(
+  subresource: string,
+  call: Partial<ConnectionCall> & { readonly node?: string; readonly pod?: string } = {},
+): ConnectionCall {
+  const { node = "node-0", pod = "web", ...rest } = call;
+  const target: ConnectionTarget = {
+    is: "kubelet",
+    node: { name: node, host: "192.0.2.1", port: 10_250 },
+    pod: { namespace: "default", name: pod },
+    container: "main",
+  };
+  const { signal } = new AbortController();
+  const body = () => Promise.resolve(new Uint8Array());
+  return { subresource, target, options: { stdout: true }, method: "GET", path: "", query: "", headers: {}, body, signal, ...rest };
+}
+
+function textOf(answer: ExchangeAnswer): string {
+  return "body" in answer ? answer.body.map((piece) => new TextDecoder().decode(piece)).join("") : "";
+}
+
+/** A client that takes what is written when it likes to. */
+class Reader implements Sink {
+  text = "";
+  waitingBytes = 0;
+  readonly over: Promise<void>;
+  #over: () => void = () => undefined;
+  #drained: () => void = () => undefined;
+
+  constructor() {
+    this.over = new Promise((resolve) => (this.#over = resolve));
+  }
+
+  write({ bytes }: { readonly bytes: Uint8Array }): number {
+    this.text += new TextDecoder().decode(bytes);
+    return this.waitingBytes;
+  }
+
+  takes(): void {
+    this.waitingBytes = 0;
+    this.#drained();
+  }
+
+  end(): void {
+    this.#over();
+  }
+
+  abort(): void {
+    this.#over();
+  }
+
+  onClosed(): void {}
+
+  onDrained(listener: () => void): void {
+    this.#drained = listener;
+  }
+}
+
+test("a log is not read faster than its client takes it", async () => {
+  let read = 0;
+  async function* logs(): AsyncGenerator<LogLine> {
+    for (; read < 3; read++) yield { atMs: 0, stream: "stdout", text: `line ${read}` };
+  }
+  const reader = new Reader();
+  reader.waitingBytes = 10 << 20;
+  const answer = await connectorTo({ logs }).connect(callOf("log"));
+  if ("stream" in answer) answer.stream(reader);
+  await new Promise((resolve) => setImmediate(resolve));
+
+  equal(read, 0);
+  reader.takes();
+  await reader.over;
+
+  equal(reader.text, "line 0\nline 1\nline 2\n");
+});
+
+test("what goes wrong amidst a log is told at its end", async () => {
+  async function* logs(): AsyncGenerator<LogLine> {
+    yield { atMs: 0, stream: "stdout", text: "one" };
+    throw new RuntimeError("NotFound", "it was removed");
+  }
+  const reader = new Reader();
+  const answer = await connectorTo({ logs }).connect(callOf("log"));
+  if ("stream" in answer) answer.stream(reader);
+  await reader.over;
+
+  equal(reader.text, "one\nit was removed");
+});
+
+test("there is no log of a Pod that the node does not have", async () => {
+  const answer = await connectorTo({}).connect(callOf("log", { pod: "other" }));
+
+  deepEqual(["code" in answer && answer.code, textOf(answer)], [404, 'pod "other" does not exist']);
+});
+
+for (const protocol of ["v5.channel.k8s.io", "v4.channel.k8s.io"]) {
+  test(`a command runs over ${protocol}`, async () => {
+    const answer = await connectorTo({ exec: () => Promise.resolve(0) }).connect(callOf("exec", { offer: { protocols: [protocol] } }));
+
+    equal("run" in answer && answer.protocol, protocol);
+    match(await outcomeOf(answer), /"status":"Success"/);
+  });
+}
+
+/** What is told on the channel of outcomes. */
+function outcomeOf(answer: ExchangeAnswer): Promise<string> {
+  return new Promise((resolve) => {
+    const nothing = (): void => undefined;
+    const socket = {
+      onMessage: nothing,
+      onClosed: nothing,
+      pause: nothing,
+      resume: nothing,
+      close: nothing,
+      abort: nothing,
+      onDrained: nothing,
+    };
+    const send = (message: Uint8Array) => {
+      if (message[0] === 3 && message.length > 1) resolve(new TextDecoder().decode(message.subarray(1)));
+      return 0;
+    };
+    if ("run" in answer) answer.run({ ...socket, send });
+  });
+}
+
+const V5 = { offer: { protocols: ["v5.channel.k8s.io"] } };
+
+for (const { title, call, words } of [
+  {
+    title: "a command of which nothing is wanted",
+    call: callOf("exec", { ...V5, options: {} }),
+    words: /you must specify at least 1 of stdin/,
+  },
+  { title: "a command on a node that is silent", call: callOf("exec", { ...V5, node: "node-9" }), words: /dial tcp 192\.0\.2\.1:10250: / },
+  { title: "attaching", call: callOf("attach", V5), words: /cannot attach to container \\"main\\" in pod \\"web\\"/ },
+]) {
+  test(`${title} is refused in words that reach the client`, async () => {
+    match(await outcomeOf(await connectorTo({}).connect(call)), words);
+  });
+}
+
+for (const { title, call, words } of [
+  {
+    title: "a client that speaks only what is not spoken here",
+    call: callOf("exec", { offer: { protocols: ["v3.channel.k8s.io"] } }),
+    words: /client supports \[v3/,
+  },
+  {
+    title: "a log of a node that is silent",
+    call: callOf("log", { node: "node-9" }),
+    words: /^Error: error dialing backend: dial tcp 192\.0\.2\.1:10250: /,
+  },
+  {
+    title: "forwarding of ports",
+    call: callOf("portforward"),
+    words: /^Error: cannot forward ports of pod "[^"]*": it is simulated and nothing listens in it$/,
+  },
+  {
+    title: "a proxy",
+    call: callOf("proxy", { target: { is: "server", scheme: "http", host: "10.0.0.1", port: 80 } }),
+    words: /cannot connect to 10\.0\.0\.1:80: what is simulated has no network/,
+  },
+]) {
+  test(`${title} is refused`, async () => {
+    await rejects(connectorTo({}).connect(call), words);
+  });
+}

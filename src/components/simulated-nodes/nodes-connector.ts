@@ -1,0 +1,123 @@
+/**
+ * The way of the API server to the simulated nodes, without a network: logs and exec are joined to the node agents of this process.
+ * What cannot be had of Pods that are only played (attaching, ports, proxies) is refused in words.
+ * Not here: who may, and what may be asked (apiserver/connections).
+ */
+import type { PodExecOptions, PodLogOptions } from "../../api/generated/core/v1.ts";
+import { badRequest } from "../../api/machinery/status-error.ts";
+import type { ConnectionCall, ConnectionTarget, NodeConnector } from "../../apiserver/framework/connection.ts";
+import type { ExchangeAnswer } from "../../apiserver/framework/exchange.ts";
+import { streamedAnswer } from "../../apiserver/rest/streamed-response.ts";
+import type { Clock } from "../../base/clock.ts";
+import { logBytes, loggedContainer, runtimeLogOptions } from "../../kubelet/logs/container-logs.ts";
+import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../../kubelet/exec/exec-channels.ts";
+import type { Kubelet } from "../../kubelet/kubelet.ts";
+import { isRunning } from "../../kubelet/pod/containers/runtime-containers.ts";
+import type { NodesPart } from "./simulated-nodes.ts";
+import { noAttachingWords, noNetworkWords, noPortsWords } from "./unsupported-messages.ts";
+
+export interface NodesConnectorOptions {
+  readonly clock: Clock;
+  /** The way to all that is not simulated. Absent: there is nothing else. */
+  readonly network?: NodeConnector | undefined;
+}
+
+/** `nodes` is asked at each request: they come after the API server. */
+export function nodesConnector(nodes: () => NodesPart | undefined, { clock, network }: NodesConnectorOptions): NodeConnector {
+  const isElsewhere = (target: ConnectionTarget): boolean => network !== undefined && !isSimulated(nodes(), target);
+  return {
+    async connect(call) {
+      const { subresource, target } = call;
+      if (network !== undefined && isElsewhere(target)) return network.connect(call);
+      if (target.is === "kubelet" && subresource === "log") return log(kubeletAt(nodes(), target), call, clock);
+      if (target.is === "kubelet" && subresource === "exec") return channels(call, execIn(nodes(), target, call));
+      if (target.is === "kubelet" && subresource === "attach") return channels(call, () => Promise.reject(noAttaching(target)));
+      throw new Error(noWayTo(subresource, target));
+    },
+    refusal(subresource, target) {
+      if (isElsewhere(target)) return undefined;
+      return target.is === "kubelet" && SERVED.includes(subresource) ? undefined : noWayTo(subresource, target);
+    },
+  };
+}
+
+function isSimulated(nodes: NodesPart | undefined, target: ConnectionTarget): boolean {
+  const names = nodes?.names() ?? [];
+  if (target.is === "kubelet") return names.includes(target.node.name);
+  const { pod, nodeName } = target;
+  if (pod === undefined) return nodeName !== undefined && names.includes(nodeName);
+  return names.some((name) => nodes?.kubelet(name)?.pod(pod) !== undefined);
+}
+
+/** Attaching is refused in its own stream, which is where kubectl looks for words. */
+const SERVED: readonly string[] = ["log", "exec", "attach"];
+
+type KubeletTarget = Extract<ConnectionTarget, { readonly is: "kubelet" }>;
+
+function kubeletAt(nodes: NodesPart | undefined, { node }: KubeletTarget): Kubelet {
+  const kubelet = nodes?.kubelet(node.name);
+  if (kubelet === undefined) throw new Error(`error dialing backend: dial tcp ${node.host}:${node.port}: connect: no route to host`);
+  return kubelet;
+}
+
+// ── logs ────────────────────────────────────────────────────────────────────────────────────────────
+
+function log(kubelet: Kubelet, call: ConnectionCall, clock: Clock): ExchangeAnswer {
+  const { pod: podName = NO_POD, container = "" } = call.target as KubeletTarget;
+  const options = call.options as unknown as PodLogOptions;
+  const pod = kubelet.pod(podName);
+  if (pod === undefined) return text(404, `pod "${podName.name}" does not exist`);
+  const found = loggedContainer(pod, container, options);
+  if (found.is === "refused") return text(400, found.message);
+  const read = (signal: AbortSignal): AsyncIterable<Uint8Array> =>
+    logBytes(kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), signal), options);
+  return streamedAnswer({ code: 200, headers: {} }, read, { tellsFailure: true });
+}
+
+const NO_POD = { namespace: "", name: "" };
+
+function text(code: number, message: string): ExchangeAnswer {
+  return { code, headers: {}, body: [new TextEncoder().encode(message)] };
+}
+
+// ── exec ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Whatever `run` is refused with is told in the WebSocket: see exec-channels.ts. */
+function channels({ offer, switching, options }: ConnectionCall, run: ExecRun): ExchangeAnswer {
+  if (offer === undefined && switching !== undefined)
+    throw badRequest(`unable to upgrade to ${JSON.stringify(switching.protocol)}: of simulated Pods only WebSockets are spoken`);
+  const offered = offer?.protocols ?? [];
+  const protocol = chooseProtocol(offered);
+  if (protocol === undefined)
+    throw badRequest(`unable to negotiate protocol: client supports [${offered.join(" ")}], server accepts [${EXEC_PROTOCOLS.join(" ")}]`);
+  return { protocol, run: (socket) => void serveExec(socket, options, run, protocol) };
+}
+
+function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }: ConnectionCall): ExecRun {
+  return async (streams, signal) => {
+    const { pod = NO_POD, container = "" } = target;
+    const { command, stdin = false, stdout = false, stderr = false } = options as unknown as PodExecOptions;
+    if (!stdin && !stdout && !stderr) throw cannotUpgrade("you must specify at least 1 of stdin, stdout, stderr");
+    const kubelet = kubeletAt(nodes, target);
+    const found = await kubelet.container(pod, container);
+    if (found === undefined || !isRunning(found)) throw cannotUpgrade(`container not found ("${container}")`);
+    return kubelet.runtime.exec(found.id, command, streams, signal);
+  };
+}
+
+/** Upstream's words for what a kubelet says before there is a stream. */
+function cannotUpgrade(why: string): Error {
+  return new Error(`unable to upgrade connection: ${why}`);
+}
+
+// ── what there is not ───────────────────────────────────────────────────────────────────────────────
+
+function noAttaching({ pod = NO_POD, container = "" }: KubeletTarget): Error {
+  return badRequest(noAttachingWords({ pod: pod.name, container }));
+}
+
+function noWayTo(subresource: string, target: ConnectionTarget): string {
+  if (target.is === "server") return `cannot connect to ${target.host}:${target.port}: what is simulated has no network`;
+  if (subresource === "portforward") return noPortsWords(target.pod?.name ?? "");
+  return noNetworkWords(`${subresource} on node "${target.node.name}"`);
+}

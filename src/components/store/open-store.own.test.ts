@@ -1,0 +1,40 @@
+import { rejects } from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { silentLogger } from "../../base/logger.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { openStore } from "./open-store.ts";
+
+const context = { clock: realClock, log: silentLogger };
+
+for (const { it, name, content, message } of [
+  {
+    it: "that is missing",
+    name: "ca",
+    content: undefined,
+    message: /Cannot read .*ca\.pem: there is no such file; give a file that this user can read with --etcd-cafile$/,
+  },
+  {
+    it: "without a certificate",
+    name: "ca",
+    content: "-----BEGIN PRIVATE KEY-----",
+    message: /Cannot use .*ca\.pem: it holds no certificate in PEM form/,
+  },
+  {
+    it: "without a private key",
+    name: "key",
+    content: "-----BEGIN CERTIFICATE-----",
+    message: /Cannot use .*key\.pem: it holds no private key in PEM form/,
+  },
+]) {
+  test(`a ${name} file ${it} is refused by its name, before anybody is asked`, async () => {
+    const directory = await mkdtemp(join(tmpdir(), "k8ts-pem-"));
+    const path = join(directory, `${name}.pem`);
+    if (content !== undefined) await writeFile(path, content);
+    const config = { driver: "etcd", servers: ["https://127.0.0.1:1"], files: { [name]: path } } as const;
+    await rejects(openStore(config, context), { reason: "Unusable", message });
+    await rm(directory, { recursive: true });
+  });
+}

@@ -1,0 +1,57 @@
+/** What can be said about admission on the command line. */
+import { all as plugins } from "../apiserver/admission/all.ts";
+import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "../apiserver/framework/admission-config.ts";
+import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
+
+const NAMES = Object.keys(plugins);
+const BY_DEFAULT = NAMES.filter((name) => plugins[name]?.byDefault === true);
+
+export const admissionFlags = {
+  "enable-admission-plugins": {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: `Plugins that are asked before a write, besides those that are by default: ${BY_DEFAULT.join(", ")}.`,
+    expects: pluginExpected,
+  },
+  "disable-admission-plugins": {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: "Plugins that are not asked.",
+    expects: pluginExpected,
+  },
+  "default-not-ready-toleration-seconds": {
+    type: "number",
+    min: 0,
+    default: DEFAULT_ADMISSION_CONFIG.notReadyTolerationSeconds,
+    placeholder: "SECONDS",
+    doc: "How long a pod that does not say it stays on a node that is not ready.",
+  },
+  "default-unreachable-toleration-seconds": {
+    type: "number",
+    min: 0,
+    default: DEFAULT_ADMISSION_CONFIG.unreachableTolerationSeconds,
+    placeholder: "SECONDS",
+    doc: "The same for a node that cannot be reached.",
+  },
+} as const satisfies FlagSet;
+
+export type AdmissionFlagValues = FlagValues<typeof admissionFlags>;
+
+function pluginExpected(name: string): string | undefined {
+  return NAMES.includes(name) ? undefined : `one of ${NAMES.join(", ")}`;
+}
+
+export function admissionProblems(values: AdmissionFlagValues): string[] {
+  const both = values["enable-admission-plugins"].filter((name) => values["disable-admission-plugins"].includes(name));
+  return both.map((name) => `--enable-admission-plugins and --disable-admission-plugins both name ${name}`);
+}
+
+export function admissionConfig(values: AdmissionFlagValues): AdmissionConfig {
+  return {
+    ...DEFAULT_ADMISSION_CONFIG,
+    enabledPlugins: values["enable-admission-plugins"],
+    disabledPlugins: values["disable-admission-plugins"],
+    notReadyTolerationSeconds: values["default-not-ready-toleration-seconds"],
+    unreachableTolerationSeconds: values["default-unreachable-toleration-seconds"],
+  };
+}

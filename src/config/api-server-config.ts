@@ -1,0 +1,262 @@
+/**
+ * Everything that can be said about an API server on the command line: the flags, with upstream's names where upstream has them, and
+ * the configuration they give. Where the files of a cluster lie by default is decided here, too.
+ */
+import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
+import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { joinPath } from "../host/files/files.ts";
+import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
+import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";
+import { kubeletConfig, kubeletFlags, kubeletProblems, preferredAddressTypes, type KubeletAccess } from "./kubelet-access.ts";
+import { DEFAULT_IDENTITY_CONFIG, identityConfig, identityFlags, identityProblems, type IdentityConfig } from "./identity-config.ts";
+import type { StoreConfig } from "./store-config.ts";
+
+/** The machine's part of an API server: where it listens, and with which files. */
+export interface ServingConfig {
+  readonly bindAddress: string;
+  /** Listened on at the same port, besides `bindAddress`. */
+  readonly additionalBindAddresses?: readonly string[];
+  /** Where the Service "kubernetes" leads to. Without, an address of this machine's network. */
+  readonly advertiseAddress?: string;
+  /** 0: any that is free. */
+  readonly securePort: number;
+  /** A certificate that somebody has given. Without, one is made. */
+  readonly certificateFiles?: { readonly certificate: string; readonly key: string };
+  /** Where certificates and keys that are made are kept. Without, they are not kept. */
+  readonly certificateDirectory?: string;
+  /** Where the kubeconfig is written. Without, to a temporary directory. */
+  readonly kubeconfig?: string;
+  /** HTTP/2 requests at the same time on one connection. */
+  readonly streamsPerConnectionMax: number;
+}
+
+export interface ApiServerOptions {
+  readonly serving: ServingConfig;
+  readonly api: ApiServerConfig;
+  /** How long Events are kept. */
+  readonly eventTtlMs: number;
+  readonly identity: IdentityConfig;
+  /** What kubelets are shown, and how they are known. */
+  readonly kubelets: KubeletAccess;
+}
+
+export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
+
+/** As long as upstream keeps them. */
+const EVENT_TTL_MS = 3_600_000;
+
+/** For a cluster inside another program: it must not meet one that runs already. */
+export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
+  serving: { ...DEFAULT_SERVING_CONFIG, securePort: 0 },
+  api: DEFAULT_API_SERVER_CONFIG,
+  eventTtlMs: EVENT_TTL_MS,
+  identity: DEFAULT_IDENTITY_CONFIG,
+  kubelets: {},
+};
+
+const PORT_MAX = 65_535;
+
+const { serviceNodePortRange: DEFAULT_PORTS } = DEFAULT_API_SERVER_CONFIG;
+
+export const apiServerFlags = {
+  "secure-port": {
+    type: "number",
+    min: 0,
+    max: PORT_MAX,
+    default: DEFAULT_SERVING_CONFIG.securePort,
+    doc: "Port for HTTPS. 0 takes any that is free.",
+  },
+  "bind-address": {
+    type: "string",
+    placeholder: "ADDRESS",
+    default: DEFAULT_SERVING_CONFIG.bindAddress,
+    doc: "Address to listen on. 0.0.0.0 and :: stand for all addresses of this machine.",
+    expects: (address) => (parseIp(address) === undefined ? "an IP address such as 127.0.0.1" : undefined),
+  },
+  "additional-bind-address": {
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "Further addresses to listen on, at the same port. k8ts up gives the address of this machine on its Pod network here, so that Pods reach an API server that listens on loopback.",
+    expects: (address) => (parseIp(address) === undefined ? "an IP address such as 10.244.0.1" : undefined),
+  },
+  "advertise-address": {
+    type: "string",
+    placeholder: "ADDRESS",
+    doc: 'Where the Service "kubernetes" leads to; not a loopback address. Default: --bind-address, or one of this machine\'s network if that is loopback or all addresses.',
+    expects: (address) => (isReachable(address) ? undefined : "an address such as 192.0.2.10, which is not loopback"),
+  },
+  "tls-cert-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificate of the server, PEM, followed by those of its authorities. Needs --tls-private-key-file. Default: one is made.",
+  },
+  "tls-private-key-file": { type: "string", placeholder: "FILE", doc: "Private key of --tls-cert-file, PEM." },
+  "cert-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    doc: "Where certificates and keys that are made are kept for the next start. Default: pki in the data directory.",
+  },
+  kubeconfig: {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Where to write the file with which kubectl finds the server: what stands there is replaced. (Other components read the file that --kubeconfig names; this one makes it.) Default: kubeconfig in the data directory, or in a temporary one.",
+  },
+  "service-cluster-ip-range": {
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: `From which Services get their addresses: one range, or one of IPv4 and one of IPv6. Default: ${DEFAULT_API_SERVER_CONFIG.serviceClusterIpRange}.`,
+    expects: (range) => (isServiceRange(range) ? undefined : "a range of at least 4 addresses such as 10.96.0.0/12"),
+  },
+  "service-node-port-range": {
+    type: "string",
+    placeholder: "FIRST-LAST",
+    default: `${DEFAULT_PORTS.first}-${DEFAULT_PORTS.last}`,
+    doc: "From which Services get their node ports, both included.",
+    expects: (range) => (parsePortRange(range) === undefined ? "a range of ports such as 30000-32767" : undefined),
+  },
+  ...kubeletFlags,
+  "request-timeout": durationFlag("1m0s", "After this long a request that did not say how long it may take is given up."),
+  "min-request-timeout": {
+    type: "number",
+    min: 1,
+    default: 1800,
+    placeholder: "SECONDS",
+    doc: "A watch that did not say how long it may take ends after this long, or up to twice as long.",
+  },
+  "enable-priority-and-fairness": {
+    type: "boolean",
+    default: true,
+    doc: "Let FlowSchemas and PriorityLevelConfigurations decide which requests execute, wait or are rejected. If false, --max-requests-inflight and --max-mutating-requests-inflight are two plain limits.",
+  },
+  "max-requests-inflight": {
+    type: "number",
+    min: 1,
+    default: 400,
+    doc: "With priority and fairness: together with --max-mutating-requests-inflight, the seats that priority levels share. Otherwise: maximum number of requests that read and execute at once.",
+  },
+  "max-mutating-requests-inflight": { type: "number", min: 1, default: 200, doc: "The same for requests that write." },
+  "http2-max-streams-per-connection": {
+    type: "number",
+    min: 1,
+    default: DEFAULT_SERVING_CONFIG.streamsPerConnectionMax,
+    doc: "HTTP/2 requests at the same time on one connection; further ones wait in the client.",
+  },
+  "event-ttl": durationFlag("1h0m0s", "How long Events are kept."),
+  ...admissionFlags,
+  ...identityFlags,
+} as const satisfies FlagSet;
+
+export type ApiServerFlagValues = FlagValues<typeof apiServerFlags>;
+
+/** `store` says where the cluster's files lie; it is absent if it could not be understood. */
+export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig | undefined): Parsed<ApiServerOptions> {
+  const problems = [
+    ...fileProblems(values),
+    ...rangeProblems(values),
+    ...kubeletProblems(values),
+    ...identityProblems(values),
+    ...admissionProblems(values),
+  ];
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
+}
+
+/** The same, whatever is wrong with the values in combination: what is of no use without another is left out. */
+export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ApiServerOptions {
+  return {
+    serving: servingConfig(values, store),
+    api: apiConfig(values),
+    eventTtlMs: durationMs(values["event-ttl"]),
+    identity: identityConfig(values),
+    kubelets: kubeletConfig(values),
+  };
+}
+
+function fileProblems(values: ApiServerFlagValues): string[] {
+  const problems: string[] = [];
+  const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
+  if ((certificate === undefined) !== (key === undefined))
+    problems.push("--tls-cert-file and --tls-private-key-file are only of use together");
+  return problems;
+}
+
+function rangeProblems(values: ApiServerFlagValues): string[] {
+  const families = values["service-cluster-ip-range"].map((range) => parseCidr(range)?.address.family);
+  if (families.length <= 1 || (families.length === 2 && families[0] !== families[1])) return [];
+  return ["--service-cluster-ip-range must be one range, or one of IPv4 and one of IPv6"];
+}
+
+function servingConfig(values: ApiServerFlagValues, store: StoreConfig | undefined): ServingConfig {
+  const dataDirectory = store?.driver === "embedded" ? store.dataDirectory : undefined;
+  const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
+  const certificateDirectory = values["cert-dir"] ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "pki"));
+  const kubeconfig = values.kubeconfig ?? (dataDirectory === undefined ? undefined : joinPath(dataDirectory, "kubeconfig"));
+  return {
+    bindAddress: values["bind-address"],
+    ...(values["additional-bind-address"].length === 0 ? {} : { additionalBindAddresses: values["additional-bind-address"] }),
+    ...(values["advertise-address"] === undefined ? {} : { advertiseAddress: values["advertise-address"] }),
+    securePort: values["secure-port"],
+    streamsPerConnectionMax: values["http2-max-streams-per-connection"],
+    ...(certificate === undefined || key === undefined ? {} : { certificateFiles: { certificate, key } }),
+    ...(certificateDirectory === undefined ? {} : { certificateDirectory }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+  };
+}
+
+function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
+  const ranges = values["service-cluster-ip-range"];
+  const modes = values["authorization-mode"];
+  return {
+    ...DEFAULT_API_SERVER_CONFIG,
+    requestTimeoutMs: durationMs(values["request-timeout"]),
+    minRequestTimeoutMs: values["min-request-timeout"] * 1000,
+    priorityAndFairness: values["enable-priority-and-fairness"],
+    maxRequestsInFlight: values["max-requests-inflight"],
+    maxMutatingRequestsInFlight: values["max-mutating-requests-inflight"],
+    ...(ranges.length === 0 ? {} : { serviceClusterIpRange: ranges.join(",") }),
+    serviceNodePortRange: parsePortRange(values["service-node-port-range"]) ?? DEFAULT_PORTS,
+    ...(modes.length === 0 ? {} : { authorizationModes: modes }),
+    ...preferredAddressTypes(values),
+    admission: admissionConfig(values),
+  };
+}
+
+export function isLoopback(address: string): boolean {
+  return address === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+}
+
+function isReachable(address: string): boolean {
+  return parseIp(address) !== undefined && !isLoopback(address);
+}
+
+/** The first address is the API server's own, so that a range of one would leave none to give. */
+function isServiceRange(text: string): boolean {
+  const range = parseCidr(text);
+  return range !== undefined && cidrSize(range) >= 4n;
+}
+
+/** "30000-32767" */
+function parsePortRange(text: string): ApiServerConfig["serviceNodePortRange"] | undefined {
+  const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(text)?.map(Number) ?? [];
+  if (first === undefined || last === undefined || first < 1 || last < first || last > PORT_MAX) return undefined;
+  return { first, last };
+}
+
+function durationFlag<const Default extends string>(standard: Default, doc: string) {
+  return {
+    type: "string",
+    placeholder: "DURATION",
+    default: standard,
+    doc,
+    expects: (text: string) => (durationMs(text) > 0 ? undefined : "a length of time such as 1m30s"),
+  } as const;
+}
+
+/** NaN if it is none. */
+function durationMs(text: string): number {
+  try {
+    return durationToMs(parseDuration(text));
+  } catch {
+    return NaN;
+  }
+}

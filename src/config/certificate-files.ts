@@ -1,0 +1,74 @@
+/** Certificates and keys that somebody has given us in files. What cannot be used is said in one sentence, with the file and the flag. */
+import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
+import type { Signer, Verifier } from "../base/crypto/signing.ts";
+import { keyProblem, signerFromPem, verifiersFromPem } from "../host/crypto/keys.ts";
+import { readGiven, usable } from "../cli/framework/file-flag.ts";
+import type { CertificateWithKey } from "../pki/certificates.ts";
+
+interface GivenPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export const SERVING_FLAGS: GivenPair = { certificate: "--tls-cert-file", key: "--tls-private-key-file" };
+export const KUBELET_CLIENT_FLAGS: GivenPair = { certificate: "--kubelet-client-certificate", key: "--kubelet-client-key" };
+export const SIGNING_FLAGS: GivenPair = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };
+
+export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> {
+  return readPair(files, SERVING_FLAGS);
+}
+
+export function readKubeletClientFiles(files: GivenPair): Promise<CertificateWithKey> {
+  return readPair(files, KUBELET_CLIENT_FLAGS);
+}
+
+export async function readSigningFiles(files: GivenPair): Promise<{ readonly certificate: string; readonly signer: Signer }> {
+  const { certificate, key } = await readPair(files, SIGNING_FLAGS);
+  return { certificate, signer: usable(files.key, SIGNING_FLAGS.key, () => signerFromPem(key)) };
+}
+
+async function readPair(files: GivenPair, flags: GivenPair): Promise<CertificateWithKey> {
+  const [certificate, key] = await Promise.all([readGiven(files.certificate, flags.certificate), readGiven(files.key, flags.key)]);
+  switch (keyProblem({ certificate, key })) {
+    case "certificate":
+      throw new Error(`Cannot use ${files.certificate}: it holds no certificate in PEM form; give one with ${flags.certificate}`);
+    case "key":
+      throw new Error(`Cannot use ${files.key}: it holds no private key in PEM form, or one with a password; give one with ${flags.key}`);
+    case "pair":
+      throw new Error(
+        `Cannot use ${files.certificate} with ${files.key}: the key is not the certificate's; give the one that belongs to it`,
+      );
+    case undefined:
+      return { certificate, key };
+  }
+}
+
+/** A bundle of certificates that are trusted: --client-ca-file, --requestheader-client-ca-file. */
+export async function readAuthorities(path: string, flag: string): Promise<string> {
+  const bundle = await readGiven(path, flag);
+  try {
+    if (parsePemCertificates(bundle).length > 0) return bundle;
+  } catch (error) {
+    throw new Error(`Cannot use ${path}: ${(error as Error).message}; give certificates in PEM form with ${flag}`, { cause: error });
+  }
+  throw new Error(`Cannot use ${path}: it holds no certificate in PEM form; give at least one with ${flag}`);
+}
+
+/** --service-account-signing-key-file. */
+export async function readSigningKey(path: string): Promise<Signer> {
+  const flag = "--service-account-signing-key-file";
+  const pem = await readGiven(path, flag);
+  return usable(path, flag, () => signerFromPem(pem));
+}
+
+/** --service-account-key-file, any number of them. */
+export async function readVerifyingKeys(paths: readonly string[]): Promise<readonly Verifier[]> {
+  const flag = "--service-account-key-file";
+  const files = await Promise.all(
+    paths.map(async (path) => {
+      const pem = await readGiven(path, flag);
+      return usable(path, flag, () => verifiersFromPem(pem));
+    }),
+  );
+  return files.flat();
+}

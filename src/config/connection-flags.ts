@@ -1,0 +1,117 @@
+/** How a part that runs by itself finds the API server: the flags, and the connection that they describe. */
+import { homedir } from "node:os";
+import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
+import type { ConnectionConfig } from "../client/https/connection-config.ts";
+import { isOfServiceAccount, loadKubeconfig } from "../client/https/load-kubeconfig.ts";
+import {
+  LEASE_DURATION_MS,
+  RENEW_DEADLINE_MS,
+  RETRY_PERIOD_MS,
+  electionProblems,
+  type ElectionTimes,
+} from "../client/election/leader-election.ts";
+import { readWhole } from "../host/files/files.ts";
+import { realClock } from "../host/real-clock.ts";
+import type { Environment, Io } from "../cli/framework/command.ts";
+import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
+import { readGiven } from "../cli/framework/file-flag.ts";
+import { fileLook, type Look } from "../cli/framework/check-files.ts";
+
+export const connectionFlags = {
+  kubeconfig: {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Where the API server is and who this program is to it. Default: the files that KUBECONFIG names, ~/.kube/config, or, in a Pod, its service account.",
+  },
+  context: { type: "string", placeholder: "NAME", doc: "Which context of it, if not the current one." },
+} as const satisfies FlagSet;
+
+export type ConnectionFlagValues = FlagValues<typeof connectionFlags>;
+
+type Surroundings = Pick<Io, "environment" | "clock">;
+
+/** Rejects with one sentence for everything that is wrong with the files. */
+export function loadConnection(
+  { kubeconfig, context }: ConnectionFlagValues,
+  { environment, clock }: Surroundings,
+): Promise<ConnectionConfig> {
+  const choice = context === undefined ? {} : { context };
+  return clock.external(loadKubeconfig({ environment, readFile: readWhole, homeDirectory: homedir(), path: kubeconfig, ...choice }));
+}
+
+/** What the connection was made of, for whoever has to look for a mistake in it: "the current context of admin.conf". */
+export function connectionSource({ kubeconfig, context }: ConnectionFlagValues, environment: Environment, made: ConnectionConfig): string {
+  if (kubeconfig === undefined && isOfServiceAccount(made)) return "the service account of this Pod";
+  const { KUBECONFIG: list = "" } = environment;
+  const chosen = context === undefined ? "the current context" : `context ${JSON.stringify(context)}`;
+  return `${chosen} of ${kubeconfig ?? (list === "" ? "~/.kube/config" : list)}`;
+}
+
+/** Of one that is named: what was not asked for by a flag is no mistake in the flags. */
+export function connectionLook({ kubeconfig, context }: ConnectionFlagValues, environment: Environment): readonly Look[] {
+  return fileLook(kubeconfig, async (path) => {
+    await readGiven(path, "--kubeconfig");
+    await loadConnection({ kubeconfig: path, context }, { environment, clock: realClock });
+  });
+}
+
+const seconds = (durationMs: number): string => `${durationMs / 1_000}s`;
+
+export const electionFlags = {
+  "leader-elect-lease-duration": {
+    type: "string",
+    placeholder: "DURATION",
+    default: seconds(LEASE_DURATION_MS),
+    doc: "How long others wait, from when they last saw the leader renew its lease, before they take it.",
+    expects: durationExpected,
+  },
+  "leader-elect-renew-deadline": {
+    type: "string",
+    placeholder: "DURATION",
+    default: seconds(RENEW_DEADLINE_MS),
+    doc: "How long a leader goes on that cannot renew its lease.",
+    expects: durationExpected,
+  },
+  "leader-elect-retry-period": {
+    type: "string",
+    placeholder: "DURATION",
+    default: seconds(RETRY_PERIOD_MS),
+    doc: "How often the leader renews its lease.",
+    expects: durationExpected,
+  },
+} as const satisfies FlagSet;
+
+export type ElectionFlagValues = FlagValues<typeof electionFlags>;
+
+export function durationExpected(text: string): string | undefined {
+  const problem = 'a duration such as "15s" or "1m30s"';
+  try {
+    return parseDuration(text) > 0n ? undefined : problem;
+  } catch {
+    return problem;
+  }
+}
+
+export function durationMs(text: string): number {
+  return durationToMs(parseDuration(text));
+}
+
+export function electionTimes(values: ElectionFlagValues): Required<ElectionTimes> {
+  return {
+    leaseDurationMs: durationMs(values["leader-elect-lease-duration"]),
+    renewDeadlineMs: durationMs(values["leader-elect-renew-deadline"]),
+    retryPeriodMs: durationMs(values["leader-elect-retry-period"]),
+  };
+}
+
+/** In the words of the flags. */
+export function electionFlagProblems(values: ElectionFlagValues): readonly string[] {
+  const names = [
+    ["leaseDurationMs", "--leader-elect-lease-duration"],
+    ["renewDeadlineMs", "--leader-elect-renew-deadline"],
+    ["retryPeriodMs", "--leader-elect-retry-period"],
+  ] as const;
+  return electionProblems(electionTimes(values)).map((problem) =>
+    names.reduce((text, [name, flag]) => text.replaceAll(name, flag), `${problem} (in ms)`),
+  );
+}

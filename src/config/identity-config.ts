@@ -1,0 +1,317 @@
+/**
+ * Everything that can be said about who is who on the command line: flags with upstream's names, and the configuration they give. Files
+ * are only named here; identity.ts reads them at start.
+ */
+import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
+import { authorizationModules } from "../apiserver/authorization/all.ts";
+import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
+import { withoutPassword } from "../cli/framework/redact-password.ts";
+
+export interface IdentityConfig {
+  readonly anonymousAuth: boolean;
+  /** Who signs client certificates. Without, the cluster's own authority, and it alone. */
+  readonly clientCaFile?: string;
+  readonly requestHeader: RequestHeaderConfig;
+  readonly tokenAuthFile?: string;
+  readonly bootstrapTokenAuth: boolean;
+  readonly serviceAccount: ServiceAccountConfig;
+  /** Without, the issuers of service account tokens. */
+  readonly apiAudiences: readonly string[];
+  readonly oidc?: OidcConfig;
+  readonly authenticationConfigFile?: string;
+}
+
+export interface RequestHeaderConfig {
+  /** Without, an authority of the cluster's own. */
+  readonly clientCaFile?: string;
+  readonly allowedNames: readonly string[];
+  readonly usernameHeaders: readonly string[];
+  readonly uidHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraHeadersPrefix: readonly string[];
+}
+
+export interface ServiceAccountConfig {
+  readonly issuers: readonly string[];
+  /** Public or private keys, PEM, with which tokens may be signed. Without, that of the signing key. */
+  readonly keyFiles: readonly string[];
+  /** Without, a key of the cluster's own. */
+  readonly signingKeyFile?: string;
+  readonly maxTokenExpirationSeconds?: number;
+  readonly extendTokenExpiration: boolean;
+  readonly jwksUri?: string;
+}
+
+export interface OidcConfig {
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  readonly usernameClaim: string;
+  /** Absent: upstream's rule, the issuer and "#" before every name that is no e-mail address. */
+  readonly usernamePrefix?: string;
+  readonly groupsClaim?: string;
+  readonly groupsPrefix: string;
+  readonly requiredClaims: Readonly<Record<string, string>>;
+  readonly caFile?: string;
+  readonly signingAlgorithms: readonly string[];
+}
+
+const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
+
+/** The header names and the common name that kubeadm sets up. */
+const DEFAULT_REQUEST_HEADER: RequestHeaderConfig = {
+  allowedNames: ["front-proxy-client"],
+  usernameHeaders: ["X-Remote-User"],
+  uidHeaders: ["X-Remote-Uid"],
+  groupHeaders: ["X-Remote-Group"],
+  extraHeadersPrefix: ["X-Remote-Extra-"],
+};
+
+export const DEFAULT_IDENTITY_CONFIG: IdentityConfig = {
+  anonymousAuth: true,
+  requestHeader: DEFAULT_REQUEST_HEADER,
+  bootstrapTokenAuth: true,
+  serviceAccount: { issuers: [DEFAULT_ISSUER], keyFiles: [], extendTokenExpiration: true },
+  apiAudiences: [],
+};
+
+const SIGNING_ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
+
+/** What upstream takes for a shorter life of tokens than this is a mistake. */
+const MAX_EXPIRATION_MS_MIN = 3_600_000;
+const MAX_EXPIRATION_MS_MAX = 2 ** 32 * 1_000;
+
+export const identityFlags = {
+  "anonymous-auth": {
+    type: "boolean",
+    default: true,
+    doc: "Whether who shows nothing is system:anonymous and may do what that user may. Otherwise it is refused with 401.",
+  },
+  "client-ca-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificates of those who sign client certificates, PEM. Default: the cluster's own authority.",
+  },
+  "requestheader-client-ca-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificates of those who sign the certificate of a proxy that says in headers who the user is, PEM. Default: an authority made for it.",
+  },
+  "requestheader-allowed-names": {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: "Common names of such proxies. Default: front-proxy-client; with --requestheader-client-ca-file any that it has signed.",
+  },
+  "requestheader-username-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-User." },
+  "requestheader-uid-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-Uid." },
+  "requestheader-group-headers": { type: "list", placeholder: "HEADER,...", doc: "Default: X-Remote-Group." },
+  "requestheader-extra-headers-prefix": { type: "list", placeholder: "PREFIX,...", doc: "Default: X-Remote-Extra-." },
+  "token-auth-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: 'Tokens and their users, a line each: token,user,uid,"group1,group2".',
+  },
+  "enable-bootstrap-token-auth": {
+    type: "boolean",
+    default: true,
+    doc: "Whether Secrets of type bootstrap.kubernetes.io/token in kube-system are tokens for joining nodes.",
+  },
+  "service-account-issuer": {
+    type: "list",
+    placeholder: "URL,...",
+    doc: `Who issues the tokens of service accounts: the first is put into them, all are accepted. Default: ${DEFAULT_ISSUER}.`,
+    // As upstream: any word will do, but one with a colon must be an address.
+    expects: (issuer: string) => (issuer.includes(":") && !URL.canParse(issuer) ? "an address such as https://example.com" : undefined),
+  },
+  "service-account-key-file": {
+    type: "list",
+    placeholder: "FILE,...",
+    doc: "Keys with which such tokens may be signed, public or private, PEM. Default: that of the signing key.",
+  },
+  "service-account-signing-key-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "The private key that signs them, PEM. Default: one is made and kept with the certificates.",
+  },
+  "service-account-max-token-expiration": {
+    type: "string",
+    placeholder: "DURATION",
+    doc: "Who asks for a token that lives longer gets one that lives this long; from 1h on. Default: no limit.",
+    expects: (text: string) => {
+      const durationMs = millisecondsOf(text);
+      return durationMs >= MAX_EXPIRATION_MS_MIN && durationMs <= MAX_EXPIRATION_MS_MAX
+        ? undefined
+        : "a length of time from 1h on such as 24h";
+    },
+  },
+  "service-account-extend-token-expiration": {
+    type: "boolean",
+    default: true,
+    doc: "Whether tokens that are put into pods live a year, for programs that read them only once.",
+  },
+  "service-account-jwks-uri": {
+    type: "string",
+    placeholder: "URL",
+    doc: "Where others find the keys for such tokens. Default: /openid/v1/jwks of this server.",
+    expects: (url: string) => (url.startsWith("https://") && isUrl(url) ? undefined : "an address such as https://example.com/keys"),
+  },
+  "api-audiences": {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: "For whom tokens must be meant that are for this API. Default: --service-account-issuer.",
+  },
+  "oidc-issuer-url": {
+    type: "string",
+    placeholder: "URL",
+    doc: "A provider of OpenID Connect whose tokens are accepted. Needs --oidc-client-id.",
+    expects: (url: string) =>
+      url.startsWith("https://") && isUrl(url) && withoutPassword(url) === url && !/[?#]/.test(url)
+        ? undefined
+        : "an address such as https://accounts.example.com",
+  },
+  "oidc-client-id": { type: "string", placeholder: "NAME", doc: "For whom its tokens must be meant." },
+  "oidc-username-claim": { type: "string", placeholder: "CLAIM", default: "sub", doc: "Which claim is the user's name." },
+  "oidc-username-prefix": {
+    type: "string",
+    placeholder: "PREFIX",
+    doc: 'What is put before it; "-" for nothing. Default: the issuer and "#", unless the claim is email.',
+  },
+  "oidc-groups-claim": { type: "string", placeholder: "CLAIM", doc: "Which claim holds the user's groups." },
+  "oidc-groups-prefix": { type: "string", placeholder: "PREFIX", default: "", doc: "What is put before each." },
+  "oidc-required-claim": {
+    type: "list",
+    placeholder: "CLAIM=VALUE,...",
+    doc: "Claims that a token must have with just this value.",
+    expects: (pair: string) => (/^[^=]+=/.test(pair) ? undefined : "a claim and its value such as hd=example.com"),
+  },
+  "oidc-ca-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "What signed the provider's certificate, PEM. Default: what this machine trusts.",
+  },
+  "oidc-signing-algs": {
+    type: "list",
+    placeholder: "ALGORITHM,...",
+    doc: "With which algorithms its tokens may be signed. Default: RS256.",
+    expects: (name: string) => (SIGNING_ALGORITHMS.includes(name) ? undefined : `one of ${SIGNING_ALGORITHMS.join(", ")}`),
+  },
+  "authentication-config": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "An AuthenticationConfiguration (apiserver.config.k8s.io/v1) with issuers of tokens, in place of --oidc-* flags and --anonymous-auth.",
+  },
+  "authorization-mode": {
+    type: "list",
+    placeholder: "MODE,...",
+    doc: `Who decides what one may do, in the order of asking: ${Object.keys(authorizationModules).join(", ")}. Default: Node,RBAC.`,
+    expects: (mode: string) =>
+      Object.hasOwn(authorizationModules, mode) ? undefined : `one of ${Object.keys(authorizationModules).join(", ")}`,
+  },
+} as const satisfies FlagSet;
+
+export type IdentityFlagValues = FlagValues<typeof identityFlags>;
+
+/** What is wrong with flags that are fine each by itself. */
+export function identityProblems(values: IdentityFlagValues): string[] {
+  const problems: string[] = [];
+  const [issuer, client] = [values["oidc-issuer-url"], values["oidc-client-id"]];
+  if ((issuer === undefined) !== (client === undefined)) problems.push("--oidc-issuer-url and --oidc-client-id are only of use together");
+  if (values["authentication-config"] !== undefined && issuer !== undefined)
+    problems.push("--authentication-config names the issuers of tokens, --oidc-issuer-url names one: give one of them");
+  const issuers = orDefault(values["service-account-issuer"], DEFAULT_IDENTITY_CONFIG.serviceAccount.issuers);
+  if (issuer !== undefined && issuers.includes(issuer))
+    problems.push("--oidc-issuer-url and --service-account-issuer must differ: whose token it is would not be known");
+  if (new Set(issuers).size < issuers.length) problems.push(`--service-account-issuer names something twice: ${issuers.join(",")}`);
+  if (values["service-account-key-file"].length > 0 && values["service-account-signing-key-file"] === undefined)
+    problems.push(
+      "--service-account-key-file needs --service-account-signing-key-file: tokens signed with another key would not be accepted",
+    );
+  const modes = values["authorization-mode"];
+  if (new Set(modes).size < modes.length) problems.push(`--authorization-mode names something twice: ${modes.join(",")}`);
+  return problems;
+}
+
+/** Of values without problems. */
+export function identityConfig(values: IdentityFlagValues): IdentityConfig {
+  const { issuers } = DEFAULT_IDENTITY_CONFIG.serviceAccount;
+  const oidc = oidcConfig(values);
+  return {
+    anonymousAuth: values["anonymous-auth"],
+    ...named("clientCaFile", values["client-ca-file"]),
+    requestHeader: requestHeaderConfig(values),
+    ...named("tokenAuthFile", values["token-auth-file"]),
+    bootstrapTokenAuth: values["enable-bootstrap-token-auth"],
+    serviceAccount: {
+      issuers: orDefault(values["service-account-issuer"], issuers),
+      keyFiles: values["service-account-key-file"],
+      ...named("signingKeyFile", values["service-account-signing-key-file"]),
+      ...named("maxTokenExpirationSeconds", secondsOf(values["service-account-max-token-expiration"])),
+      extendTokenExpiration: values["service-account-extend-token-expiration"],
+      ...named("jwksUri", values["service-account-jwks-uri"]),
+    },
+    apiAudiences: values["api-audiences"],
+    ...named("oidc", oidc),
+    ...named("authenticationConfigFile", values["authentication-config"]),
+  };
+}
+
+function requestHeaderConfig(values: IdentityFlagValues): RequestHeaderConfig {
+  const clientCaFile = values["requestheader-client-ca-file"];
+  // An authority that somebody gave was made for this; ours signs one certificate, and upstream's default is none.
+  const allowedNames = clientCaFile === undefined ? DEFAULT_REQUEST_HEADER.allowedNames : [];
+  return {
+    ...named("clientCaFile", clientCaFile),
+    allowedNames: orDefault(values["requestheader-allowed-names"], allowedNames),
+    usernameHeaders: orDefault(values["requestheader-username-headers"], DEFAULT_REQUEST_HEADER.usernameHeaders),
+    uidHeaders: orDefault(values["requestheader-uid-headers"], DEFAULT_REQUEST_HEADER.uidHeaders),
+    groupHeaders: orDefault(values["requestheader-group-headers"], DEFAULT_REQUEST_HEADER.groupHeaders),
+    extraHeadersPrefix: orDefault(values["requestheader-extra-headers-prefix"], DEFAULT_REQUEST_HEADER.extraHeadersPrefix),
+  };
+}
+
+function oidcConfig(values: IdentityFlagValues): OidcConfig | undefined {
+  const [issuerUrl, clientId] = [values["oidc-issuer-url"], values["oidc-client-id"]];
+  if (issuerUrl === undefined || clientId === undefined) return undefined;
+  return {
+    issuerUrl,
+    clientId,
+    usernameClaim: values["oidc-username-claim"],
+    ...named("usernamePrefix", values["oidc-username-prefix"]),
+    ...named("groupsClaim", values["oidc-groups-claim"]),
+    groupsPrefix: values["oidc-groups-prefix"],
+    requiredClaims: Object.fromEntries(values["oidc-required-claim"].map((pair) => splitPair(pair))),
+    ...named("caFile", values["oidc-ca-file"]),
+    signingAlgorithms: orDefault(values["oidc-signing-algs"], ["RS256"]),
+  };
+}
+
+/** "hd=example.com" */
+function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf("=");
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+function orDefault(given: readonly string[], standard: readonly string[]): readonly string[] {
+  return given.length === 0 ? standard : given;
+}
+
+/** A member, if it has a value. */
+function named<const Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
+  return (value === undefined ? {} : { [name]: value }) as { readonly [N in Name]?: Value };
+}
+
+function secondsOf(duration: string | undefined): number | undefined {
+  return duration === undefined ? undefined : millisecondsOf(duration) / 1_000;
+}
+
+/** NaN if it is none. */
+function millisecondsOf(text: string): number {
+  try {
+    return durationToMs(parseDuration(text));
+  } catch {
+    return NaN;
+  }
+}
+
+function isUrl(text: string): boolean {
+  return URL.canParse(text);
+}

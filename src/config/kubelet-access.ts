@@ -1,0 +1,58 @@
+/** How the API server calls kubelets, as it is said on the command line: with upstream's flags. */
+import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/api-server-config.ts";
+import { oneOf, type FlagSet, type FlagValues } from "../cli/framework/flags.ts";
+
+export interface KubeletAccess {
+  /** What kubelets are shown. Without: the cluster's own certificate for that. */
+  readonly certificateFiles?: { readonly certificate: string; readonly key: string };
+  /** Who has signed the certificates of kubelets. Without, any is taken, as upstream does. */
+  readonly authorityFile?: string;
+}
+
+const ADDRESS_TYPES = DEFAULT_API_SERVER_CONFIG.kubeletPreferredAddressTypes;
+
+/** Of kubelets that k8ts starts itself: at their addresses, since nobody has put the names of such nodes into a DNS. */
+export function ownAddressTypes(types: readonly string[]): readonly string[] {
+  return ["InternalIP", ...types.filter((type) => type !== "InternalIP")];
+}
+
+export const kubeletFlags = {
+  "kubelet-client-certificate": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Certificate that kubelets are shown, PEM. Needs --kubelet-client-key. Default: the cluster's own.",
+  },
+  "kubelet-client-key": { type: "string", placeholder: "FILE", doc: "Private key of --kubelet-client-certificate, PEM." },
+  "kubelet-certificate-authority": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Authorities that have signed the certificates of kubelets, PEM. Default: any certificate is taken.",
+  },
+  "kubelet-preferred-address-types": {
+    type: "list",
+    placeholder: "TYPE,...",
+    doc: `Which address of a node its kubelet is called at, best first. Default: ${ADDRESS_TYPES.join(",")}.`,
+    expects: (type) => (ADDRESS_TYPES.includes(type) ? undefined : oneOf(ADDRESS_TYPES)),
+  },
+} as const satisfies FlagSet;
+
+type KubeletFlagValues = FlagValues<typeof kubeletFlags>;
+
+export function kubeletProblems(values: KubeletFlagValues): string[] {
+  const isOneMissing = (values["kubelet-client-certificate"] === undefined) !== (values["kubelet-client-key"] === undefined);
+  return isOneMissing ? ["--kubelet-client-certificate and --kubelet-client-key are only of use together"] : [];
+}
+
+export function kubeletConfig(values: KubeletFlagValues): KubeletAccess {
+  const [certificate, key] = [values["kubelet-client-certificate"], values["kubelet-client-key"]];
+  const authorityFile = values["kubelet-certificate-authority"];
+  return {
+    ...(certificate === undefined || key === undefined ? {} : { certificateFiles: { certificate, key } }),
+    ...(authorityFile === undefined ? {} : { authorityFile }),
+  };
+}
+
+export function preferredAddressTypes(values: KubeletFlagValues): Partial<Pick<ApiServerConfig, "kubeletPreferredAddressTypes">> {
+  const types = values["kubelet-preferred-address-types"];
+  return types.length === 0 ? {} : { kubeletPreferredAddressTypes: types };
+}

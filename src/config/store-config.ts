@@ -1,0 +1,116 @@
+/**
+ * Which store, and where: the configuration and the flags that give it, shared by every command that opens one. The flags for
+ * etcd have the names that kube-apiserver's have.
+ */
+import type { Environment } from "../cli/framework/command.ts";
+import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";
+
+export type StoreConfig =
+  /** Gone with the process. */
+  | { readonly driver: "memory" }
+  /** Durable, in files of this machine, one process at a time. */
+  | { readonly driver: "embedded"; readonly dataDirectory: string }
+  /** A real etcd cluster, which several processes may share. */
+  | EtcdStoreConfig;
+
+export interface EtcdStoreConfig {
+  readonly driver: "etcd";
+  /** Addresses of members, http:// or https://; at least one. */
+  readonly servers: readonly string[];
+  /** What all keys begin with. Default: /registry. */
+  readonly prefix?: string;
+  /** PEM files, for https:// servers. `certificate` and `key` come together. */
+  readonly files?: { readonly ca?: string; readonly certificate?: string; readonly key?: string };
+}
+
+export const storeFlags = {
+  store: {
+    type: "choice",
+    of: ["embedded", "memory", "etcd"],
+    placeholder: "DRIVER",
+    doc: "Where the cluster's state is kept: in files, only in memory, or in an etcd cluster. Default: embedded, or etcd if --etcd-servers is given.",
+  },
+  "data-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    doc: "Directory of the embedded store, made if there is none. Default: $XDG_DATA_HOME/k8ts/default, or ~/.local/share/k8ts/default.",
+  },
+  "etcd-servers": {
+    type: "list",
+    placeholder: "URL,...",
+    doc: "Addresses of the etcd members, such as https://10.0.0.1:2379.",
+    expects: (url) => (/^https?:\/\/[^\s/?#@]+\/?$/.test(url) ? undefined : "an address such as https://10.0.0.1:2379"),
+  },
+  "etcd-prefix": {
+    type: "string",
+    placeholder: "PREFIX",
+    doc: "What all keys in etcd begin with. Default: /registry.",
+    expects: (prefix) => (/^\/.*[^/]$/.test(prefix) ? undefined : "a path such as /registry, with a slash before it and none after it"),
+  },
+  "etcd-cafile": { type: "string", placeholder: "FILE", doc: "Certificate authorities that sign the etcd members' certificates, PEM." },
+  "etcd-certfile": { type: "string", placeholder: "FILE", doc: "Certificate with which to log in to etcd, PEM. Needs --etcd-keyfile." },
+  "etcd-keyfile": { type: "string", placeholder: "FILE", doc: "Private key of --etcd-certfile, PEM." },
+} as const satisfies FlagSet;
+
+export type StoreFlagValues = FlagValues<typeof storeFlags>;
+
+/** The configuration, or everything that does not fit together. */
+export function storeConfig(values: StoreFlagValues, environment: Environment): Parsed<StoreConfig> {
+  const driver = driverOf(values);
+  const problems = [...uselessFlags(values, driver), ...(driver === "etcd" ? etcdProblems(values) : [])];
+  const dataDirectory = values["data-dir"] ?? defaultDataDirectory(environment);
+  if (driver === "embedded" && dataDirectory === undefined) problems.push("--data-dir is missing: neither XDG_DATA_HOME nor HOME is set");
+  if (problems.length > 0) return { ok: false, problems };
+  if (driver === "memory") return { ok: true, options: { driver } };
+  if (driver === "embedded") return { ok: true, options: { driver, dataDirectory: dataDirectory ?? "" } };
+  return { ok: true, options: etcdConfig(values) };
+}
+
+function uselessFlags(values: StoreFlagValues, driver: string): string[] {
+  const etcd = (["etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile"] as const).filter((name) => {
+    const value = values[name];
+    return value !== undefined && value.length > 0;
+  });
+  return [
+    ...(driver !== "embedded" && values["data-dir"] !== undefined ? [`--data-dir is only for --store embedded, not for ${driver}`] : []),
+    ...(driver !== "etcd" ? etcd.map((name) => `--${name} is only for --store etcd, not for ${driver}`) : []),
+  ];
+}
+
+function etcdProblems(values: StoreFlagValues): string[] {
+  const problems: string[] = [];
+  if (values["etcd-servers"].length === 0)
+    problems.push("--etcd-servers is missing: --store etcd needs the address of at least one member");
+  if ((values["etcd-certfile"] === undefined) !== (values["etcd-keyfile"] === undefined)) {
+    problems.push("--etcd-certfile and --etcd-keyfile are only of use together");
+  }
+  return problems;
+}
+
+function etcdConfig(values: StoreFlagValues): EtcdStoreConfig {
+  const { "etcd-prefix": prefix } = values;
+  return { driver: "etcd", servers: values["etcd-servers"], ...(prefix === undefined ? {} : { prefix }), files: etcdFiles(values) };
+}
+
+/** Those that are named, if the store is an etcd cluster. */
+export function etcdFiles(values: StoreFlagValues): NonNullable<EtcdStoreConfig["files"]> {
+  if (driverOf(values) !== "etcd") return {};
+  const { "etcd-cafile": ca, "etcd-certfile": certificate, "etcd-keyfile": key } = values;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(certificate === undefined ? {} : { certificate }),
+    ...(key === undefined ? {} : { key }),
+  };
+}
+
+function driverOf(values: StoreFlagValues): StoreConfig["driver"] {
+  return values.store ?? (values["etcd-servers"].length > 0 ? "etcd" : "embedded");
+}
+
+/** Where programs of one user keep their data, by the XDG base directory convention. */
+function defaultDataDirectory(environment: Environment): string | undefined {
+  const { XDG_DATA_HOME: data, HOME: home } = environment;
+  // By the convention a relative XDG_DATA_HOME is to be ignored.
+  if (data?.startsWith("/") === true) return `${data}/k8ts/default`;
+  return home === undefined || home === "" ? undefined : `${home}/.local/share/k8ts/default`;
+}

@@ -1,0 +1,94 @@
+import { test } from "node:test";
+import { deepEqual, equal } from "node:assert/strict";
+import { replicaSets } from "../../api/apps/v1/replica-set.ts";
+import type { ReplicaSet } from "../../api/generated/apps/v1.ts";
+import { labelSelectorFromObject, type LabelSelectorObject } from "../../api/machinery/selectors/label-selector.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { itsControllerOrAdopters, keepSelectors } from "./adopters.ts";
+import type { Change } from "../runtime/controller.ts";
+import { keyText } from "../runtime/keys.ts";
+
+const readSelector = keepSelectors(labelSelectorFromObject);
+const keys = itsControllerOrAdopters(replicaSets, ({ spec }: ReplicaSet) => readSelector(spec?.selector));
+
+const SETS = [
+  aSet("web", { matchLabels: { app: "web" } }),
+  aSet("also-web", { matchExpressions: [{ key: "app", operator: "In", values: ["web", "api"] }] }),
+  aSet("api", { matchLabels: { app: "api" } }),
+  aSet("everything", {}),
+];
+
+function aSet(name: string, selector: LabelSelectorObject): ReplicaSet {
+  return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name, namespace: "default" }, spec: { selector } };
+}
+
+function aPod(metadata: Partial<ObjectMeta>): KubeObject {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "default", ...metadata } };
+}
+
+function woken(change: Change): readonly string[] {
+  const read = { list: (_kind: unknown, namespace?: string) => (namespace === "default" ? SETS : []) } as unknown as Reader;
+  return [...keys(change, read)].map(keyText);
+}
+
+const WEB = { labels: { app: "web" } };
+const API = { labels: { app: "api" } };
+const OF_WEB = { ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "1", controller: true }] };
+const OF_JOB = { ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "web", uid: "2", controller: true }] };
+const GOING = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+
+for (const { it, change, wakes } of [
+  { it: "one that is controlled wakes its controller alone", change: added({ ...WEB, ...OF_WEB }), wakes: ["default/web"] },
+  { it: "one of a controller of another kind wakes nobody", change: added({ ...WEB, ...OF_JOB }), wakes: [] },
+  { it: "an orphan wakes all that would take it", change: added(WEB), wakes: ["default/web", "default/also-web"] },
+  { it: "an orphan of another namespace wakes nobody", change: added({ ...WEB, namespace: "other" }), wakes: [] },
+  { it: "an orphan that is going wakes nobody", change: added({ ...WEB, ...GOING }), wakes: [] },
+  { it: "an orphan that is gone wakes nobody", change: { is: "deleted", object: aPod(WEB) } as const, wakes: [] },
+  { it: "an orphan whose labels stay wakes nobody", change: updated(WEB, { ...WEB, resourceVersion: "1" }), wakes: [] },
+  { it: "an orphan with other labels wakes who takes it now", change: updated(API, WEB), wakes: ["default/also-web", "default/api"] },
+  {
+    it: "one that was let go wakes who had it, and who would take it",
+    change: updated(API, { ...API, ...OF_WEB }),
+    wakes: ["default/web", "default/also-web", "default/api"],
+  },
+  {
+    it: "one whose labels change wakes its controller",
+    change: updated({ ...API, ...OF_WEB }, { ...WEB, ...OF_WEB }),
+    wakes: ["default/web"],
+  },
+  {
+    it: "one that is gone wakes its controller",
+    change: { is: "deleted", object: aPod({ ...WEB, ...OF_WEB }) } as const,
+    wakes: ["default/web"],
+  },
+]) {
+  test(`of changed objects ${it}`, () => {
+    deepEqual(woken(change), wakes);
+  });
+}
+
+function added(metadata: Partial<ObjectMeta>): Change {
+  return { is: "added", object: aPod(metadata) };
+}
+
+function updated(metadata: Partial<ObjectMeta>, previous: Partial<ObjectMeta>): Change {
+  return { is: "updated", object: aPod(metadata), previous: aPod(previous) };
+}
+
+for (const { it, selector } of [
+  { it: "is missing", selector: undefined },
+  { it: "selects everything", selector: {} },
+  { it: "cannot be read", selector: { matchExpressions: [{ key: "a", operator: "Like" }] } },
+]) {
+  test(`a selector that ${it} is none`, () => {
+    equal(readSelector(selector), undefined);
+    equal(readSelector(selector), undefined);
+  });
+}
+
+test("a selector is made once for the object that holds it", () => {
+  const selector = { matchLabels: { app: "web" } };
+
+  equal(readSelector(selector), readSelector(selector));
+});

@@ -1,0 +1,99 @@
+import { test } from "node:test";
+import { deepEqual, rejects } from "node:assert/strict";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { conflict, forbiddenError, notFound, StatusError } from "../../api/machinery/status-error.ts";
+import type { Client } from "../../client/client.ts";
+import type { Pass } from "../runtime/controller.ts";
+import { createPod, deletePod, podDraft } from "./pod-control.ts";
+
+const PODS = { group: "", plural: "pods" };
+const POD: Pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "web-1", namespace: "default", uid: "p1" } };
+
+const OWNER: KubeObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: "default", uid: "o1" } };
+
+/** A pass whose server answers so, and the events it records. */
+function passWith(write: Partial<Client>, signal = new AbortController().signal): { readonly pass: Pass; readonly events: string[] } {
+  const events: string[] = [];
+  const record: Pass["events"]["record"] = (_about, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`);
+  return { pass: { write, events: { record }, signal } as unknown as Pass, events };
+}
+
+test("a draft has of the template what it says, and nothing else", () => {
+  deepEqual(podDraft({}, OWNER), {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      generateName: "web-",
+      namespace: "default",
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "o1", controller: true, blockOwnerDeletion: true }],
+    },
+  });
+});
+
+const DRAFT = podDraft({ metadata: { labels: { app: "web" } } }, OWNER);
+const TERMINATING = new StatusError("Forbidden", "no", { details: { causes: [{ reason: "NamespaceTerminating" }] } });
+
+for (const { it, error, told } of [
+  {
+    it: "a refusal",
+    error: forbiddenError(PODS, "web-1", "no"),
+    told: ['Warning FailedCreate Error creating: pods "web-1" is forbidden: no'],
+  },
+  { it: "a broken connection", error: new Error("cut"), told: ["Warning FailedCreate Error creating: cut"] },
+  { it: "a namespace that is being deleted", error: TERMINATING, told: [] },
+]) {
+  test(`when a pod cannot be made for ${it}, ${told.length === 0 ? "nobody is told" : "it is told"} and the failure goes on`, async () => {
+    const { pass, events } = passWith({ create: () => Promise.reject(error) });
+
+    await rejects(createPod(DRAFT, OWNER, pass), error);
+
+    deepEqual(events, told);
+  });
+}
+
+for (const { it, error, told, thrown } of [
+  { it: "is gone already", error: notFound(PODS, "web-1"), told: [], thrown: undefined },
+  { it: "has another one in its place", error: conflict(PODS, "web-1"), told: [], thrown: undefined },
+  {
+    it: "cannot be removed",
+    error: forbiddenError(PODS, "web-1", "no"),
+    told: ['Warning FailedDelete Error deleting: pods "web-1" is forbidden: no'],
+    thrown: 'unable to delete pods: pods "web-1" is forbidden: no',
+  },
+]) {
+  test(`of a pod that ${it} ${told.length === 0 ? "nothing is told" : "that is told"}`, async () => {
+    const { pass, events } = passWith({ delete: () => Promise.reject(error) });
+
+    const deleting = deletePod(POD, OWNER, pass);
+    await (thrown === undefined ? deleting : rejects(deleting, { message: thrown }));
+
+    deepEqual(events, told);
+  });
+}
+
+test("only the very pod that was meant is removed", async () => {
+  const calls: unknown[] = [];
+  const { pass, events } = passWith({
+    delete: (_kind, key, options) => {
+      calls.push(key, options);
+      return Promise.resolve(undefined);
+    },
+  });
+
+  await deletePod(POD, OWNER, pass);
+
+  deepEqual(calls, [{ namespace: "default", name: "web-1" }, { preconditions: { uid: "p1" } }]);
+  deepEqual(events, ["Normal SuccessfulDelete Deleted pod: web-1"]);
+});
+
+test("who is told to stop meanwhile tells of no failure", async () => {
+  const stopped = new Error("stopped");
+  const fails = () => Promise.reject(stopped);
+  const { pass, events } = passWith({ create: fails, delete: fails }, AbortSignal.abort());
+
+  await rejects(createPod(DRAFT, OWNER, pass), stopped);
+  await rejects(deletePod(POD, OWNER, pass), stopped);
+
+  deepEqual(events, []);
+});

@@ -1,0 +1,66 @@
+/**
+ * How controllers make and remove the pods of a template, and tell people about it: the words are upstream's, since `kubectl describe`
+ * shows them and scripts look for them. Which and how many is the controllers' own to decide.
+ */
+import { pods } from "../../api/core/v1/pod.ts";
+import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { Draft } from "../../client/client.ts";
+import type { Pass } from "../runtime/controller.ts";
+import { isNamespaceTerminating } from "../runtime/errors.ts";
+import { controlledBy, keyOf } from "../runtime/keys.ts";
+
+/** One for any number of pods: the server changes nothing of it and gives each its own name. */
+export function podDraft(template: PodTemplateSpec, owner: KubeObject): Draft<Pod> {
+  const { labels, annotations, finalizers } = template.metadata ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      generateName: `${owner.metadata.name}-`,
+      ...(owner.metadata.namespace === undefined ? {} : { namespace: owner.metadata.namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [controlledBy(owner)],
+    },
+    ...(template.spec === undefined ? {} : { spec: template.spec }),
+  };
+}
+
+/** Makes one and records that, or that it could not, about the owner. */
+export async function createPod(draft: Draft<Pod>, owner: KubeObject, { write, events, signal }: Pass): Promise<Pod> {
+  // Nothing could ever select it: a mistake of the template that no validation forbids.
+  if (Object.keys(draft.metadata.labels ?? {}).length === 0) throw new Error("unable to create pods, no labels");
+  try {
+    const pod = await write.create(pods, draft);
+    events.record(owner, { type: "Normal", reason: "SuccessfulCreate", message: `Created pod: ${pod.metadata.name}` });
+    return pod;
+  } catch (error) {
+    // Who was told to stop has not been refused anything.
+    if (!isNamespaceTerminating(error) && !signal.aborted) {
+      events.record(owner, { type: "Warning", reason: "FailedCreate", message: `Error creating: ${messageOf(error)}` });
+    }
+    throw error;
+  }
+}
+
+/** Removes this one and no other of its name, and records that about the owner. One that is gone already is well. */
+export async function deletePod(pod: Pod, owner: KubeObject, { write, events, signal }: Pass): Promise<void> {
+  const { name, uid } = pod.metadata;
+  try {
+    await write.delete(pods, keyOf(pod), uid === undefined ? {} : { preconditions: { uid } });
+    events.record(owner, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+  } catch (error) {
+    // A Conflict says that there is another one of its name by now.
+    if (isReason(error, "NotFound") || isReason(error, "Conflict")) return;
+    if (signal.aborted) throw error;
+    events.record(owner, { type: "Warning", reason: "FailedDelete", message: `Error deleting: ${messageOf(error)}` });
+    throw new Error(`unable to delete pods: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,142 @@
+/**
+ * The loop of a kind that keeps a number of pods of one template alive: ReplicaSet and ReplicationController differ in little more than
+ * how they select. It takes the pods that are its own, makes what is missing, removes what is too much, and tells what it saw.
+ * A pass that is cut anywhere leaves nothing to undo: the next one starts from the pods there are.
+ * Not here: which pods go first (api/core/v1/pod/deletion-order.ts), the words about pods made and removed (pod-control.ts).
+ */
+import { isActive, isTerminating, type AvailabilityRule } from "../../api/core/v1/pod/readiness.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { ReplicaSetStatus } from "../../api/generated/apps/v1.ts";
+import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
+import type { LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { ResourceKind } from "../../client/client.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { itsControllerOrAdopters } from "./adopters.ts";
+import { claim } from "./adoption.ts";
+import {
+  after,
+  defineController,
+  onChange,
+  watch,
+  type Controller,
+  type ControllerDefinition,
+  type Outcome,
+  type Pass,
+} from "../runtime/controller.ts";
+import { itself, keyOf } from "../runtime/keys.ts";
+import { isNamespaceTerminating } from "../runtime/errors.ts";
+import { createPod, deletePod, messageOf, podDraft } from "./pod-control.ts";
+import { planReplicas, podsPerNode, type ReplicaPlan } from "./replica-plan.ts";
+import { isSameStatus, nextAvailableInMs, replicaStatus } from "./replica-status.ts";
+import { inTurns, slowStart } from "../runtime/concurrent-writes.ts";
+
+/** What the kinds have in common. */
+export interface ReplicaKeeper extends KubeObject {
+  readonly spec?: { readonly replicas?: number; readonly minReadySeconds?: number; readonly template?: PodTemplateSpec };
+  readonly status?: ReplicaSetStatus;
+}
+
+export interface ReplicaKeeping<O extends ReplicaKeeper> {
+  readonly kind: ResourceKind<O>;
+  /** Undefined if it cannot be used: then nothing is done. Asked for often. */
+  selectorOf(keeper: O): LabelSelector | undefined;
+  /** Whether its status tells how many pods are going. */
+  readonly tellsTerminating: boolean;
+  /** Pods that do the same work, its own among them: of those that share a node one goes first. Default: it does not matter. */
+  siblingPods?(keeper: O, read: Reader): Iterable<Pod>;
+}
+
+type Identity = Pick<ControllerDefinition, "name" | "aliases" | "account" | "rules">;
+
+export function replicaController<O extends ReplicaKeeper>(identity: Identity, keeping: ReplicaKeeping<O>): Controller {
+  return defineController({
+    ...identity,
+    watches: [watch(keeping.kind, itself), watch(pods, itsControllerOrAdopters(keeping.kind, keeping.selectorOf))],
+    async reconcile(key, pass) {
+      const keeper = pass.read.get(keeping.kind, key);
+      const selector = keeper && keeping.selectorOf(keeper);
+      // Its pods are the garbage collector's if it is gone.
+      if (keeper === undefined || selector === undefined) return onChange;
+      return await keepReplicas(keeper, selector, keeping, pass);
+    },
+  });
+}
+
+async function keepReplicas<O extends ReplicaKeeper>(
+  keeper: O,
+  selector: LabelSelector,
+  keeping: ReplicaKeeping<O>,
+  pass: Pass,
+): Promise<Outcome> {
+  const { kind, tellsTerminating } = keeping;
+  const terminating = tellsTerminating ? countTerminating(keeper, selector, pass.read) : undefined;
+  const active = await claim({ owner: keeper, ownerKind: kind, kind: pods, selector, considers: isActive, pass });
+
+  const isGoing = keeper.metadata.deletionTimestamp !== undefined;
+  const plan: ReplicaPlan = isGoing ? { does: "nothing" } : planOf(keeper, active, keeping, pass);
+  const failure = await act(plan, keeper, pass);
+
+  const availability: AvailabilityRule = { minReadySeconds: keeper.spec?.minReadySeconds ?? 0, nowMs: pass.clock.now() };
+  const reason = plan.does === "delete" ? "FailedDelete" : "FailedCreate";
+  const status = replicaStatus(
+    {
+      active,
+      terminating,
+      templateLabels: keeper.spec?.template?.metadata?.labels,
+      availability,
+      generation: keeper.metadata.generation,
+      failure: failure && { reason, message: messageOf(failure.error) },
+    },
+    keeper.status,
+  );
+  await report(status, keeper, kind, pass);
+  if (failure !== undefined) throw failure.error;
+  const nextMs = nextAvailableInMs(active, availability);
+  return nextMs === undefined ? onChange : after(nextMs);
+}
+
+function countTerminating(keeper: ReplicaKeeper, selector: LabelSelector, read: Reader): number {
+  return read.controlledBy(pods, keeper).filter((pod) => isTerminating(pod) && selector.matches(pod.metadata.labels)).length;
+}
+
+function planOf<O extends ReplicaKeeper>(
+  keeper: O,
+  active: readonly Pod[],
+  keeping: ReplicaKeeping<O>,
+  { read, clock }: Pass,
+): ReplicaPlan {
+  const wanted = keeper.spec?.replicas ?? 0;
+  if (wanted >= active.length) return planReplicas(wanted, active, { nowMs: 0 });
+  const perNode = podsPerNode(keeping.siblingPods?.(keeper, read) ?? []);
+  return planReplicas(wanted, active, { nowMs: clock.now(), neighbours: ({ spec }) => perNode.get(spec?.nodeName ?? "") ?? 0 });
+}
+
+/** Resolves with what went wrong, if something did: it is to be told before it is tried again. */
+async function act(plan: ReplicaPlan, keeper: ReplicaKeeper, pass: Pass): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    if (plan.does === "create") {
+      const draft = podDraft(keeper.spec?.template ?? {}, keeper);
+      await slowStart(plan.count, () => createPod(draft, keeper, pass));
+    } else if (plan.does === "delete") {
+      await inTurns(plan.pods, (pod) => deletePod(pod, keeper, pass));
+    }
+    return undefined;
+  } catch (error) {
+    return isNamespaceTerminating(error) ? undefined : { error };
+  }
+}
+
+/** Others write the object too, mostly its spec: once it is told what was seen all the same, as upstream does, and then looked at anew. */
+async function report<O extends ReplicaKeeper>(status: ReplicaSetStatus, keeper: O, kind: ResourceKind<O>, { write }: Pass): Promise<void> {
+  if (isSameStatus(status, keeper.status)) return;
+  try {
+    await write.updateStatus(kind, { ...keeper, status });
+  } catch (error) {
+    if (!isReason(error, "Conflict")) throw error;
+    const fresh = await write.get(kind, keyOf(keeper));
+    if (fresh.metadata.uid !== keeper.metadata.uid) throw error;
+    await write.updateStatus(kind, { ...fresh, status });
+  }
+}

@@ -1,0 +1,200 @@
+/** A cluster in this process as a test holds it: what the contract in embedded/cluster.ts says, over the parts that run. */
+import { ADMINISTRATOR, type IdentityName } from "../api/identities.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import type { KubeObject, ObjectMeta } from "../api/machinery/object.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { Client, ResourceKind } from "../client/client.ts";
+import { createClient } from "../client/rest-client.ts";
+import type { Decision } from "../scheduler/decisions.ts";
+import type { Cluster, ExecOutcome, ForkOptions, InNamespace } from "./cluster.ts";
+import type { ClusterPart, ClusterParts } from "../components/control-plane.ts";
+import type { ClusterNodes } from "../components/simulated-nodes/simulated-nodes.ts";
+import { drivenTransport, untilClosed } from "./own-transports.ts";
+import type { Driver } from "./driver.ts";
+import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
+import { checkForkOptions, checkUntilOptions } from "./check-options.ts";
+import { objectsOf, type Manifests } from "./manifests.ts";
+import { kindOfObject, resolveReference } from "./object-reference.ts";
+import { execIn, readLogs } from "./pod-access.ts";
+import { writeSnapshotFile } from "./snapshot-file.ts";
+import type { ReportSources } from "./until-report.ts";
+import { untilSeen, type Seen, type UntilOptions } from "./until.ts";
+
+/** Who owns the fields that `apply` writes. */
+const FIELD_MANAGER = "k8ts-apply";
+
+/** Virtual time that closing may take: more than any part waits for its last words. */
+const CLOSING_MAX_MS = 60_000;
+
+export interface EmbeddedOptions {
+  readonly clock: Clock;
+  /** Absent: real time. */
+  readonly driver: Driver | undefined;
+  readonly seed: number | undefined;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Stops its parts and closes its store. */
+  dispose(): Promise<void>;
+  fork(options: ForkOptions): Promise<Cluster>;
+}
+
+export class EmbeddedCluster implements Cluster {
+  readonly parts: readonly ClusterPart[];
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly seed: number | undefined;
+  readonly nodes: ClusterNodes;
+  readonly #parts: ClusterParts;
+  readonly #options: EmbeddedOptions;
+  /** Comes when the cluster is being closed: who waits is told. */
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: ClusterParts, options: EmbeddedOptions) {
+    this.#parts = parts;
+    this.#options = options;
+    this.parts = parts.list;
+    this.clock = options.clock;
+    this.seed = options.seed;
+    this.nodes = this.#drivenNodes();
+    this.client = createClient(drivenTransport(this.transport({ userAgent: "k8ts" }), options.driver));
+  }
+
+  #drivenNodes(): ClusterNodes {
+    const { nodes } = this.#parts;
+    return {
+      names: () => nodes.names(),
+      isRunning: (name) => nodes.isRunning(name),
+      add: (name) => this.#through(() => nodes.add(name)),
+      stop: (name) => this.#through(() => nodes.stop(name)),
+      start: (name) => this.#through(() => nodes.start(name)),
+      remove: (name) => this.#through(() => nodes.remove(name)),
+    };
+  }
+
+  get url(): string {
+    return this.#door().url;
+  }
+
+  get kubeconfig(): string {
+    return this.#door().kubeconfig;
+  }
+
+  #door() {
+    const { door } = this.#parts;
+    if (door === undefined) throw new Error("This cluster has no address: start it with `listen: true` to reach it from outside");
+    return door;
+  }
+
+  transport({ userAgent, identity = ADMINISTRATOR }: { readonly userAgent: string; readonly identity?: IdentityName }): Transport {
+    return untilClosed(this.#parts.transportFor(identity, userAgent), this.#closed.signal);
+  }
+
+  async apply(manifests: Manifests, { namespace = "default" }: InNamespace = {}): Promise<readonly KubeObject[]> {
+    const applied: KubeObject[] = [];
+    for (const object of objectsOf(manifests)) {
+      const kind = await kindOfObject(object, this.client);
+      const placed = kind.scope === "Namespaced" ? { ...object, metadata: { namespace, ...object.metadata } } : object;
+      applied.push(await this.#applyOne(kind, placed));
+    }
+    return applied;
+  }
+
+  /** What has no name but what one is to begin with can only be made anew each time. */
+  #applyOne(kind: ResourceKind, object: KubeObject): Promise<KubeObject> {
+    const { name = "", generateName = "" } = object.metadata as Partial<ObjectMeta>;
+    if (name === "" && generateName !== "") return this.client.create(kind, object, { fieldManager: FIELD_MANAGER });
+    return this.client.apply(kind, object, { fieldManager: FIELD_MANAGER, force: true });
+  }
+
+  async get<T extends KubeObject = KubeObject>(reference: string, options: InNamespace = {}): Promise<T> {
+    const { kind, key } = await this.#one(reference, options);
+    return (await this.client.get(kind, key)) as T;
+  }
+
+  async delete(reference: string, options: InNamespace = {}): Promise<void> {
+    const { kind, key } = await this.#one(reference, options);
+    await this.client.delete(kind, key);
+  }
+
+  async #one(reference: string, { namespace = "default" }: InNamespace) {
+    const { kind, name } = await resolveReference(reference, this.client);
+    if (name === undefined) throw new Error(`Cannot tell which of the ${kind.plural} is meant: write "${reference}/<name>"`);
+    return { kind, key: kind.scope === "Namespaced" ? { namespace, name } : { name } };
+  }
+
+  /** Its types are the contract's. */
+  async until(reference: string, condition: (seen: never) => boolean, options: UntilOptions = {}): Promise<never> {
+    checkUntilOptions(options);
+    const { driver, clock, random, log } = this.#options;
+    const resolved = await resolveReference(reference, this.client);
+    const report: ReportSources = { client: this.client, decisions: ({ namespace, name }) => this.decisions(name, { namespace }) };
+    const context = { transport: this.transport({ userAgent: "k8ts" }), report, driver, clock, random, log, signal: this.#closed.signal };
+    return (await untilSeen({ ...resolved, text: reference }, condition as (seen: Seen) => boolean, options, context)) as never;
+  }
+
+  async advance(length: LengthOfTime): Promise<void> {
+    await this.#virtual("advance").advance(lengthOfTimeMs(length));
+  }
+
+  async settle(): Promise<void> {
+    await this.#virtual("settle").settle();
+  }
+
+  #virtual(what: string): Driver {
+    const { driver } = this.#options;
+    this.#closed.signal.throwIfAborted();
+    if (driver === undefined) throw new Error(`Cannot ${what}: this cluster goes by the real time; start it with clock: "virtual"`);
+    return driver;
+  }
+
+  async logs(name: string, { namespace = "default", container }: InNamespace & { readonly container?: string } = {}): Promise<string> {
+    const pod = await this.client.get(pods, { namespace, name });
+    return this.#through(() => readLogs(this.#parts.nodes, pod, container));
+  }
+
+  async exec(
+    name: string,
+    command: readonly string[],
+    { namespace = "default", container }: InNamespace & { readonly container?: string } = {},
+  ): Promise<ExecOutcome> {
+    const pod = await this.client.get(pods, { namespace, name });
+    return this.#through(() => execIn(this.#parts.nodes, pod, command, container));
+  }
+
+  decisions(name: string, { namespace = "default" }: InNamespace = {}): readonly Decision[] {
+    return this.#parts.scheduler?.acting()?.decisions({ namespace, name }) ?? [];
+  }
+
+  async fork(options: ForkOptions = {}): Promise<Cluster> {
+    this.#closed.signal.throwIfAborted();
+    checkForkOptions(options);
+    // What is due now happens here, before there are two.
+    await this.#options.driver?.settle();
+    return this.#options.fork(options);
+  }
+
+  async snapshot(file: string): Promise<void> {
+    this.#closed.signal.throwIfAborted();
+    await this.#options.driver?.settle();
+    await writeSnapshotFile(file, this.#parts.store, { nowMs: this.clock.now(), nodes: this.#parts.nodes.config() });
+  }
+
+  close(): Promise<void> {
+    const { driver, dispose } = this.#options;
+    this.#closed.abort(new Error("This cluster is closed"));
+    return (this.#closing ??= driver?.toTheEnd(dispose(), CLOSING_MAX_MS) ?? dispose());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #through<T>(operation: () => Promise<T>): Promise<T> {
+    this.#closed.signal.throwIfAborted();
+    return this.#options.driver?.through(operation()) ?? operation();
+  }
+}

@@ -1,0 +1,20 @@
+/** How long, as a test says it: milliseconds, or Go's text for it ("6m", "1h30m", "500ms"), also in days ("2d"). */
+import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
+
+export type LengthOfTime = number | string;
+
+export function lengthOfTimeMs(length: LengthOfTime): number {
+  const ms = typeof length === "number" ? length : textMs(length);
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  throw new RangeError(`Cannot wait for "${length}": give milliseconds from 0 on, or a text such as "6m", "1h30m" or "2d"`);
+}
+
+function textMs(text: string): number {
+  const days = /^(\d+(?:\.\d+)?)d$/.exec(text);
+  if (days !== null) return Number(days[1]) * 86_400_000;
+  try {
+    return durationToMs(parseDuration(text));
+  } catch {
+    return NaN;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Waiting for objects to be as a test wants them: by being told of changes, never by asking again and again. Under virtual time it is
+ * this that lets time pass, from one thing that is due to the next.
+ */
+import type { KubeObject } from "../api/machinery/object.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { onAbort } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { Informer, InformerScope } from "../client/informer/informer.ts";
+import { createInformers } from "../client/informer/informers.ts";
+import type { Driver } from "./driver.ts";
+import { lengthOfTimeMs, type LengthOfTime } from "./length-of-time.ts";
+import type { ObjectReference } from "./object-reference.ts";
+import { untilReport, type ReportSources } from "./until-report.ts";
+
+/** Virtual time costs next to nothing, and most of what a cluster waits for (a node's loss, an eviction) comes within this. */
+const WITHIN_VIRTUAL = "10m";
+const WITHIN_REAL = "30s";
+
+export interface UntilOptions {
+  /** Default: "default", of kinds that are in one. "": all namespaces. */
+  readonly namespace?: string;
+  /** Of a reference without a name: only those with these labels. */
+  readonly labelSelector?: string;
+  /** Default: 10 minutes of virtual time, 30 seconds of real time. */
+  readonly within?: LengthOfTime;
+}
+
+export interface UntilContext {
+  readonly transport: Transport;
+  /** What a failure is reported from. */
+  readonly report: ReportSources;
+  readonly driver: Driver | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Comes when nothing more will happen. */
+  readonly signal: AbortSignal;
+}
+
+/** The one object that the reference names, or undefined while there is none; all of them if it names a kind. */
+export type Seen = KubeObject | undefined | readonly KubeObject[];
+
+/** Resolves with what was seen when the condition was first true. Rejects with what the condition throws. */
+export async function untilSeen(
+  reference: ObjectReference & { readonly text: string },
+  condition: (seen: Seen) => boolean,
+  options: UntilOptions,
+  context: UntilContext,
+): Promise<Seen> {
+  const { driver, clock, signal } = context;
+  if (reference.name !== undefined && reference.kind.scope === "Namespaced" && options.namespace === "")
+    throw new Error(`Cannot tell which object "${reference.text}" is: one that is named is in one namespace, and none was given`);
+  const within = options.within ?? (driver === undefined ? WITHIN_REAL : WITHIN_VIRTUAL);
+  const withinMs = lengthOfTimeMs(within);
+  await using informers = createInformers(context);
+  const informer = informers.of(reference.kind, scopeOf(reference, options));
+  const synced = informer.synced(signal);
+  await (driver === undefined ? synced : driver.through(synced));
+  const look = () => seenBy(informer, reference.name, options.namespace);
+  let met: { readonly seen: Seen } | undefined;
+  const isMetNow = () => {
+    signal.throwIfAborted();
+    const seen = look();
+    if (met === undefined && isTrue(condition(seen), reference.text)) met = { seen };
+    return met !== undefined;
+  };
+  if (driver === undefined) await metInTime(informer, isMetNow, { clock, withinMs, signal });
+  else await driver.advanceUntil(isMetNow, withinMs);
+  if (met !== undefined) return met.seen;
+  const length = `${typeof within === "number" ? `${within} ms` : within} of ${driver === undefined ? "real" : "virtual"} time`;
+  const title = `${reference.text} was not as expected within ${length}`;
+  throw new Error(await untilReport({ title, condition, seen: look() }, context.report));
+}
+
+/** A promise would count as true, whatever comes of it. */
+function isTrue(answer: unknown, reference: string): boolean {
+  if (typeof (answer as { readonly then?: unknown } | undefined | null)?.then !== "function") return Boolean(answer);
+  (answer as Promise<unknown>).then(undefined, () => undefined);
+  throw new Error(
+    `Cannot wait for "${reference}": its condition returned a promise; it must say at once whether what it was given is as wanted`,
+  );
+}
+
+function scopeOf({ kind, name }: ObjectReference, { namespace = "default", labelSelector }: UntilOptions): InformerScope {
+  return {
+    ...(kind.scope === "Namespaced" && namespace !== "" ? { namespace } : {}),
+    ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
+}
+
+function seenBy(informer: Informer, name: string | undefined, namespace = "default"): Seen {
+  if (name === undefined) return informer.list();
+  return informer.kind.scope === "Namespaced" ? informer.get({ namespace, name }) : informer.get({ name });
+}
+
+/** Looks at every change. */
+async function metInTime(
+  informer: Informer,
+  isMet: () => boolean,
+  { clock, withinMs, signal }: { readonly clock: Clock; readonly withinMs: number; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const over = new AbortController();
+  const met = new Promise<boolean>((resolve, reject) => {
+    const look = (): void => {
+      try {
+        if (isMet()) resolve(true);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const listening = informer.listen({ added: look, updated: look, deleted: look });
+    const stopListening = onAbort(signal, look);
+    onAbort(over.signal, () => {
+      listening[Symbol.dispose]();
+      stopListening();
+    });
+    look();
+  });
+  const late = clock.sleep(withinMs, over.signal).then(isMet, () => false);
+  try {
+    return await Promise.race([met, late]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * The machine's keys: made, read and used by node:crypto, all of it synchronous (see base/crypto/signing.ts for why). What is too weak to be
+ * trusted, or of a kind that is not known, is refused when it is read, so that nothing has to be asked when it is used. Checking a
+ * signature never throws, whatever was sent in its place.
+ * Not here: keys whose signatures repeat, for virtual time (api/machinery/x509/p256-signer.ts), and certificates (main/pki).
+ */
+import {
+  constants,
+  createECDH,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  randomBytes,
+  sign,
+  verify,
+  X509Certificate,
+  type KeyObject,
+} from "node:crypto";
+import type { KeyReader, SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
+
+/** A private key, and what is done with it. */
+export interface SigningKey {
+  /** PKCS #8, without a password. */
+  readonly pem: string;
+  readonly signer: Signer;
+}
+
+/** Smaller ones can be broken by who can spend enough. */
+const RSA_BITS_MIN = 2048;
+/** Checking with larger ones takes long, and nobody has one. */
+const RSA_BITS_MAX = 16_384;
+/** With 1 everybody could sign. */
+const RSA_EXPONENT_MIN = 3n;
+
+const RSA_ALGORITHMS: readonly SignatureAlgorithm[] = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
+
+/** By the name that Node has for it. */
+const CURVES: Readonly<Record<string, { readonly algorithm: SignatureAlgorithm; readonly signatureBytes: number }>> = {
+  prime256v1: { algorithm: "ES256", signatureBytes: 64 },
+  secp384r1: { algorithm: "ES384", signatureBytes: 96 },
+  secp521r1: { algorithm: "ES512", signatureBytes: 132 },
+};
+
+/** What stands before and between the numbers of a key on P-256, which always have the same length: PKCS #8 and SubjectPublicKeyInfo in DER. */
+const P256_PRIVATE = { before: "308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420", between: "a144034200" };
+const P256_PUBLIC_BEFORE = "3059301306072a8648ce3d020106082a8648ce3d030107034200";
+const P256_BYTES = 32;
+
+/** On the curve P-256. Put together here, since OpenSSL takes milliseconds to write a key, and most keys only ever go into a file. */
+export function makeKey(): SigningKey {
+  const key = createECDH("prime256v1");
+  const publicPoint = key.generateKeys("hex");
+  const secret = key.getPrivateKey("hex").padStart(2 * P256_BYTES, "0");
+  const der = Buffer.from(`${P256_PRIVATE.before}${secret}${P256_PRIVATE.between}${publicPoint}`, "hex");
+  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
+  const pem = `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+  let signer: Signer | undefined;
+  const sign = (message: Uint8Array) => (signer ??= signerOf(createPrivateKey({ key: der, format: "der", type: "pkcs8" }))).sign(message);
+  return { pem, signer: { algorithm: "ES256", publicKey: Buffer.from(`${P256_PUBLIC_BEFORE}${publicPoint}`, "hex"), sign } };
+}
+
+/** The private key of a PEM file. Throws one sentence that says what it is instead. */
+export function signerFromPem(pem: string): Signer {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch (error) {
+    throw new Error("it holds no private key in PEM form, or one with a password", { cause: error });
+  }
+  const problem = problemOf(key);
+  if (problem !== undefined) throw new Error(problem);
+  return signerOf(key);
+}
+
+/** The public keys of a PEM file: of public keys, private keys and certificates in it; other blocks are passed over. */
+export function verifiersFromPem(pem: string): readonly Verifier[] {
+  const keys = pemBlocksOf(pem).flatMap(publicKeyOf);
+  if (keys.length === 0) throw new Error("it holds no public key, private key or certificate in PEM form");
+  return keys.map((key) => {
+    const problem = problemOf(key);
+    if (problem !== undefined) throw new Error(problem);
+    return verifierOf(key, algorithmsOf(key));
+  });
+}
+
+export function verifierOfSigner({ publicKey }: Signer): Verifier {
+  const key = createPublicKey({ key: Buffer.from(publicKey), format: "der", type: "spki" });
+  return verifierOf(key, algorithmsOf(key));
+}
+
+/** RSA and the three curves. A key that says with which algorithm it is used is used with no other. */
+export const readJsonWebKey: KeyReader = (jwk) => {
+  if (jwk["kty"] !== "RSA" && jwk["kty"] !== "EC") return undefined;
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: publicMembers(jwk), format: "jwk" });
+  } catch {
+    return undefined;
+  }
+  if (problemOf(key) !== undefined) return undefined;
+  const { alg } = jwk;
+  const algorithms = algorithmsOf(key).filter((algorithm) => alg === undefined || alg === algorithm);
+  return algorithms.length === 0 ? undefined : verifierOf(key, algorithms, typeof jwk["kid"] === "string" ? jwk["kid"] : "");
+};
+
+/** As upstream names the key of service account tokens: the hash of its public key. */
+export function keyIdOf(publicKey: Uint8Array): string {
+  return createHash("sha256").update(publicKey).digest("base64url");
+}
+
+/** More than chance could give twice. */
+const SERIAL_NUMBER_BYTES = 16;
+
+/** For a certificate; not negative, and not zero. */
+export function randomSerialNumber(): Uint8Array {
+  const bytes = randomBytes(SERIAL_NUMBER_BYTES);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return bytes;
+}
+
+/** Whether the first certificate of one PEM text bears the name and the signature of the first of another. */
+export function isSignedBy(certificate: string, authority: string): boolean {
+  try {
+    const [signed, signer] = [new X509Certificate(certificate), new X509Certificate(authority)];
+    return signed.checkIssued(signer) && signed.verify(signer.publicKey);
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with a certificate and a key, PEM, that should belong together. */
+export function keyProblem(pair: { readonly certificate: string; readonly key: string }): "certificate" | "key" | "pair" | undefined {
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(pair.certificate);
+  } catch {
+    return "certificate";
+  }
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(pair.key)) ? undefined : "pair";
+  } catch {
+    return "key";
+  }
+}
+
+/** What makes a key unfit, as a sentence about the file that holds it. */
+function problemOf(key: KeyObject): string | undefined {
+  const { modulusLength = 0, publicExponent = 0n, namedCurve = "" } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      if (modulusLength < RSA_BITS_MIN) return `its RSA key has ${modulusLength} bits, and must have at least ${RSA_BITS_MIN}`;
+      if (modulusLength > RSA_BITS_MAX) return `its RSA key has ${modulusLength} bits, and may have at most ${RSA_BITS_MAX}`;
+      if (publicExponent < RSA_EXPONENT_MIN) return `its RSA key has the exponent ${publicExponent}, which protects nothing`;
+      return undefined;
+    case "ec":
+      return Object.hasOwn(CURVES, namedCurve) ? undefined : `its key is on the curve ${namedCurve}, and must be on P-256, P-384 or P-521`;
+    default:
+      return `its key is of type ${key.asymmetricKeyType}, and must be RSA or on the curve P-256, P-384 or P-521`;
+  }
+}
+
+function algorithmsOf(key: KeyObject): readonly SignatureAlgorithm[] {
+  if (key.asymmetricKeyType === "rsa") return RSA_ALGORITHMS;
+  return [curveOf(key).algorithm];
+}
+
+function curveOf(key: KeyObject): { readonly algorithm: SignatureAlgorithm; readonly signatureBytes: number } {
+  const curve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
+  if (curve === undefined) throw new Error("Cannot use a key on an unknown curve");
+  return curve;
+}
+
+function signerOf(key: KeyObject): Signer {
+  const algorithm = key.asymmetricKeyType === "rsa" ? "RS256" : curveOf(key).algorithm;
+  return {
+    algorithm,
+    publicKey: createPublicKey(key).export({ type: "spki", format: "der" }),
+    sign: (message) => sign(hashOf(algorithm), message, { key, ...encodingOf(algorithm) }),
+  };
+}
+
+function verifierOf(key: KeyObject, algorithms: readonly SignatureAlgorithm[], givenId?: string): Verifier {
+  const signatureBytes =
+    key.asymmetricKeyType === "rsa" ? Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8) : curveOf(key).signatureBytes;
+  return {
+    keyId: givenId ?? keyIdOf(key.export({ type: "spki", format: "der" })),
+    algorithms,
+    jwk: publicMembers(key.export({ format: "jwk" })),
+    verify(message, signature, algorithm) {
+      if (!algorithms.includes(algorithm) || signature.length !== signatureBytes) return false;
+      try {
+        return verify(hashOf(algorithm), message, { key, ...encodingOf(algorithm) }, signature);
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+function hashOf(algorithm: SignatureAlgorithm): string {
+  return `sha${algorithm.slice(2)}`;
+}
+
+/** How JSON Web Signatures want it: both numbers of a curve one after the other; a salt as long as the hash. */
+function encodingOf(algorithm: SignatureAlgorithm) {
+  if (algorithm.startsWith("ES")) return { dsaEncoding: "ieee-p1363" } as const;
+  if (algorithm.startsWith("RS")) return { padding: constants.RSA_PKCS1_PADDING };
+  return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+}
+
+/** Those that make the key: a private one is not even looked at. */
+const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"];
+
+function publicMembers(jwk: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(jwk).filter(([name, value]) => PUBLIC_MEMBERS.includes(name) && typeof value === "string"),
+  ) as Record<string, string>;
+}
+
+function pemBlocksOf(text: string): readonly string[] {
+  return text.match(/-----BEGIN ([^-\n]*)-----[^-]*-----END \1-----/g) ?? [];
+}
+
+/** Node reads public keys, private keys and certificates with the same function. */
+function publicKeyOf(block: string): readonly KeyObject[] {
+  try {
+    return [createPublicKey(block)];
+  } catch {
+    return [];
+  }
+}

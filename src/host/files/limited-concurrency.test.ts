@@ -1,0 +1,19 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { fewAtATime } from "./limited-concurrency.ts";
+
+test("all are done, in order, and never more than 32 at once", async () => {
+  const items = Array.from({ length: 100 }, (_, index) => index);
+  let [underWay, most] = [0, 0];
+  const answers = await fewAtATime(items, async (item) => {
+    most = Math.max(most, ++underWay);
+    await Promise.resolve();
+    underWay--;
+    return item * 2;
+  });
+  deepEqual(
+    answers,
+    items.map((item) => item * 2),
+  );
+  equal(most, 32);
+});

@@ -1,0 +1,88 @@
+/** Small files that hold secrets: written whole, readable by their owner only. */
+import { chmod, lstat, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { makePrivateDirectory, writeFileWhole } from "./files.ts";
+import { isAlive, ourProcess, processSpace } from "../processes/process-identity.ts";
+import { checkTrustedEntries } from "./trusted-path.ts";
+
+/** Makes the directory, too, if it is missing. */
+export async function writePrivateText(path: string, text: string): Promise<void> {
+  await makePrivateDirectory(dirname(path));
+  await writeFileWhole(
+    path,
+    (async function* () {
+      yield Buffer.from(text);
+    })(),
+  );
+}
+
+/**
+ * Creates a directory for what k8ts keeps, or takes one that exists: rejects with UntrustedPathError if another user could have written
+ * what is in it, that is the directory, a directory on the way to it, or one of the entries that `includes` names.
+ */
+export async function claimPrivateDirectory(path: string, includes: (name: string) => boolean): Promise<void> {
+  await makePrivateDirectory(path);
+  await checkTrustedEntries(path, { userHome: process.env["HOME"], includes });
+}
+
+/** Takes from all others whatever rights they have to a file. Where that is not ours to decide, it stays as it is. */
+export async function keepPrivate(path: string): Promise<void> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & OTHERS) !== 0) await chmod(path, mode & ~OTHERS);
+  } catch {
+    // A directory that somebody else keeps, such as one that is mounted for reading.
+  }
+}
+
+/** Everybody but the owner. */
+const OTHERS = 0o077;
+
+export interface TemporaryDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** A new directory that only this user can look into; gone, with all in it, when it is disposed of. */
+export async function makeTemporaryDirectory(prefix: string): Promise<TemporaryDirectory> {
+  const path = await mkdtemp(join(tmpdir(), prefix));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/**
+ * The same for what should not outlive this process either: what was left by processes that were killed is removed by the next one that
+ * makes such a directory. The name says whose it is.
+ */
+export async function makeProcessDirectory(prefix: string): Promise<TemporaryDirectory> {
+  await removeLeftovers(prefix);
+  const { pid, started } = ourProcess();
+  // Of whom it is not known when it started, nobody can tell later whether it lives.
+  return makeTemporaryDirectory(started === "" ? prefix : `${prefix}${processSpace()}-${pid}-${started}-`);
+}
+
+async function removeLeftovers(prefix: string): Promise<void> {
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const owner = name.startsWith(prefix) ? OWNER.exec(name.slice(prefix.length)) : null;
+    if (owner === null || owner[1] !== processSpace() || isAlive({ pid: Number(owner[2]), started: owner[3] as string })) continue;
+    // Never another user's: who writes into a directory can redirect its recursive removal by symbolic links.
+    if (await isOwnDirectory(join(tmpdir(), name))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** Whether this user has made it, and not only a link to it. */
+export async function isOwnDirectory(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isDirectory() === true && found.uid === (process.geteuid?.() ?? found.uid);
+}
+
+/** The space of process numbers, the number, the start. */
+const OWNER = /^(\d+)-(\d+)-(\d+)-/;
+
+export function absolutePath(path: string): string {
+  return resolve(path);
+}
+
+/** What this machine calls itself. */
+export function machineName(): string {
+  return hostname();
+}

@@ -1,0 +1,66 @@
+/**
+ * A log in a file that does not grow for ever: the last ones are kept as name.1.log, name.2.log, …. A new start begins a new file; one
+ * that has grown too large is copied away and emptied, not renamed, so that whoever else writes to its end or follows it goes on.
+ * A disk that is full must not end the program: what cannot be written is lost.
+ */
+import { appendFileSync, copyFileSync, fstatSync, openSync, renameSync, rmSync, closeSync, truncateSync } from "node:fs";
+import type { LogLine, LogSink } from "../../base/logger.ts";
+import { PRIVATE_FILE_MODE } from "./files.ts";
+
+/** How many there are, with the one that is written. */
+const KEPT = 3;
+/** Days of ordinary life, and still quick to look through. */
+const SIZE_BYTES_MAX = 10 * 1024 * 1024;
+
+/** "k8ts.log", 1 → "k8ts.1.log" */
+export function olderLog(path: string, age: number): string {
+  return path.replace(/\.log$/, `.${age}.log`);
+}
+
+/** Makes room for a new file at `path`. The oldest is removed. */
+export function rotateLogs(path: string): void {
+  makeRoom(path);
+  try {
+    renameSync(path, olderLog(path, 1));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+function makeRoom(path: string): void {
+  rmSync(olderLog(path, KEPT - 1), { force: true });
+  for (let age = KEPT - 2; age >= 1; age--) {
+    try {
+      renameSync(olderLog(path, age), olderLog(path, age + 1));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+}
+
+export interface LogFile extends Disposable {
+  readonly sink: LogSink;
+  /** A line that is no log line: what was said to a person. */
+  write(line: string): void;
+}
+
+/** Opens it for adding to its end. Throws if that cannot be done. */
+export function openLogFile(path: string, format: (line: LogLine) => string, { sizeBytesMax = SIZE_BYTES_MAX } = {}): LogFile {
+  const file = openSync(path, "a", PRIVATE_FILE_MODE);
+  const write = (line: string): void => {
+    try {
+      appendFileSync(file, `${line}\n`);
+      // Others may write to it as well, so it is asked and not counted.
+      if (fstatSync(file).size > sizeBytesMax) empty(path);
+    } catch {
+      // There is nobody left to tell.
+    }
+  };
+  return { sink: (line) => write(format(line)), write, [Symbol.dispose]: () => closeSync(file) };
+}
+
+function empty(path: string): void {
+  makeRoom(path);
+  copyFileSync(path, olderLog(path, 1));
+  truncateSync(path);
+}

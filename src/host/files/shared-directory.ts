@@ -1,0 +1,92 @@
+/** Directories and files that others than this user see: made with exactly the modes they are to have, given to groups, told apart, removed. */
+import type { Stats } from "node:fs";
+import { chmod, lchown, lstat, mkdir, opendir, open, readdir, realpath, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { runProgram } from "../processes/child-process.ts";
+import { mountsUnder } from "../kernel/mount-table.ts";
+
+export type FileKind = "directory" | "file" | "socket" | "character-device" | "block-device" | "other";
+
+/** Links are followed. Undefined if it is not there, or its place cannot be looked at. */
+export async function fileKind(path: string): Promise<FileKind | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : kindOf(found);
+}
+
+function kindOf(found: Stats): FileKind {
+  if (found.isDirectory()) return "directory";
+  if (found.isFile()) return "file";
+  if (found.isSocket()) return "socket";
+  if (found.isCharacterDevice()) return "character-device";
+  return found.isBlockDevice() ? "block-device" : "other";
+}
+
+/** The rights of what is there; links are followed. */
+export async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o7777;
+}
+
+/** Makes what is missing of the path, each directory with this mode. Those that are there keep theirs. */
+export async function makeDirectories(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+    await chmod(path, mode);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeDirectories(dirname(path), mode);
+    await makeDirectories(path, mode);
+  }
+}
+
+/** The same place without links in its path. */
+export async function realPathOf(path: string): Promise<string> {
+  return realpath(path);
+}
+
+/** Makes an empty file; one that is there stays as it is. */
+export async function touchFile(path: string, mode: number): Promise<void> {
+  await (await open(path, "a", mode)).close();
+}
+
+/** The names in a directory; none if it is not there. */
+export async function namesIn(path: string): Promise<readonly string[]> {
+  return readdir(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return [];
+  });
+}
+
+/** Gives all that is in a directory, then itself, to a group. Links are given, never followed. What is in the way of one is passed over. */
+export async function giveToGroup(
+  directory: string,
+  groupId: number,
+  modeFor: (mode: number, what: { readonly isDirectory: boolean }) => number,
+): Promise<void> {
+  const found = await lstat(directory);
+  if (found.isDirectory()) {
+    for await (const entry of await opendir(directory)) await giveToGroup(join(directory, entry.name), groupId, modeFor);
+  }
+  await lchown(directory, -1, groupId).catch(() => undefined);
+  if (found.isSymbolicLink()) return;
+  await chmod(directory, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
+}
+
+/** Also what is too deep to be named by a path. Refuses if something is mounted in it, since that may be somebody's. What is not there is fine. */
+export async function removeTree(path: string): Promise<void> {
+  const [mounted] = await mountsUnder(path);
+  if (mounted !== undefined) throw new Error(`Cannot remove ${path}: ${mounted.path} is mounted`);
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENAMETOOLONG") throw error;
+    await runProgram({ command: "rm", arguments: ["-rf", "--", path] });
+  }
+}
+
+/** Which file it is, whatever it is called; links are followed. */
+export async function fileIdentity(path: string): Promise<{ readonly device: number; readonly inode: number }> {
+  const { dev, ino } = await stat(path);
+  return { device: dev, inode: ino };
+}

@@ -1,0 +1,59 @@
+/**
+ * How long answers may be awaited. All have the same time, so they stand in the order of their coming and one timer watches the oldest: a
+ * request costs an entry in a set and no timer of its own.
+ */
+import type { Clock } from "../../../base/clock.ts";
+
+interface Awaited {
+  readonly dueMs: number;
+  readonly late: () => void;
+}
+
+export class ClientDeadlines {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #awaited = new Set<Awaited>();
+  readonly #stop = new AbortController();
+  #isWatching = false;
+
+  constructor(clock: Clock, timeoutMs: number) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Calls `late` when the time is over, unless what this returns was called before. */
+  start(late: () => void): () => void {
+    const awaited: Awaited = { dueMs: this.#clock.monotonic() + this.#timeoutMs, late };
+    this.#awaited.add(awaited);
+    if (!this.#isWatching) void this.#watch();
+    return () => void this.#awaited.delete(awaited);
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** Sleeps at least until the oldest is due, and ends when nothing is awaited any more. */
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    try {
+      for (let oldest = this.#first(); oldest !== undefined; oldest = this.#first()) {
+        const leftMs = oldest.dueMs - this.#clock.monotonic();
+        if (leftMs > 0) {
+          await this.#clock.sleep(leftMs, this.#stop.signal);
+          continue;
+        }
+        this.#awaited.delete(oldest);
+        oldest.late();
+      }
+    } catch {
+      // The client was closed.
+    }
+    this.#isWatching = false;
+  }
+
+  #first(): Awaited | undefined {
+    for (const awaited of this.#awaited) return awaited;
+    return undefined;
+  }
+}

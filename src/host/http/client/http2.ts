@@ -1,0 +1,193 @@
+/**
+ * One HTTP/2 connection with many requests on it. It takes no more of them than the server allows at once, and asks now and then whether
+ * the other side is still there: a machine that died says nothing, and a watch that hears nothing cannot tell.
+ */
+import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
+import { onAbort } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { answerOf } from "./response.ts";
+import { HttpClientError, type HttpClientAnswer, type HttpClientLimits, type HttpClientRequest } from "./contract.ts";
+import { HEADER_PAIRS_MAX } from "../limits.ts";
+
+/** Until the server says how many it allows; RFC 9113 asks servers to allow no fewer. */
+const STREAMS_MAX_UNTIL_TOLD = 100;
+
+/** What the server may send ahead, per request and per connection: as much as upstream's clients allow for a request, and room for many. */
+const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
+const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
+
+/** What Node may hold for one connection; its default of 10 MB is too little for many watches. */
+const SESSION_MEMORY_MEGABYTES_MAX = 256;
+
+export interface Http2Options {
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly limits: HttpClientLimits;
+  /** Called whenever a request has ended or the server allows more. */
+  onRoom(): void;
+  /** Called once: it takes no more requests. */
+  onRetired(): void;
+}
+
+export class Http2Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #options: Http2Options;
+  readonly #over = new AbortController();
+  readonly #closed: Promise<void>;
+  #streams = 0;
+  #streamsMax = STREAMS_MAX_UNTIL_TOLD;
+  #isRetired = false;
+  #idleSinceMs: number;
+
+  constructor(socket: Socket, options: Http2Options) {
+    this.#options = options;
+    this.#idleSinceMs = options.clock.monotonic();
+    this.#session = connect(options.origin, {
+      createConnection: () => socket,
+      maxSessionMemory: SESSION_MEMORY_MEGABYTES_MAX,
+      maxHeaderListPairs: HEADER_PAIRS_MAX,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+    });
+    this.#session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    this.#session.on("remoteSettings", ({ maxConcurrentStreams = STREAMS_MAX_UNTIL_TOLD }) => {
+      this.#streamsMax = maxConcurrentStreams;
+      options.onRoom();
+    });
+    this.#session.on("goaway", () => this.#retired());
+    // Each request is told by its own stream.
+    this.#session.on("error", () => undefined);
+    this.#closed = new Promise((resolve) => {
+      this.#session.once("close", () => {
+        this.#over.abort();
+        this.#retired();
+        resolve();
+      });
+    });
+    void this.#watchOver();
+  }
+
+  get hasRoom(): boolean {
+    return !this.#isRetired && this.#streams < this.#streamsMax && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  get closed(): Promise<void> {
+    return this.#closed;
+  }
+
+  send(request: HttpClientRequest, sent: (abort: (reason: Error) => void) => void): Promise<HttpClientAnswer> {
+    const { method, path, headers, body, signal } = request;
+    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const length = bytes === undefined ? {} : { "content-length": bytes.length };
+    let stream: ClientHttp2Stream;
+    try {
+      const head = { ":method": method, ":path": path, ...headers, ...length } as Record<string, string | string[] | number>;
+      stream = this.#session.request(head, { endStream: bytes === undefined });
+    } catch (error) {
+      return Promise.reject(new HttpClientError("unprocessed", "Cannot send: the connection is closed", error));
+    }
+    this.#streams++;
+    stream.once("close", () => this.#streamClosed());
+    if (bytes !== undefined) stream.end(bytes);
+    sent((reason) => stream.destroy(reason));
+    return answered(stream, signal);
+  }
+
+  /** Takes no more requests, and closes when those under way have ended. */
+  retire(): void {
+    this.#retired();
+    this.#session.close();
+  }
+
+  destroy(error?: Error): void {
+    this.#session.destroy(error);
+  }
+
+  #streamClosed(): void {
+    this.#streams--;
+    if (this.#streams === 0) this.#idleSinceMs = this.#options.clock.monotonic();
+    this.#options.onRoom();
+  }
+
+  #retired(): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    this.#options.onRetired();
+  }
+
+  async #watchOver(): Promise<void> {
+    const { clock, limits } = this.#options;
+    try {
+      for (;;) {
+        await clock.sleep(limits.pingIntervalMs, this.#over.signal);
+        const idleMs = clock.monotonic() - this.#idleSinceMs;
+        if (this.#streams === 0 && idleMs >= limits.idleTimeoutMs) this.retire();
+        else await this.#ping();
+      }
+    } catch (error) {
+      if (!this.#over.signal.aborted) this.#session.destroy(error as Error);
+    }
+  }
+
+  async #ping(): Promise<void> {
+    const { clock, limits } = this.#options;
+    const timer = new AbortController();
+    const tooLate = clock.sleep(limits.pingTimeoutMs, timer.signal).then(() => {
+      throw new Error(`the server did not answer a ping within ${limits.pingTimeoutMs / 1_000} s`);
+    });
+    const answer = new Promise<void>((resolve, reject) => {
+      const isSent = this.#session.ping((error) => (error === null ? resolve() : reject(error)));
+      if (!isSent) reject(new Error("the connection takes no ping"));
+    });
+    try {
+      await Promise.race([answer, tooLate]);
+    } finally {
+      timer.abort();
+      tooLate.catch(() => undefined);
+      answer.catch(() => undefined);
+    }
+  }
+}
+
+function answered(stream: ClientHttp2Stream, signal: AbortSignal | undefined): Promise<HttpClientAnswer> {
+  return new Promise((resolve, reject) => {
+    let failure: Error | undefined;
+    const released = signal === undefined ? () => undefined : onAbort(signal, () => stream.destroy(signal.reason as Error));
+    stream.on("error", (error) => {
+      failure = error;
+    });
+    stream.once("close", () => {
+      released();
+      if (signal?.aborted === true) reject(signal.reason);
+      else reject(noAnswer(stream, failure));
+    });
+    stream.once("response", (headers: IncomingHttpHeaders & { readonly ":status"?: number }) => {
+      resolve(
+        answerOf({
+          code: headers[":status"] ?? 0,
+          headers,
+          stream,
+          // A stream that is cut with its connection ends as if that were its end; only the code tells.
+          isWhole: () => stream.readableEnded && !stream.aborted && isClean(stream.rstCode),
+          failure: () => failure,
+          released,
+          abort: () => stream.close(constants.NGHTTP2_CANCEL),
+        }),
+      );
+    });
+  });
+}
+
+/** Absent while the stream is still open, which Node's types do not say. */
+function isClean(code: number | undefined): boolean {
+  return code === undefined || code === constants.NGHTTP2_NO_ERROR;
+}
+
+function noAnswer(stream: ClientHttp2Stream, cause: Error | undefined): HttpClientError {
+  if (cause instanceof HttpClientError) return cause;
+  if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM)
+    return new HttpClientError("unprocessed", "No answer: the server takes no more requests on this connection", cause);
+  // A stream without a number was never sent.
+  const loss = stream.id === undefined ? "unprocessed" : "lost";
+  return new HttpClientError(loss, `No answer: ${cause?.message ?? "the connection was closed"}`, cause);
+}

@@ -1,0 +1,90 @@
+/**
+ * One JSON document over HTTPS, for what others publish: the keys of an issuer of tokens. What answers is somebody else's, so it is
+ * trusted with nothing: its certificate must be good, its answer small, and a redirect leads to HTTPS or nowhere.
+ */
+import { request } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { keepAllHeaders } from "../node-servers.ts";
+
+/** Real ones have a few thousand bytes. */
+const DOCUMENT_BYTES_MAX = 1024 * 1024;
+/** As a browser would, and no further. */
+const REDIRECTS_MAX = 5;
+
+/** As JSON.parse gives it. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonDocument;
+export interface JsonDocument {
+  readonly [member: string]: JsonValue;
+}
+
+export interface DocumentOptions {
+  /** PEM; absent: what the machine trusts. */
+  readonly certificateAuthority?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with one sentence, or with the signal's reason. */
+export async function fetchHttpsDocument(url: string, options: DocumentOptions): Promise<JsonDocument> {
+  let at = url;
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+    const { answer, text } = await get(at, options);
+    const { statusCode: code = 0 } = answer;
+    const { location } = answer.headers;
+    if (code >= 300 && code < 400 && location !== undefined) at = new URL(location, at).href;
+    else if (code !== 200) throw new Error(`Cannot fetch "${at}": the answer must have the code 200, and has ${code}`);
+    else return parse(at, text);
+  }
+  throw new Error(`Cannot fetch "${url}": it was redirected more than ${REDIRECTS_MAX} times`);
+}
+
+function parse(url: string, text: string): JsonDocument {
+  const value = parseOrUndefined(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new Error(`Cannot use what "${url}" answers: it must be a JSON object, and is not`);
+  return value as JsonDocument;
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Got {
+  readonly answer: IncomingMessage;
+  readonly text: string;
+}
+
+function get(url: string, { certificateAuthority, signal }: DocumentOptions): Promise<Got> {
+  if (!URL.canParse(url) || new URL(url).protocol !== "https:")
+    return Promise.reject(new Error(`Cannot fetch "${url}": it must be an HTTPS address`));
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error) =>
+      reject(signal.aborted ? (signal.reason as Error) : new Error(`Cannot fetch "${url}": ${error.message}`, { cause: error }));
+    // A connection of its own, which ends with the answer: this is rare, and an idle one would keep the process up.
+    const options = {
+      agent: false,
+      signal,
+      headers: { accept: "application/json" },
+      ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+    };
+    const sent = request(url, options, (answer) => {
+      readText(answer).then((text) => resolve({ answer, text }), failed);
+    });
+    keepAllHeaders(sent);
+    sent.on("error", failed).end();
+  });
+}
+
+async function readText(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > DOCUMENT_BYTES_MAX) throw new Error(`the answer may have ${DOCUMENT_BYTES_MAX} bytes at most, and has more`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

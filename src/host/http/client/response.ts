@@ -1,0 +1,123 @@
+/**
+ * The answer to a request of a client, the same over both forms of HTTP: what came as a stream of Node's is handed on whole or piece by
+ * piece, unpacked, and a body that was cut is never taken for a whole one.
+ */
+import type { Readable } from "node:stream";
+import { createGunzip, gunzip, gunzipSync } from "node:zlib";
+import { HttpClientError, type HttpClientAnswer, type HttpStreamListener } from "./contract.ts";
+
+/** Unpacking less than this takes less time than handing it to another thread. */
+const UNPACKED_AT_ONCE_BYTES_MAX = 64 * 1024;
+
+export interface AnswerSource {
+  readonly code: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly stream: Readable;
+  /** Asked when the stream has ended or closed: whether it has all that the server had to say. */
+  isWhole(): boolean;
+  /** What went wrong, if something is known to have. */
+  failure(): Error | undefined;
+  /** It is up to the listener from here: the request's signal counts no more. */
+  released(): void;
+  abort(): void;
+}
+
+export function answerOf(source: AnswerSource): HttpClientAnswer {
+  const { code, headers, stream } = source;
+  // Whoever is told of the answer may come to read it after the connection broke, and would wait for ever.
+  let isClosed = false;
+  stream.once("close", () => {
+    isClosed = true;
+  });
+  const header = (name: string) => {
+    const value = headers[name];
+    return typeof value === "string" || value === undefined ? value : value.join(", ");
+  };
+  const isPacked = header("content-encoding") === "gzip";
+  return {
+    code,
+    header,
+    body: async () => {
+      const bytes = await wholeOf(source, isClosed);
+      return isPacked ? unpacked(bytes) : bytes;
+    },
+    stream(listener) {
+      source.released();
+      streamTo(source, isClosed, isPacked ? unpackingListener(listener, source) : listener);
+    },
+    abort: () => source.abort(),
+  };
+}
+
+function wholeOf(source: AnswerSource, isClosed: boolean): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    streamTo(source, isClosed, {
+      piece: (bytes) => void pieces.push(bytes as Buffer),
+      ended: (error) => {
+        if (error !== undefined) reject(error);
+        // Most answers are one piece, and are not copied.
+        else resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+      },
+    });
+  });
+}
+
+function streamTo(source: AnswerSource, isClosed: boolean, listener: HttpStreamListener): void {
+  const { stream } = source;
+  let isOver = false;
+  const over = () => {
+    if (isOver) return;
+    isOver = true;
+    listener.ended(source.isWhole() ? undefined : cut(source.failure()));
+  };
+  stream.on("data", (piece: Buffer) => listener.piece(piece));
+  stream.once("end", over);
+  stream.once("close", over);
+  if (isClosed) over();
+}
+
+function cut(cause: Error | undefined): HttpClientError {
+  const why = cause === undefined ? "the connection ended before the answer did" : cause.message;
+  return new HttpClientError("lost", `Cannot read the whole answer: ${why}`, cause);
+}
+
+function unpacked(bytes: Buffer): Uint8Array | Promise<Uint8Array> {
+  if (bytes.length === 0) return bytes;
+  if (bytes.length <= UNPACKED_AT_ONCE_BYTES_MAX) {
+    try {
+      return gunzipSync(bytes);
+    } catch (error) {
+      throw cut(error as Error);
+    }
+  }
+  return new Promise((resolve, reject) => {
+    gunzip(bytes, (error, result) => (error === null ? resolve(result) : reject(cut(error))));
+  });
+}
+
+/** What was packed in one piece may be needed at once, so each piece is unpacked as far as it goes. */
+function unpackingListener(listener: HttpStreamListener, source: AnswerSource): HttpStreamListener {
+  const unpacker = createGunzip();
+  let failure: HttpClientError | undefined;
+  let isOver = false;
+  const over = () => {
+    if (isOver) return;
+    isOver = true;
+    listener.ended(failure);
+  };
+  unpacker.on("data", (piece: Buffer) => listener.piece(piece));
+  unpacker.once("end", over);
+  unpacker.once("error", (error) => {
+    failure ??= cut(error);
+    source.abort();
+    over();
+  });
+  return {
+    piece: (bytes) => void unpacker.write(bytes),
+    ended: (error) => {
+      failure ??= error;
+      unpacker.end();
+    },
+  };
+}

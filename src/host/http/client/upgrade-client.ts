@@ -1,0 +1,145 @@
+/**
+ * A request that asks a server to speak another protocol on its connection (HTTP/1.1 Upgrade: SPDY, WebSockets handed on as they are).
+ * Switched: the connection is the caller's, as bytes. Not switched: an answer like any other, and the connection is closed.
+ * Not here: what is spoken then.
+ */
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { ByteStream } from "../../../base/byte-stream.ts";
+import { onAbort } from "../../../base/abort.ts";
+import { streamOfSocket } from "../../network/byte-streams.ts";
+import { formatAddress } from "./address.ts";
+import { describeFailure, type ClientTls, type HttpClientHeaders } from "./contract.ts";
+import { dial } from "./dial.ts";
+import { keepAllHeaders } from "../node-servers.ts";
+import { realClock } from "../../real-clock.ts";
+
+export type TunnelRequest = (NetworkPlace | SocketPlace) & TunnelQuestion;
+
+interface TunnelQuestion {
+  /** Upper case; "GET" if absent. */
+  readonly method?: string;
+  /** With its query, percent-encoded. */
+  readonly path: string;
+  /** Lower-case names, with `upgrade` and `connection`. `host` is added if it is not there. */
+  readonly headers: HttpClientHeaders;
+  /** Gives up until there is an answer; the stream that came of it is the caller's to end. */
+  readonly signal: AbortSignal;
+}
+
+interface NetworkPlace {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+  /** For https. Absent: what the machine trusts. */
+  readonly tls?: ClientTls;
+}
+
+/** A unix socket. */
+interface SocketPlace {
+  readonly socketPath: string;
+}
+
+export type TunnelAnswer =
+  | { readonly code: 101; readonly headers: Readonly<Record<string, string>>; readonly stream: ByteStream }
+  | { readonly code: number; readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array };
+
+/** As upstream's clients. */
+const CONNECT_TIMEOUT_MS = 30_000;
+/** From the request to the head of the answer: whoever switches does it at once. */
+const ANSWER_TIMEOUT_MS = 60_000;
+/** Of an answer that refuses. It is for people; what is longer is cut. */
+const REFUSAL_BYTES_MAX = 64 << 10;
+
+/** Rejects if there is no answer at all, or with the signal's reason. */
+export async function openTunnel(request: TunnelRequest): Promise<TunnelAnswer> {
+  request.signal.throwIfAborted();
+  const socket = "socketPath" in request ? await dialUnix(request) : await dialNetwork(request);
+  const stop = onAbort(request.signal, () => socket.destroy());
+  try {
+    return await ask(socket, request);
+  } catch (error) {
+    socket.destroy();
+    request.signal.throwIfAborted();
+    throw new Error(`Cannot open a tunnel to ${placeName(request)}: ${describeFailure(error)}`, { cause: error });
+  } finally {
+    stop();
+  }
+}
+
+function placeName(request: TunnelRequest): string {
+  return "socketPath" in request ? request.socketPath : formatAddress(request);
+}
+
+function dialNetwork({ scheme, host, port, tls, signal }: NetworkPlace & TunnelQuestion): Promise<Socket> {
+  return dial({
+    host,
+    port,
+    tls: scheme === "https" ? (tls ?? {}) : undefined,
+    protocols: ["http/1.1"],
+    clock: realClock,
+    timeoutMs: CONNECT_TIMEOUT_MS,
+    signal,
+  });
+}
+
+async function dialUnix({ socketPath, signal }: SocketPlace & TunnelQuestion): Promise<Socket> {
+  const socket = connect({ path: socketPath, allowHalfOpen: true });
+  const stop = onAbort(signal, () => socket.destroy());
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve).once("error", reject);
+      socket.once("close", () => reject(new Error("it was closed")));
+    });
+    return socket;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(`Cannot connect to ${socketPath}: ${describeFailure(error)}`, { cause: error });
+  } finally {
+    stop();
+  }
+}
+
+function ask(socket: Socket, request: TunnelRequest): Promise<TunnelAnswer> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({
+      createConnection: () => socket,
+      method: request.method ?? "GET",
+      path: request.path,
+      headers: { host: "socketPath" in request ? "localhost" : formatAddress(request), ...outgoing(request.headers) },
+      timeout: ANSWER_TIMEOUT_MS,
+    });
+    keepAllHeaders(asked);
+    asked.once("timeout", () => asked.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1_000} s`)));
+    asked.once("error", reject);
+    asked.once("upgrade", (answer: IncomingMessage, switched: Duplex, head: Buffer) => {
+      socket.setTimeout(0);
+      resolve({ code: 101, headers: headersOf(answer), stream: streamOfSocket(switched, head) });
+    });
+    asked.once("response", (answer) => void refusal(answer).then(resolve, reject));
+    asked.end();
+  });
+}
+
+function outgoing(headers: HttpClientHeaders): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]));
+}
+
+async function refusal(answer: IncomingMessage): Promise<TunnelAnswer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= REFUSAL_BYTES_MAX) break;
+  }
+  answer.destroy();
+  return { code: answer.statusCode ?? 0, headers: headersOf(answer), body: Buffer.concat(chunks).subarray(0, REFUSAL_BYTES_MAX) };
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+  );
+}

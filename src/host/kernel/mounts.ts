@@ -1,0 +1,61 @@
+/**
+ * Mounting and unmounting on Linux, by the system's own programs: Node has no call for it. Paths must be absolute and without links.
+ * Not here: what is mounted (mount-table.ts).
+ */
+import { release } from "node:os";
+import { mountsUnder } from "./mount-table.ts";
+import { runSmall } from "../processes/helper-shell.ts";
+
+export interface MemoryMount {
+  /** Absent: half of the machine's memory. */
+  readonly sizeBytes?: number;
+}
+
+/** From this version of Linux on a file system in memory can be kept out of swap. */
+const NO_SWAP_SINCE = [6, 4] as const;
+
+let canForbidSwap = isKernelSince(NO_SWAP_SINCE);
+
+/** An empty file system in memory. Rejects if this process has no right to mount. */
+export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Promise<void> {
+  const size = sizeBytes === undefined ? [] : [`size=${sizeBytes}`];
+  const mountWith = (options: readonly string[]) =>
+    runSmall("mount", "-t", "tmpfs", ...options.flatMap((option) => ["-o", option]), "tmpfs", path);
+  if (!canForbidSwap) return mountWith(size);
+  try {
+    await mountWith([...size, "noswap"]);
+  } catch {
+    // Inside a user namespace that is refused however new the kernel is. If this fails, too, it was something else.
+    await mountWith(size);
+    canForbidSwap = false;
+  }
+}
+
+/** Shows what an open file or directory is at another path, too. By its number, since whatever it is called may have changed by now. */
+export async function mountOpenFile(fileDescriptor: number, path: string): Promise<void> {
+  await runSmall("mount", "--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fileDescriptor}`, path);
+}
+
+/**
+ * Takes away everything that is mounted at `path` and below, also several times over one another, the innermost first. What is still in
+ * use goes as soon as it is not. Rejects if something stays.
+ */
+export async function unmountUnder(path: string): Promise<void> {
+  const mounted = await pathsUnder(path);
+  if (mounted.length === 0) return;
+  const all = mounted.toReversed();
+  await runSmall("umount", "--no-canonicalize", "--", ...all).catch(() => undefined);
+  const busy = (await pathsUnder(path)).toReversed();
+  if (busy.length > 0) await runSmall("umount", "--no-canonicalize", "--lazy", "--", ...busy).catch(() => undefined);
+  const left = await pathsUnder(path);
+  if (left.length > 0) throw new Error(`Cannot unmount ${left.join(", ")}: still mounted after it was tried`);
+}
+
+async function pathsUnder(path: string): Promise<readonly string[]> {
+  return (await mountsUnder(path)).map((mounted) => mounted.path);
+}
+
+function isKernelSince([major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = release().split(".").map(Number);
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor);
+}

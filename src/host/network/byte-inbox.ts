@@ -1,0 +1,55 @@
+/**
+ * Chunks on their way from who hands them over at once to one reader who takes his time. It never holds up whoever fills it: it tells when
+ * a chunk was taken, and who fills it sees to it that not too much waits.
+ */
+import { Fifo } from "../../base/fifo.ts";
+
+export class ByteInbox implements AsyncIterable<Uint8Array> {
+  readonly #chunks = new Fifo<Uint8Array>();
+  readonly #taken: (chunk: Uint8Array) => void;
+  #end: { readonly error?: Error } | undefined;
+  #isDropped = false;
+  #wake: (() => void) | undefined;
+
+  /** `taken` is called once for each chunk, when it was taken or thrown away. */
+  constructor(taken: (chunk: Uint8Array) => void) {
+    this.#taken = taken;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#isDropped || this.#end !== undefined) return this.#taken(chunk);
+    this.#chunks.push(chunk);
+    this.#wake?.();
+  }
+
+  /** What waits can still be read; then it is over, or throws. The first call decides. */
+  end(error?: Error): void {
+    this.#end ??= error === undefined ? {} : { error };
+    this.#wake?.();
+  }
+
+  /** Throws away what waits and what will come. */
+  drop(error?: Error): void {
+    this.#isDropped = true;
+    for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) this.#taken(chunk);
+    this.end(error);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    try {
+      for (;;) {
+        const chunk = this.#chunks.shift();
+        if (chunk !== undefined) {
+          this.#taken(chunk);
+          yield chunk;
+        } else if (this.#end !== undefined) {
+          if (this.#end.error !== undefined) throw this.#end.error;
+          return;
+        } else await new Promise<void>((resolve) => (this.#wake = resolve));
+      }
+    } finally {
+      // A reader who leaves early must not hold up who fills it.
+      this.drop();
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Sockets of this machine as ByteStreams, and two ByteStreams joined. Each way ends by itself; whoever writes is held up by whoever does
+ * not read; a failure cuts both ways.
+ */
+import type { Duplex } from "node:stream";
+import type { ByteStream } from "../../base/byte-stream.ts";
+import { realMacrotask } from "../real-clock.ts";
+
+/** `head`: what was read of it before. From here on nobody else may read from or write to the socket. */
+export function streamOfSocket(socket: Duplex, head?: Uint8Array): ByteStream {
+  // Otherwise Node ends our way when the other side ends its own.
+  socket.allowHalfOpen = true;
+  let failure: Error | undefined;
+  socket.on("error", (error) => (failure ??= error));
+  const closed = new Promise<void>((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once("close", () => resolve());
+  });
+  if (head !== undefined && head.length > 0) socket.unshift(head);
+  const why = () => failure ?? new Error("The connection is closed");
+  const drained = drainWaiter(socket, why);
+  return {
+    input: { [Symbol.asyncIterator]: () => chunksOf(socket, why) },
+    async write(chunk) {
+      if (!socket.writable) throw why();
+      // An empty one means nothing to a socket, and the end of it to some transports.
+      if (chunk.length === 0 || socket.write(chunk)) return;
+      await drained();
+      // What the system takes at once is drained at once: without a turn of the loop a busy writer would keep everybody from reading, and
+      // would be cut off by an answer to what it sent before it could see the answer.
+      await realMacrotask();
+    },
+    end: () => void socket.end(),
+    abort: () => void socket.destroy(),
+    closed,
+  };
+}
+
+/** However many wait, the socket has one pair of listeners. */
+function drainWaiter(socket: Duplex, why: () => Error): () => Promise<void> {
+  let waiting: Promise<void> | undefined;
+  return () =>
+    (waiting ??= new Promise<void>((resolve, reject) => {
+      const over = () => {
+        socket.off("drain", over).off("close", over);
+        waiting = undefined;
+        if (socket.destroyed) reject(why());
+        else resolve();
+      };
+      socket.on("drain", over).on("close", over);
+    }));
+}
+
+/** Node's own iterator would destroy the socket at the end of its input, and with it the way out. */
+async function* chunksOf(socket: Duplex, why: () => Error): AsyncGenerator<Uint8Array, void> {
+  let wake: () => void = () => undefined;
+  const happened = () => wake();
+  for (const event of EVENTS) socket.on(event, happened);
+  try {
+    for (;;) {
+      const chunk = socket.read() as Uint8Array | null;
+      if (chunk !== null) yield chunk;
+      else if (socket.readableEnded) return;
+      else if (socket.destroyed) throw why();
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    for (const event of EVENTS) socket.off(event, happened);
+  }
+}
+
+const EVENTS = ["readable", "end", "close"] as const;
+
+/** Moves bytes both ways until both are over. Never rejects: what cuts one of them cuts the other. */
+export async function joinStreams(a: ByteStream, b: ByteStream): Promise<void> {
+  await Promise.all([oneWay(a, b), oneWay(b, a)]);
+}
+
+async function oneWay(from: ByteStream, to: ByteStream): Promise<void> {
+  try {
+    for await (const chunk of from.input) await to.write(chunk);
+    to.end();
+  } catch {
+    from.abort();
+    to.abort();
+  }
+}
+
+/** Takes what comes and throws it away, so that it holds up nobody. Never rejects. */
+export async function discard(input: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const _chunk of input);
+  } catch {
+    // It is over, which is all that matters.
+  }
+}

@@ -1,0 +1,15 @@
+/** Whether a port can be listened on: tried, since nothing else knows. Another may take it before who asked does. */
+import { createServer } from "node:net";
+import { ListenError } from "../http/server.ts";
+
+/** Rejects with a ListenError if it cannot. */
+export async function tryPort({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(new ListenError(`Cannot listen on ${host}:${port}: ${error.message}`, error.code ?? "", error)),
+    );
+    server.listen({ host, port }, resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}

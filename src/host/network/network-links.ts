@@ -1,0 +1,100 @@
+/** The machine's network links and routes, and what is asked of `ip`, `iptables` and the kernel's switches for a network of our own. */
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { runProgram, startProgram } from "../processes/child-process.ts";
+
+export async function linkExists(name: string): Promise<boolean> {
+  const names: readonly string[] = await readdir("/sys/class/net").catch(() => []);
+  return names.includes(name);
+}
+
+/** What is plugged into a bridge; none if there is no such bridge. */
+export async function bridgePorts(bridge: string): Promise<readonly string[]> {
+  return readdir(`/sys/class/net/${bridge}/brif`).catch(() => []);
+}
+
+/**
+ * Creates the bridge if it is missing, brings it up, and makes `address` ("10.244.0.1/24") its only IPv4 address. Its MAC address is pinned:
+ * otherwise the bridge takes that of its lowest port, which changes as Pods come and go and makes their ARP entries stale.
+ */
+export async function ensureBridge(bridge: string, address: string): Promise<void> {
+  const ip = (...words: readonly string[]) => runProgram({ command: "ip", arguments: words });
+  if (!(await linkExists(bridge))) await ip("link", "add", "name", bridge, "type", "bridge");
+  const mac = (await readFile(`/sys/class/net/${bridge}/address`, "utf8")).trim();
+  await ip("link", "set", "dev", bridge, "address", mac);
+  const present = await bridgeAddresses(bridge);
+  for (const other of present) if (other !== address) await ip("address", "delete", other, "dev", bridge);
+  if (!present.includes(address)) await ip("address", "add", address, "dev", bridge);
+  await ip("link", "set", "dev", bridge, "up");
+}
+
+/** With their prefix: "10.244.0.1/24". */
+async function bridgeAddresses(link: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const program = await startProgram({
+    command: "ip",
+    arguments: ["-4", "-oneline", "address", "show", "dev", link],
+    onLine: (line) => lines.push(line),
+  });
+  await program.exited;
+  return lines.flatMap((line) => / inet (\S+)/.exec(line)?.[1] ?? []);
+}
+
+/** One that is not there is fine. The other end of a pair goes with it. */
+export async function deleteLink(name: string): Promise<void> {
+  await runProgram({ command: "ip", arguments: ["link", "delete", name] }).catch(async (error: unknown) => {
+    if (await linkExists(name)) throw error;
+  });
+}
+
+export interface Route {
+  readonly link: string;
+  /** "10.1.0.0/16"; "0.0.0.0/0" is the way to everything else. */
+  readonly destination: string;
+}
+
+export async function ipv4Routes(): Promise<readonly Route[]> {
+  return parseRoutes(await readFile("/proc/net/route", "utf8").catch(() => ""));
+}
+
+/** The lines of /proc/net/route: link, destination, …, mask as the eighth; addresses as hexadecimal numbers, last byte first. */
+export function parseRoutes(table: string): readonly Route[] {
+  return table
+    .split("\n")
+    .slice(1)
+    .flatMap((line) => {
+      const [link, destination, , , , , , mask] = line.trim().split(/\s+/);
+      if (link === undefined || destination === undefined || mask === undefined) return [];
+      const bits = [...bytesOf(mask)].reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+      return [{ link, destination: `${bytesOf(destination).join(".")}/${bits}` }];
+    });
+}
+
+function bytesOf(hexadecimal: string): number[] {
+  return (hexadecimal.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16)).toReversed();
+}
+
+/** A switch of the kernel, such as "net/ipv4/ip_forward"; undefined if this kernel has none of that name. */
+export async function readSwitch(name: string): Promise<string | undefined> {
+  return readFile(`/proc/sys/${name}`, "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  );
+}
+
+export async function setSwitch(name: string, value: string): Promise<void> {
+  await writeFile(`/proc/sys/${name}`, value);
+}
+
+/** Waits for others who change the rules. Rejects with what it said. */
+export async function iptables(...programArguments: readonly string[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  // The list of rules of a machine with many is longer than what a program's last words are.
+  const program = await startProgram({
+    command: "iptables",
+    arguments: ["--wait", ...programArguments],
+    onLine: (line) => lines.push(line),
+  });
+  const { code } = await program.exited;
+  if (code !== 0) throw new Error(`Cannot run iptables ${programArguments.join(" ")}: ${lines.join("\n")}`);
+  return lines;
+}

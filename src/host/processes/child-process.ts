@@ -1,0 +1,132 @@
+/**
+ * Other programs: started, spoken to by signals, and gone when they should be. A program that this process started does not
+ * outlive it (unless this process is killed with SIGKILL), and the last of what it said is kept, so that a failed start
+ * can be explained. Not here: what the programs are.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Clock } from "../../base/clock.ts";
+import { SUPERVISED_VARIABLE } from "./supervision.ts";
+import { killWithUs } from "./child-cleanup.ts";
+
+/** The lines of output kept for explaining a failure; a program that talks for days costs no more. */
+const OUTPUT_LINES_MAX = 200;
+
+export interface ProgramOptions {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly directory?: string;
+  /** Added to this process's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** It reads and writes what this process does, so its output is not kept. */
+  readonly inheritsStreams?: true;
+  /** It is one that obeys (supervision.ts): it can be spoken to, and ends with this process after whatever end. Ctrl-C is not for it. */
+  readonly isSupervised?: true;
+  /** Called for every line of stdout and stderr, as they come. */
+  readonly onLine?: (line: string) => void;
+}
+
+export interface ProgramExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Program extends AsyncDisposable {
+  readonly pid: number;
+  /** Fulfilled when the program is gone and its output was read to the end; never rejected. */
+  readonly exited: Promise<ProgramExit>;
+  /** The last lines it wrote to stdout and stderr. */
+  readonly output: readonly string[];
+  /** Does nothing once the program is gone, so that no stranger who got its pid is hit. */
+  signal(signal: NodeJS.Signals): void;
+  /** One line to a supervised program; nothing happens if it is gone. */
+  say(line: string): void;
+}
+
+/** Resolves when the program runs, rejects if it cannot be started. Disposing of it ends it with SIGKILL and waits. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const child = spawn(options.command, options.arguments, {
+    stdio: options.inheritsStreams === true ? "inherit" : [options.isSupervised === true ? "pipe" : "ignore", "pipe", "pipe"],
+    detached: options.isSupervised === true,
+    ...(options.directory === undefined ? {} : { cwd: options.directory }),
+    env: { ...process.env, ...options.environment, ...(options.isSupervised === true ? { [SUPERVISED_VARIABLE]: "1" } : {}) },
+  });
+  child.stdin?.on("error", () => {}); // It is gone, which is told elsewhere.
+  const output: string[] = [];
+  keepLines(child, output, options.onLine);
+  const exited = exitOf(child);
+  await spawned(child, options.command);
+  killWithUs(child);
+  return {
+    pid: child.pid as number,
+    exited,
+    output,
+    signal: (signal) => void child.kill(signal),
+    say: (line) => void child.stdin?.write(`${line}\n`),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** Runs a program to its end and returns what it wrote, line by line. Rejects, with the output, unless it exits with 0. */
+export async function runProgram(options: ProgramOptions): Promise<readonly string[]> {
+  const program = await startProgram(options);
+  const { code, signal } = await program.exited;
+  if (code !== 0) {
+    const how = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+    throw new Error(`Cannot run ${options.command} ${options.arguments.join(" ")}: it ${how}: ${program.output.join("\n")}`);
+  }
+  return program.output;
+}
+
+/**
+ * Runs a program to its end, or until it is killed after the timeout. Never rejects. `exitCode` null: a signal ended it, or it could not be
+ * started; then `output` says why.
+ */
+export async function runForOutput(
+  options: ProgramOptions & { readonly clock: Clock; readonly timeoutMs: number },
+): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+  const { clock, timeoutMs } = options;
+  const over = new AbortController();
+  try {
+    await using program = await startProgram(options);
+    let isLate = false;
+    const timing = clock.sleep(timeoutMs, over.signal).then(
+      () => {
+        isLate = true;
+        program.signal("SIGKILL");
+      },
+      () => undefined, // It ended in time.
+    );
+    const { code } = await program.exited;
+    over.abort();
+    await timing;
+    return { exitCode: code, output: [...program.output, ...(isLate ? [`it did not end within ${timeoutMs / 1_000} s`] : [])].join("\n") };
+  } catch (error) {
+    return { exitCode: null, output: (error as Error).message };
+  }
+}
+
+function keepLines(child: ChildProcess, output: string[], onLine: ((line: string) => void) | undefined): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      output.push(line);
+      if (output.length > OUTPUT_LINES_MAX) output.shift();
+      onLine?.(line);
+    });
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<ProgramExit> {
+  return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal })));
+}
+
+function spawned(child: ChildProcess, command: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => reject(new Error(`Cannot start ${command}: ${error.message}`, { cause: error })));
+  });
+}

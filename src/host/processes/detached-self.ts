@@ -1,0 +1,68 @@
+/**
+ * This very program once more, in a session of its own, with its output in a file: it goes on when this process, its terminal or its shell
+ * ends. While both live the child tells through a pipe what it does; a parent that is gone is no reason for it to stop or to wait.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { Socket } from "node:net";
+import { createInterface } from "node:readline";
+import { PRIVATE_FILE_MODE } from "../files/files.ts";
+
+/** Tells the child that it is one, and by which descriptor its parent listens. */
+const REPORT_VARIABLE = "K8TS_REPORT_DESCRIPTOR";
+const REPORT_DESCRIPTOR = 3;
+
+export interface DetachedSelfOptions {
+  /** What it writes is added at the end of this file. */
+  readonly logFile: string;
+  /** Each thing that it tells, as a line of text. */
+  onReport(line: string): void;
+}
+
+export interface DetachedSelf {
+  readonly pid: number;
+  /** Fulfilled if it ends while we look: the code, or 1 if it was killed. */
+  readonly ended: Promise<number>;
+  /** It goes on; we need not stay for it. */
+  letGo(): void;
+}
+
+/** With the same words on its command line and the same environment. */
+export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptions): Promise<DetachedSelf> {
+  const log = openSync(logFile, "a", PRIVATE_FILE_MODE);
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+      stdio: ["ignore", log, log, "pipe"],
+      detached: true,
+      env: { ...process.env, [REPORT_VARIABLE]: String(REPORT_DESCRIPTOR) },
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", (error) => reject(new Error(`Cannot start k8ts in the background: ${error.message}`, { cause: error })));
+    });
+    const pipe = child.stdio[REPORT_DESCRIPTOR] as Socket;
+    const lines = createInterface({ input: pipe }).on("line", onReport);
+    // Both, since what it told last may still be in the pipe when it is gone.
+    const told = new Promise<void>((resolve) => lines.once("close", resolve));
+    const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+    const letGo = (): void => {
+      child.unref();
+      pipe.destroy();
+    };
+    return { pid: child.pid as number, ended: Promise.all([exited, told]).then(([code]) => code), letGo };
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** In such a child: how to tell the parent something. Undefined in any other process. May be asked once. */
+export function parentReport(): ((line: string) => void) | undefined {
+  const descriptor = process.env[REPORT_VARIABLE];
+  // What this process starts in turn is nobody's child in this sense.
+  delete process.env[REPORT_VARIABLE];
+  if (descriptor === undefined) return undefined;
+  const pipe = new Socket({ fd: Number(descriptor), readable: false, writable: true });
+  pipe.on("error", () => {}); // The parent is gone.
+  pipe.unref();
+  return (line) => void (pipe.writable && pipe.write(`${line}\n`));
+}

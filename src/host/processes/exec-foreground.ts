@@ -1,0 +1,43 @@
+/**
+ * Runs a program in the place of this one: it reads and writes our streams, receives the signals that are sent to us, and its end is ours.
+ * Not here: programs whose output is read (exec-program.ts), programs that run along (child-process.ts).
+ */
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { killWithUs } from "./child-cleanup.ts";
+import { hasTerminal } from "./exec-program.ts";
+
+export interface PassThroughOptions {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  /** Added to this process's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Sent to one process, by kill or a service manager. */
+const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+/** Sent by a terminal to all of its foreground processes: the program has it already, and we only must not end before it. */
+const OF_THE_TERMINAL = ["SIGINT", "SIGQUIT"] as const;
+
+/** What a shell reports of a program that a signal ended. */
+const SIGNALLED = 128;
+
+/** Resolves with the exit code, or with 128 and the signal's number. Rejects if the program cannot be started. */
+export async function passThrough({ command, arguments: words, environment }: PassThroughOptions): Promise<number> {
+  const child = spawn(command, words, { stdio: "inherit", env: { ...process.env, ...environment } });
+  killWithUs(child);
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  const ignore = (): void => {};
+  const onTerminalSignal = hasTerminal() ? ignore : forward;
+  for (const signal of FORWARDED) process.on(signal, forward);
+  for (const signal of OF_THE_TERMINAL) process.on(signal, onTerminalSignal);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once("error", (error) => reject(new Error(`Cannot start ${command}: ${error.message}`, { cause: error })));
+      child.once("exit", (code, signal) => resolve(code ?? SIGNALLED + constants.signals[signal as NodeJS.Signals]));
+    });
+  } finally {
+    for (const signal of FORWARDED) process.off(signal, forward);
+    for (const signal of OF_THE_TERMINAL) process.off(signal, onTerminalSignal);
+  }
+}

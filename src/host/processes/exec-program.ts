@@ -1,0 +1,81 @@
+/**
+ * A program that is run for what it says: its output is kept as it is, up to a limit, and it has a time within which to end. What it says
+ * to stderr goes to ours, since it is for the person in front of it. Not here: programs that run along (child-process.ts).
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Clock } from "../../base/clock.ts";
+import { killWithUs } from "./child-cleanup.ts";
+
+/** More than any program that is asked for a small document has to say. */
+const OUTPUT_BYTES_MAX = 1024 * 1024;
+
+export interface ExecOptions {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  /** Added to this process's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether it may ask the person in front of it. */
+  readonly isInteractive: boolean;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+export type ExecOutcome =
+  | { readonly is: "ended"; readonly code: number; readonly output: Uint8Array }
+  /** There is no such program. */
+  | { readonly is: "missing" }
+  /** It could not be started, was killed, took too long, or said too much. */
+  | { readonly is: "failed"; readonly why: string };
+
+/** Never rejects. */
+export async function execProgram(options: ExecOptions): Promise<ExecOutcome> {
+  const { command, isInteractive, environment, clock, timeoutMs } = options;
+  const child = spawn(command, options.arguments, {
+    stdio: [isInteractive ? "inherit" : "ignore", "pipe", "inherit"],
+    env: { ...process.env, ...environment },
+  });
+  killWithUs(child);
+  const timer = new AbortController();
+  let isLate = false;
+  void clock.sleep(timeoutMs, timer.signal).then(
+    () => {
+      isLate = true;
+      end(child);
+    },
+    () => undefined, // It ended in time.
+  );
+  const outcome = await outcomeOf(child);
+  timer.abort();
+  return isLate ? { is: "failed", why: `it did not end within ${timeoutMs / 1_000} s` } : outcome;
+}
+
+/** Whether somebody could answer a question. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true;
+}
+
+function outcomeOf(child: ChildProcess): Promise<ExecOutcome> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    child.stdout?.on("data", (piece: Buffer) => {
+      sizeBytes += piece.length;
+      if (sizeBytes <= OUTPUT_BYTES_MAX) pieces.push(piece);
+      else end(child);
+    });
+    child.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(error.code === "ENOENT" ? { is: "missing" } : { is: "failed", why: error.message }),
+    );
+    child.once("close", (code, signal) => {
+      if (sizeBytes > OUTPUT_BYTES_MAX) resolve({ is: "failed", why: `it wrote more than ${OUTPUT_BYTES_MAX} bytes` });
+      else if (code === null) resolve({ is: "failed", why: `it was ended by ${signal}` });
+      else resolve({ is: "ended", code, output: Buffer.concat(pieces) });
+    });
+  });
+}
+
+/** Children of its own may hold its output open for longer than it lives; nobody waits for them. */
+function end(child: ChildProcess): void {
+  child.kill("SIGKILL");
+  child.stdout?.destroy();
+}

@@ -1,0 +1,66 @@
+import { deepEqual, equal, match, rejects } from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { runSmall } from "./helper-shell.ts";
+
+const HARD_WORDS = ["", " two  blanks ", "$HOME `id` \"quoted\" 'single' \\n", "-n", "ünïcödé", "*", "\u0001", "a\ttab"];
+
+test("words arrive as they are, also those with a line break", async (context) => {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-shell-"));
+  context.after(() => rm(directory, { recursive: true }));
+  for (const [index, words] of [HARD_WORDS, [...HARD_WORDS, "line\nbreak\n"]].entries()) {
+    const file = join(directory, String(index));
+    await runSmall(
+      process.execPath,
+      "-e",
+      "fs.writeFileSync(process.argv[1], JSON.stringify(process.argv.slice(2)))",
+      "--",
+      file,
+      ...words,
+    );
+    deepEqual(JSON.parse(await readFile(file, "utf8")), words);
+  }
+});
+
+test("a program that fails is told with how and with what it said", async () => {
+  await rejects(runSmall("sh", "-c", "echo one; echo two >&2; exit 3"), { message: /^Cannot run sh -c .*: it exited with 3: one\ntwo$/ });
+  await rejects(runSmall("k8ts-there-is-no-such-program"), /exited with 127/);
+});
+
+test("many at once are each told their own end, and get nothing of what others are told", async () => {
+  const codes = Array.from({ length: 50 }, (_, index) => index % 5);
+  const ends = await Promise.allSettled(codes.map((code, index) => runSmall("sh", "-c", `cat; echo ${index}; exit ${code}`)));
+  for (const [index, end] of ends.entries()) {
+    equal(end.status, codes[index] === 0 ? "fulfilled" : "rejected");
+    if (end.status === "rejected") match((end.reason as Error).message, new RegExp(`: ${index}$`));
+  }
+});
+
+test("when the shell dies the waiting one is told, and the next one runs", async () => {
+  await rejects(runSmall("sh", "-c", 'kill -KILL "$PPID"'), /the shell that starts them has ended/);
+  await runSmall("true");
+});
+
+test("a process that has used it ends by itself, and the shell with it, also after SIGKILL", { timeout: 60_000 }, async () => {
+  const module = new URL("./helper-shell.js", import.meta.url).href;
+  const use = `import { runSmall } from ${JSON.stringify(module)}; import { readFileSync } from "node:fs";
+    await runSmall("true");
+    console.log(readFileSync("/proc/self/task/" + process.pid + "/children", "utf8").trim());`;
+  for (const end of ["", "process.kill(process.pid, 'SIGKILL');"]) {
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", `${use} ${end}`]);
+    const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+    const pid = stdout.trim();
+    match(pid, /^\d+$/);
+    // It sees the end of its input; nobody tells when it has acted on that.
+    while ((await readdir("/proc")).includes(pid) && !(await isZombie(pid))) await new Promise(setImmediate);
+  }
+});
+
+async function isZombie(pid: string): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "0 (gone) X ");
+  return /\) [ZX] /.test(stat);
+}

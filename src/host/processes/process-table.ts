@@ -1,0 +1,34 @@
+/** The processes of this machine and how they were called, from /proc; none where a system has no /proc. */
+import { readdir, readFile } from "node:fs/promises";
+import { fewAtATime } from "../files/limited-concurrency.ts";
+import { processMark, type ProcessMark } from "./process-identity.ts";
+
+export interface ProcessEntry extends ProcessMark {
+  readonly arguments: readonly string[];
+}
+
+/** Those whose arguments `matches` likes. What ends while we look is left out. */
+export async function findProcesses(matches: (programArguments: readonly string[]) => boolean): Promise<readonly ProcessEntry[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await fewAtATime(pids, (pid) => entryOf(pid, matches));
+  return found.filter((entry) => entry !== undefined);
+}
+
+async function entryOf(pid: number, matches: (programArguments: readonly string[]) => boolean): Promise<ProcessEntry | undefined> {
+  const mark = processMark(pid); // Before its arguments are read: if another gets the number in between, the mark is of none.
+  const programArguments = await argumentsOf(pid);
+  return mark.started !== "" && programArguments.length > 0 && matches(programArguments)
+    ? { ...mark, arguments: programArguments }
+    : undefined;
+}
+
+/** None if it is gone. */
+export async function argumentsOf(pid: number): Promise<readonly string[]> {
+  const line = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return line.split("\0").slice(0, -1);
+}
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

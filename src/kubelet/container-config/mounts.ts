@@ -1,0 +1,143 @@
+/**
+ * What is mounted into a container: its volumes in their order, the Pod's /etc/hosts unless the container brings its own, and the file for
+ * its last words. Paths inside of volumes come from whoever has the disks; here it is only checked that they could be such.
+ * Not here: /etc/hostname, /etc/resolv.conf and /dev/shm, which are the runtime's.
+ */
+import type { Pod, VolumeMount } from "../../api/generated/core/v1.ts";
+import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
+import type { MountRun, TerminationMessage } from "../container-run.ts";
+import { ContainerConfigError } from "../pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../volumes/pod-volumes.ts";
+import { expand } from "./expansion.ts";
+import { HOSTS_PATH } from "./hosts-file.ts";
+
+export interface MountsView {
+  readonly pod: Pod;
+  readonly container: AnyContainer;
+  readonly environment: ReadonlyMap<string, string>;
+  readonly mounted: ReadonlyMap<string, MountedVolume>;
+  readonly volumes: Pick<PodVolumes, "subPath">;
+  readonly supportsRecursiveReadOnly: boolean;
+}
+
+/** Of the container's `volumeMounts`. */
+export async function volumeMountsOf(view: MountsView): Promise<readonly MountRun[]> {
+  const mounts: MountRun[] = [];
+  for (const mount of view.container.volumeMounts ?? []) mounts.push(await volumeMount(mount, view));
+  return mounts;
+}
+
+async function volumeMount(mount: VolumeMount, view: MountsView): Promise<MountRun> {
+  const volume = view.mounted.get(mount.name);
+  if (volume === undefined) {
+    throw new ContainerConfigError(`cannot find volume ${quoteGo(mount.name)} to mount into container ${quoteGo(view.container.name)}`);
+  }
+  const subPath = subPathOf(mount, view.environment);
+  const hostPath = subPath === "" ? volume.path : await placeOf(mount, subPath, view);
+  const isRecursive = isRecursivelyReadOnly(mount, view.supportsRecursiveReadOnly);
+  return {
+    hostPath,
+    containerPath: absolute(mount.mountPath),
+    readOnly: mount.readOnly === true || volume.isReadOnly,
+    propagation: propagationOf(mount.mountPropagation),
+    ...(isRecursive ? { recursiveReadOnly: true } : {}),
+  };
+}
+
+// ── sub-paths ───────────────────────────────────────────────────────────────────────────────────────
+
+/** "": the whole volume. */
+export function subPathOf({ subPath = "", subPathExpr = "" }: VolumeMount, environment: ReadonlyMap<string, string>): string {
+  const path = subPathExpr === "" ? subPath : expandedPath(subPathExpr, environment);
+  if (path.startsWith("/")) throw new ContainerConfigError(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split("/").includes("..")) throw new ContainerConfigError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  return path;
+}
+
+/** A variable that is empty is as good as missing: the whole volume instead of a part of it would be a surprise. */
+function expandedPath(expression: string, environment: ReadonlyMap<string, string>): string {
+  const missing = new Set<string>();
+  const path = expand(expression, (name) => {
+    const value = environment.get(name) ?? "";
+    if (value === "") missing.add(name);
+    return value;
+  });
+  if (missing.size > 0) throw new ContainerConfigError(`missing value for ${[...missing].toSorted().join(", ")}`);
+  return path;
+}
+
+async function placeOf(mount: VolumeMount, subPath: string, { pod, container, volumes }: MountsView): Promise<string> {
+  try {
+    return await volumes.subPath(pod, container, mount, subPath);
+  } catch (error) {
+    // What is wrong with the machine's disks is nothing for a status that many may read.
+    const message = `failed to prepare subPath for volumeMount ${quoteGo(mount.name)} of container ${quoteGo(container.name)}`;
+    throw new ContainerConfigError(message, { cause: error });
+  }
+}
+
+// ── how ─────────────────────────────────────────────────────────────────────────────────────────────
+
+function propagationOf(mode: string | undefined): MountRun["propagation"] {
+  switch (mode) {
+    case undefined:
+    case "None":
+      return "private";
+    case "HostToContainer":
+      return "host-to-container";
+    case "Bidirectional":
+      return "bidirectional";
+    default:
+      throw new ContainerConfigError(`invalid MountPropagation mode: ${quoteGo(mode)}`);
+  }
+}
+
+function isRecursivelyReadOnly({ name, recursiveReadOnly, readOnly, mountPropagation }: VolumeMount, isSupported: boolean): boolean {
+  if (recursiveReadOnly === undefined || recursiveReadOnly === "Disabled") return false;
+  if (readOnly !== true) throw notRecursive(name, "it is not read-only");
+  if (mountPropagation !== undefined && mountPropagation !== "None")
+    throw notRecursive(name, `it is not compatible with propagation ${quoteGo(mountPropagation)}`);
+  if (recursiveReadOnly === "IfPossible") return isSupported;
+  if (recursiveReadOnly !== "Enabled") throw unresolved(`unknown recursive read-only mode ${quoteGo(recursiveReadOnly)}`);
+  if (!isSupported) throw notRecursive(name, "it is not supported by the runtime");
+  return true;
+}
+
+function notRecursive(volume: string, but: string): ContainerConfigError {
+  return unresolved(`volume ${quoteGo(volume)} requested recursive read-only mode, but ${but}`);
+}
+
+function unresolved(why: string): ContainerConfigError {
+  return new ContainerConfigError(`failed to resolve recursive read-only mode: ${why}`);
+}
+
+// ── /etc/hosts and last words ───────────────────────────────────────────────────────────────────────
+
+/** Not if the container mounts something there itself, and not before a Pod with a network of its own has an address in it. */
+export function needsHostsFile({ spec }: Pod, container: AnyContainer, podIps: readonly string[]): boolean {
+  if (podIps.length === 0 && spec?.hostNetwork !== true) return false;
+  return !(container.volumeMounts ?? []).some(({ mountPath }) => mountPath === HOSTS_PATH);
+}
+
+export function hostsMount(hostPath: string): MountRun {
+  return { hostPath, containerPath: HOSTS_PATH, readOnly: false, propagation: "private" };
+}
+
+/** Undefined: the container leaves no last words. The file is the attempt's own: those of the one before are still to be read. */
+export function terminationMessageOf(
+  { name, terminationMessagePath = "", terminationMessagePolicy }: AnyContainer,
+  { podDirectory, attempt }: { readonly podDirectory: string; readonly attempt: number },
+): TerminationMessage | undefined {
+  if (terminationMessagePath === "") return undefined;
+  const hostPath = `${podDirectory}/containers/${name}/${attempt}.termination`;
+  return { hostPath, fallsBackToLogs: terminationMessagePolicy === "FallbackToLogsOnError" };
+}
+
+export function terminationMount({ terminationMessagePath = "" }: AnyContainer, { hostPath }: TerminationMessage): MountRun {
+  return { hostPath, containerPath: absolute(terminationMessagePath), readOnly: false, propagation: "private" };
+}
+
+function absolute(path: string): string {
+  return path.startsWith("/") ? path : `/${path}`;
+}

@@ -1,0 +1,350 @@
+/**
+ * Many nodes in one process, each with a real kubelet of its own identity: they share one informer of Pods and one of Nodes, say only once
+ * what all find (a server that is away), and the more they are the less often each renews its lease, so that thousands of idle nodes cost
+ * next to nothing. What they run Pods with is given.
+ * Not here: the Node of one that was removed, which whoever may deletes from the API.
+ */
+import type { Taint } from "../api/generated/core/v1.ts";
+import { nodes } from "../api/core/v1/node.ts";
+import type { IdentityName } from "../api/identities.ts";
+import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { onAbort } from "../base/abort.ts";
+import { assert } from "../base/assert.ts";
+import type { Clock } from "../base/clock.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { Informers } from "../client/informer/informer.ts";
+import { kubeletIdentity, LEASE_RENEW_INTERVAL_MS, startKubelet, type Kubelet } from "./kubelet.ts";
+import type { NodeFacts } from "./node/node-facts.ts";
+import { SharedPods } from "./pod/pod-source.ts";
+import type { Runtime } from "./runtime.ts";
+import { SharedTroubles } from "./node/shared-failures.ts";
+
+/** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */
+const INTERVAL_PER_NODE_MS = 20;
+/** A node counts as lost after 50 s; one renewal in time must be possible, with some room. */
+const INTERVAL_MAX_MS = 40_000;
+/** So many register at the same time: enough to keep a server elsewhere busy, few enough not to flood it. */
+const STARTING_MAX = 32;
+
+const CAPACITY: ResourceList = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
+
+export interface SimulatedNodesOptions {
+  readonly count: number;
+  /** Those that there are at first, of a fleet that goes on from another. Default: `count` of the prefix, all running. */
+  readonly members?: readonly FleetMember[];
+  /** Default: "node-", which gives node-0, node-1, … */
+  readonly namePrefix?: string;
+  /** Nodes are in these by turns. Default: in none. */
+  readonly zones?: readonly string[];
+  readonly region?: string;
+  /** Default of what is not said: 8 cpu, 32Gi of memory, 100Gi of storage, 110 Pods. */
+  readonly capacity?: ResourceList;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly Taint[];
+  /** What else one node is to be, or to be otherwise. */
+  readonly factsFor?: (node: SimulatedNode) => Partial<NodeFacts>;
+  /** A transport of that identity. */
+  readonly transportFor: (identity: IdentityName) => Transport;
+  /** Whose identity may see all Pods and Nodes. */
+  readonly informers: Informers;
+  /** Called for each start of a node. Closed when the node stops. */
+  readonly runtimeFor: (node: SimulatedNode) => Runtime;
+  /** Default: each kubelet writes its own Events. */
+  readonly recorderFor?: (node: SimulatedNode) => EventRecorder;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Gives up a start of all that waits for a server. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SimulatedNode {
+  readonly name: string;
+  /** How many were made before it. */
+  readonly index: number;
+  /** Its address. */
+  readonly ip: string;
+}
+
+/** One of a fleet: what another fleet needs to have the same one. */
+export interface FleetMember {
+  readonly name: string;
+  readonly index: number;
+  readonly isRunning: boolean;
+}
+
+export interface SimulatedNodes extends AsyncDisposable {
+  /** Of all, also of those that are stopped. */
+  readonly names: readonly string[];
+  readonly members: readonly FleetMember[];
+  /** Undefined if it is stopped, or there is none. */
+  get(name: string): Kubelet | undefined;
+  /** One more. Default of its name: the next one of the prefix that is free. Throws if there is one of this name. */
+  add(name?: string): Promise<Kubelet>;
+  /** It is lost: from now on it is silent, as a machine without a network. */
+  stop(name: string): Promise<void>;
+  /** A lost one is back. */
+  start(name: string): Promise<Kubelet>;
+  /** Stopped and forgotten. */
+  remove(name: string): Promise<void>;
+  /** How often each renews its lease, by their number. */
+  readonly leaseRenewIntervalMs: number;
+}
+
+/** Resolves when all are registered. */
+export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
+  await using starting = new Disposables();
+  const fleet = starting.use(new Fleet(options));
+  await fleet.startAll();
+  starting.move();
+  return fleet;
+}
+
+export function leaseIntervalMs(nodeCount: number): number {
+  return Math.min(INTERVAL_MAX_MS, Math.max(LEASE_RENEW_INTERVAL_MS, nodeCount * INTERVAL_PER_NODE_MS));
+}
+
+interface Member {
+  readonly node: SimulatedNode;
+  running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
+  /** What the last who asked wanted it to be. */
+  isWanted: boolean;
+  /** While it starts. Who wants it started meanwhile waits for the same. */
+  starting: { readonly kubelet: Promise<Kubelet>; readonly stop: AbortController } | undefined;
+  /** While it stops: it can start when it has. */
+  stopping: Promise<void> | undefined;
+}
+
+class Fleet implements SimulatedNodes {
+  readonly #options: SimulatedNodesOptions;
+  readonly #members = new Map<string, Member>();
+  readonly #pods: SharedPods;
+  readonly #troubles: SharedTroubles;
+  #made = 0;
+
+  constructor(options: SimulatedNodesOptions) {
+    this.#options = options;
+    this.#pods = new SharedPods(options.informers);
+    this.#troubles = new SharedTroubles(options.log);
+    options.informers.of(nodes);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#members.keys()];
+  }
+
+  get leaseRenewIntervalMs(): number {
+    return leaseIntervalMs(this.#members.size);
+  }
+
+  get(name: string): Kubelet | undefined {
+    const { running, stopping } = this.#members.get(name) ?? {};
+    return stopping === undefined ? running?.kubelet : undefined;
+  }
+
+  get members(): readonly FleetMember[] {
+    return Array.from(this.#members.values(), ({ node: { name, index }, isWanted }) => ({ name, index, isRunning: isWanted }));
+  }
+
+  async startAll(): Promise<void> {
+    const { count, members, signal } = this.#options;
+    const names = members === undefined ? Array.from({ length: count }, () => this.#make().name) : this.#makeAgain(members);
+    const waiting = names.values();
+    const starter = async (): Promise<void> => {
+      for (const name of waiting) {
+        signal?.throwIfAborted();
+        await this.start(name);
+      }
+    };
+    const stopListening =
+      signal === undefined
+        ? undefined
+        : onAbort(signal, () => {
+            // Whoever disposes of them hears of what could not be stopped.
+            this.#stopAll().catch(() => undefined);
+          });
+    try {
+      await Promise.all(Array.from({ length: STARTING_MAX }, starter));
+    } finally {
+      stopListening?.();
+    }
+  }
+
+  async add(name?: string): Promise<Kubelet> {
+    const node = this.#make(name);
+    try {
+      return await this.start(node.name);
+    } catch (error) {
+      this.#members.delete(node.name);
+      throw error;
+    }
+  }
+
+  async start(name: string): Promise<Kubelet> {
+    const member = this.#memberNamed(name);
+    member.isWanted = true;
+    if (member.stopping === undefined && member.running !== undefined) return member.running.kubelet;
+    if (member.starting === undefined || member.starting.stop.signal.aborted) member.starting = this.#begin(member);
+    return member.starting.kubelet;
+  }
+
+  /** After a stop that is under way. */
+  #begin(member: Member): NonNullable<Member["starting"]> {
+    const stop = new AbortController();
+    const before = member.stopping ?? Promise.resolve();
+    const kubelet = before.then(() => this.#start(member, stop.signal));
+    const starting = { kubelet, stop };
+    const settled = (): void => {
+      if (member.starting === starting) member.starting = undefined;
+    };
+    const failed = (): void => {
+      if (member.starting === starting) member.isWanted = false;
+      this.#troubles.forget(member.node.name);
+      settled();
+    };
+    kubelet.then(settled, failed);
+    return starting;
+  }
+
+  async #start(member: Member, signal: AbortSignal): Promise<Kubelet> {
+    const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
+    const { node } = member;
+    const { name } = node;
+    signal.throwIfAborted();
+    await using starting = new Disposables();
+    const runtime = starting.use(runtimeFor(node));
+    const kubelet = await startKubelet({
+      nodeName: name,
+      facts: this.#factsOf(node),
+      transport: transportFor(kubeletIdentity(name)),
+      runtime,
+      pods: this.#pods.of(name),
+      node: () => informers.running(nodes)?.get({ name }),
+      leaseRenewIntervalMs: () => this.leaseRenewIntervalMs,
+      ...(recorderFor === undefined ? {} : { recorder: recorderFor(node) }),
+      clock,
+      random,
+      log,
+      troubles: this.#troubles,
+      signal,
+    });
+    starting.move();
+    member.running = { kubelet, runtime };
+    return kubelet;
+  }
+
+  async stop(name: string): Promise<void> {
+    const member = this.#memberNamed(name);
+    member.isWanted = false;
+    const { starting } = member;
+    starting?.stop.abort(new Error(`Node ${name} was stopped before it had started`));
+    const stopping = Promise.all([member.stopping, starting?.kubelet.catch(() => undefined)]).then(() => this.#stop(member));
+    member.stopping = stopping;
+    try {
+      await stopping;
+    } finally {
+      if (member.stopping === stopping) member.stopping = undefined;
+    }
+  }
+
+  async #stop(member: Member): Promise<void> {
+    const { running } = member;
+    member.running = undefined;
+    await running?.kubelet.stop();
+    await running?.runtime[Symbol.asyncDispose]();
+    this.#troubles.forget(member.node.name);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.stop(name);
+    this.#members.delete(name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stopAll();
+    this.#pods[Symbol.dispose]();
+  }
+
+  async #stopAll(): Promise<void> {
+    await Promise.all(this.names.map((name) => this.stop(name)));
+  }
+
+  #memberNamed(name: string): Member {
+    const member = this.#members.get(name);
+    assert(member !== undefined, "a simulated node was added before it is started or stopped");
+    return member;
+  }
+
+  #make(given?: string): SimulatedNode {
+    if (given !== undefined && this.#members.has(given))
+      throw new Error(`There is a simulated node "${given}" already: give it another name`);
+    let index = this.#made;
+    if (given === undefined) while (this.#members.has(this.#nameOf(index))) index++;
+    this.#made = index + 1;
+    return this.#take(given ?? this.#nameOf(index), index);
+  }
+
+  /** As they were; those to be started. */
+  #makeAgain(members: readonly FleetMember[]): readonly string[] {
+    for (const { name, index } of members) {
+      this.#take(name, index);
+      this.#made = Math.max(this.#made, index + 1);
+    }
+    return members.flatMap(({ name, isRunning }) => (isRunning ? [name] : []));
+  }
+
+  #take(name: string, index: number): SimulatedNode {
+    const node = { name, index, ip: addressOf(index) };
+    this.#members.set(name, { node, running: undefined, isWanted: false, starting: undefined, stopping: undefined });
+    return node;
+  }
+
+  #nameOf(index: number): string {
+    return `${this.#options.namePrefix ?? "node-"}${index}`;
+  }
+
+  #factsOf(node: SimulatedNode): NodeFacts {
+    const { zones = [], region, capacity, taints = [], factsFor } = this.#options;
+    const zone = zones[node.index % zones.length];
+    const own = factsFor?.(node) ?? {};
+    return {
+      capacity: { ...CAPACITY, ...capacity },
+      addresses: [
+        { type: "InternalIP", address: node.ip },
+        { type: "Hostname", address: node.name },
+      ],
+      taints,
+      system: systemOf(node),
+      ...own,
+      labels: {
+        ...(zone === undefined ? {} : { "topology.kubernetes.io/zone": zone }),
+        ...(region === undefined ? {} : { "topology.kubernetes.io/region": region }),
+        ...this.#options.labels,
+        ...own.labels,
+      },
+    };
+  }
+}
+
+/** Of 172.16.0.0/12, which has room for a million; the first is 172.16.0.1. */
+function addressOf(index: number): string {
+  const number = index + 1;
+  return `172.${16 + (number >>> 16)}.${(number >>> 8) & 255}.${number & 255}`;
+}
+
+/** There is no machine, so what would tell it from others is made of its name. */
+function systemOf({ name }: SimulatedNode): NodeFacts["system"] {
+  return {
+    machineID: name,
+    systemUUID: name,
+    bootID: name,
+    kernelVersion: "6.12.0",
+    osImage: "simulated",
+    operatingSystem: "linux",
+    architecture: "amd64",
+  };
+}

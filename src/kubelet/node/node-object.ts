@@ -1,0 +1,188 @@
+/**
+ * The Node as its kubelet describes it, in upstream's words: pure functions from facts. What others put into it stays: their conditions,
+ * labels, and resources that the machine does not know of (extended resources, which somebody patches into the capacity).
+ * Not here: when it is written (node-status.ts).
+ */
+import type { ContainerImage, Node, NodeCondition, NodeStatus } from "../../api/generated/core/v1.ts";
+import { isHugePages, readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
+import { findCondition } from "../../api/machinery/conditions.ts";
+import { formatQuantity, signOf, subtractQuantities } from "../../api/machinery/quantity.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import { deepEqual } from "../../base/deep.ts";
+import type { Draft } from "../../client/client.ts";
+import { KUBELET_VERSION, type NodeFacts } from "./node-facts.ts";
+import type { Image } from "../runtime.ts";
+
+export interface NodeDescription {
+  readonly name: string;
+  readonly facts: NodeFacts;
+  readonly runtimeVersion: string;
+  readonly images: readonly Image[];
+  /** Why nothing can be run; undefined if all is well. */
+  readonly trouble?: string | undefined;
+}
+
+/** Whoever attaches volumes may rely on the attach/detach controller, and not on the kubelet. */
+const MANAGED_ATTACH = "volumes.kubernetes.io/controller-managed-attach-detach";
+
+/** Upstream's numbers: what a Node tells about images is for choosing a node, not an inventory. */
+const IMAGES_MAX = 50;
+const NAMES_PER_IMAGE_MAX = 5;
+
+export function newNode(description: NodeDescription, nowMs: number): Draft<Node> {
+  const { name, facts } = description;
+  const { podCidrs = [], taints = [], providerId } = facts;
+  const [podCidr] = podCidrs;
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name, labels: labelsOf(description), annotations: { [MANAGED_ATTACH]: "true", ...facts.annotations } },
+    spec: {
+      ...(podCidr === undefined ? {} : { podCIDR: podCidr, podCIDRs: podCidrs }),
+      ...(providerId === undefined ? {} : { providerID: providerId }),
+      ...(taints.length === 0 ? {} : { taints }),
+    },
+    status: nodeStatus(undefined, description, nowMs),
+  };
+}
+
+export function labelsOf({ name, facts }: Pick<NodeDescription, "name" | "facts">): Readonly<Record<string, string>> {
+  const { architecture, operatingSystem } = facts.system;
+  return {
+    "beta.kubernetes.io/arch": architecture,
+    "beta.kubernetes.io/os": operatingSystem,
+    "kubernetes.io/arch": architecture,
+    "kubernetes.io/hostname": hostnameOf(name, facts),
+    "kubernetes.io/os": operatingSystem,
+    ...facts.labels,
+  };
+}
+
+function hostnameOf(name: string, { addresses }: NodeFacts): string {
+  return addresses.find(({ type }) => type === "Hostname")?.address ?? name;
+}
+
+/** Upstream sets right only these in a Node that exists; others may have been changed on purpose. */
+const RECONCILED_LABELS = [
+  "kubernetes.io/hostname",
+  "topology.kubernetes.io/zone",
+  "topology.kubernetes.io/region",
+  "failure-domain.beta.kubernetes.io/zone",
+  "failure-domain.beta.kubernetes.io/region",
+  "node.kubernetes.io/instance-type",
+  "beta.kubernetes.io/instance-type",
+  "kubernetes.io/os",
+  "kubernetes.io/arch",
+  "beta.kubernetes.io/os",
+  "beta.kubernetes.io/arch",
+];
+
+/** Labels and annotations of an existing Node that are to be set, as a merge patch; undefined if all are right. */
+export function metadataPatch(node: Node, description: NodeDescription) {
+  const wanted = labelsOf(description);
+  const { labels = {}, annotations = {} } = node.metadata;
+  const wrong = RECONCILED_LABELS.filter((key) => wanted[key] !== undefined && wanted[key] !== "" && labels[key] !== wanted[key]);
+  const isAttachWrong = annotations[MANAGED_ATTACH] !== "true";
+  if (wrong.length === 0 && !isAttachWrong) return undefined;
+  return {
+    metadata: {
+      ...(wrong.length === 0 ? {} : { labels: Object.fromEntries(wrong.map((key) => [key, wanted[key] as string])) }),
+      ...(isAttachWrong ? { annotations: { [MANAGED_ATTACH]: "true" } } : {}),
+    },
+  };
+}
+
+/** The whole status, in which only the kubelet's own parts differ from before. */
+export function nodeStatus(before: NodeStatus | undefined, description: NodeDescription, nowMs: number): NodeStatus {
+  const { facts, runtimeVersion, images } = description;
+  const capacity = { ...before?.capacity, ...facts.capacity };
+  const port = facts.kubeletPort;
+  return {
+    ...before,
+    capacity,
+    allocatable: { ...before?.allocatable, ...allocatableOf(capacity, facts) },
+    conditions: nodeConditions(before?.conditions, capacity, description.trouble, nowMs),
+    addresses: facts.addresses,
+    ...(port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
+    nodeInfo: {
+      ...facts.system,
+      containerRuntimeVersion: runtimeVersion,
+      kubeletVersion: facts.kubeletVersion ?? KUBELET_VERSION,
+      kubeProxyVersion: "",
+    },
+    ...(images.length === 0 ? {} : { images: imagesOf(images) }),
+  };
+}
+
+/** All of the capacity but what is reserved; huge pages are taken out of the memory. */
+export function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): ResourceList {
+  const allocatable = new Map(Object.entries(capacity));
+  const take = (name: string, text: string): void => {
+    const rest = subtractQuantities(readQuantity(allocatable.get(name) ?? "0"), readQuantity(text));
+    allocatable.set(name, signOf(rest) < 0 ? "0" : formatQuantity(rest));
+  };
+  for (const [name, text] of Object.entries(reserved)) if (allocatable.has(name)) take(name, text);
+  for (const [name, text] of Object.entries(capacity)) if (isHugePages(name) && signOf(readQuantity(text)) > 0) take("memory", text);
+  return Object.fromEntries(allocatable);
+}
+
+/** The largest first. */
+function imagesOf(images: readonly Image[]): readonly ContainerImage[] {
+  return (
+    images
+      // One whose name went to another is of no use to whoever chooses a node.
+      .filter(({ names }) => names.length > 0)
+      .toSorted((a, b) => b.sizeBytes - a.sizeBytes || (a.id < b.id ? -1 : 1))
+      .slice(0, IMAGES_MAX)
+      .map(({ names, sizeBytes }) => ({ names: names.slice(0, NAMES_PER_IMAGE_MAX), sizeBytes }))
+  );
+}
+
+// ── conditions ──────────────────────────────────────────────────────────────────────────────────────
+
+const PRESSURES = [
+  { type: "MemoryPressure", reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" },
+  { type: "DiskPressure", reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" },
+  { type: "PIDPressure", reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" },
+] as const;
+
+const REQUIRED_RESOURCES = ["cpu", "memory", "pods", "ephemeral-storage"];
+
+function nodeConditions(
+  before: readonly NodeCondition[] | undefined,
+  capacity: ResourceList,
+  trouble: string | undefined,
+  nowMs: number,
+): readonly NodeCondition[] {
+  const own = [...PRESSURES.map((pressure) => ({ ...pressure, status: "False" })), readyOf(capacity, trouble)];
+  const conditions = (before ?? []).map((condition) => own.find(({ type }) => type === condition.type) ?? condition);
+  const missing = own.filter(({ type }) => findCondition(before, type) === undefined);
+  const now = formatTime(nowMs);
+  return [...conditions, ...missing].map((condition) => {
+    if (!own.includes(condition as (typeof own)[number])) return condition;
+    const previous = findCondition(before, condition.type);
+    const isSame = previous?.status === condition.status && previous.lastTransitionTime !== undefined;
+    const { type, status, reason, message } = condition as (typeof own)[number];
+    const since = isSame ? previous.lastTransitionTime : now;
+    return { type, status, lastHeartbeatTime: now, lastTransitionTime: since, reason, message };
+  });
+}
+
+function readyOf(capacity: ResourceList, trouble: string | undefined) {
+  const missing = REQUIRED_RESOURCES.filter((name) => capacity[name] === undefined);
+  const lacks = missing.length === 0 ? [] : [`missing node capacity for resources: ${missing.join(", ")}`];
+  const wrong = [...(trouble === undefined ? [] : [trouble]), ...lacks];
+  if (wrong.length === 0) return { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" };
+  // As Go shows several errors.
+  const message = wrong.length === 1 ? (wrong[0] as string) : `[${wrong.join(", ")}]`;
+  return { type: "Ready", status: "False", reason: "KubeletNotReady", message };
+}
+
+/** Whether anything but the time differs. */
+export function hasStatusChanged(before: NodeStatus | undefined, status: NodeStatus): boolean {
+  return !deepEqual(withoutHeartbeats(before), withoutHeartbeats(status));
+}
+
+function withoutHeartbeats(status: NodeStatus | undefined) {
+  return { ...status, conditions: status?.conditions?.map(({ lastHeartbeatTime: _time, ...condition }) => condition) };
+}

@@ -1,0 +1,98 @@
+/**
+ * What a container wants done when it has started and before it is asked to end (`lifecycle`): a command in it, a request over the network,
+ * or a while of nothing. Commands and requests are made only where there are real processes: a runtime that looks by itself whether its
+ * containers are well (`probes`) has none. Failures reject in upstream's words.
+ */
+import type { Container, EphemeralContainer, LifecycleHandler, Pod } from "../../../api/generated/core/v1.ts";
+import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { execIn } from "../../exec/exec-in-container.ts";
+import type { ProbeActions } from "../../probes/probe-actions.ts";
+import { httpRequestOf } from "../../probes/probe-requests.ts";
+import type { Runtime } from "../../runtime.ts";
+import { messageOf, podText } from "../pod-events.ts";
+
+const SECOND_MS = 1000;
+
+export interface HookOptions {
+  readonly runtime: Runtime;
+  /** Absent: there is no way into the network of Pods. */
+  readonly actions: ProbeActions | undefined;
+  readonly clock: Clock;
+}
+
+export interface HookPlace {
+  readonly pod: Pod;
+  readonly container: Container | EphemeralContainer;
+  readonly containerId: string;
+  /** Undefined if it has none. */
+  readonly podIp: string | undefined;
+}
+
+/** Rejects with what it comes to for people. The signal gives it up, and then it resolves. */
+export async function runHook(handler: LifecycleHandler, place: HookPlace, options: HookOptions, signal: AbortSignal): Promise<void> {
+  const { runtime, clock } = options;
+  const { exec, httpGet, sleep } = handler;
+  if (sleep !== undefined) return clock.sleep(sleep.seconds * SECOND_MS, signal).catch(() => undefined);
+  if (runtime.probes !== "kubelet") return;
+  if (exec !== undefined) return runCommand(exec.command ?? [], place, options, signal);
+  if (httpGet === undefined) return;
+  const where = `Container "${place.container.name}" in Pod "${podText(place.pod)}"`;
+  try {
+    await request(httpGet, place, options, signal);
+  } catch (error) {
+    throw new Error(`HTTP lifecycle hook (${httpGet.path ?? ""}) for ${where} failed - error: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function runCommand(
+  command: readonly string[],
+  { pod, container, containerId }: HookPlace,
+  { runtime, clock }: HookOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const fail = (why: string, output: string, cause?: unknown): never => {
+    const where = `Container "${container.name}" in Pod "${podText(pod)}"`;
+    const message = `Exec lifecycle hook ([${command.join(" ")}]) for ${where} failed - error: ${why}, message: ${JSON.stringify(output)}`;
+    throw new Error(message, { cause });
+  };
+  const run = execIn(containerId, command, { runtime, clock, timeoutMs: 0 }, signal).catch((error: unknown) => {
+    return signal.aborted ? undefined : fail(messageOf(error), "", error);
+  });
+  const done = await Promise.race([run, untilAborted(signal)]);
+  if (done === undefined || done.exitCode === 0) return;
+  fail(`command '${command.join(" ")}' exited with ${done.exitCode}: ${done.output}`, done.output);
+}
+
+/** Whatever it answers: only no answer is a failure. */
+async function request(
+  httpGet: NonNullable<LifecycleHandler["httpGet"]>,
+  { container, podIp }: HookPlace,
+  { actions }: HookOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  if (actions === undefined) return;
+  const { host = "" } = httpGet;
+  if (host === "" && podIp === undefined) throw new Error("failed to find networking container");
+  const answer = await actions.http(httpRequestOf(httpGet, container, { podIp: podIp ?? "", purpose: "lifecycle" }), signal);
+  if (answer.code === undefined && answer.result === "failure" && !signal.aborted) throw new Error(answer.output);
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}
+
+/** A hook that is given so much time, and no more. Rejects as `runHook`. */
+export async function runHookWithin(handler: LifecycleHandler, place: HookPlace, options: HookOptions, withinMs: number): Promise<void> {
+  const [over, done] = [new AbortController(), new AbortController()];
+  options.clock.sleep(withinMs, done.signal).then(
+    () => over.abort(NO_LONGER_WANTED),
+    () => undefined, // It was done in time.
+  );
+  try {
+    await runHook(handler, place, options, over.signal);
+  } finally {
+    done.abort(NO_LONGER_WANTED);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Containers that were allocated something else than they were given: they are given it while they run, or restarted where they want that
+ * for the resource (`resizePolicy`). Where the Pod as a whole was, all of its containers are, since what a container does not say it has
+ * from the Pod. Only those of which it is known what they were given: a runtime that cannot change it has none.
+ */
+import type { Container, Pod } from "../../../api/generated/core/v1.ts";
+import { isChanged, isResized, RESIZABLE } from "../../resize/allocation.ts";
+import type { Planning } from "./planning.ts";
+import type { PodMemory } from "../pod-state.ts";
+import type { PodView } from "./pod-plan.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import { newestContainer } from "../containers/runtime-containers.ts";
+
+export function planResize(
+  container: Container,
+  known: RuntimeContainer,
+  role: "init" | "regular",
+  { pod, memory, nowMs }: PodView,
+  planning: Planning,
+): void {
+  const granted = memory.granted.get(known.id);
+  if (granted === undefined) return;
+  const changed = RESIZABLE.filter((resource) => isChanged(granted, container.resources ?? {}, resource));
+  if (changed.length === 0 && !isWholeResized(pod, memory)) return;
+  if (changed.some((resource) => wantsRestart(container, resource)))
+    return planning.restart(container, known, { role, message: `Container ${container.name} resize requires restart` });
+  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.lookAgain(memory.resizeRetryAtMs);
+  planning.add({ do: "resize-container", id: known.id, container });
+}
+
+/** After its containers. */
+export function planWholeResize({ pod, sandbox, memory, nowMs }: PodView, planning: Planning): void {
+  if (sandbox?.state !== "ready" || !isWholeResized(pod, memory)) return;
+  if (memory.resizeRetryAtMs !== undefined && memory.resizeRetryAtMs > nowMs) return planning.lookAgain(memory.resizeRetryAtMs);
+  planning.add({ do: "resize-pod" });
+}
+
+/** Whether something that runs has not yet what it was allocated. What does not run gets it when it starts. */
+export function isResizing(pod: Pod, sandbox: SandboxStatus | undefined, memory: Pick<PodMemory, "granted" | "grantedPod">): boolean {
+  if (sandbox?.state === "ready" && isWholeResized(pod, memory)) return true;
+  return [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])].some(({ name, resources }) => {
+    const known = newestContainer(sandbox, name);
+    const granted = known?.state.is === "running" ? memory.granted.get(known.id) : undefined;
+    return granted !== undefined && isResized(granted, resources);
+  });
+}
+
+function isWholeResized({ spec }: Pod, { grantedPod }: Pick<PodMemory, "grantedPod">): boolean {
+  return grantedPod !== undefined && isResized(grantedPod, spec?.resources);
+}
+
+function wantsRestart({ resizePolicy = [] }: Container, resource: string): boolean {
+  return resizePolicy.some(({ resourceName, restartPolicy }) => resourceName === resource && restartPolicy === "RestartContainer");
+}

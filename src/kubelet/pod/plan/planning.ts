@@ -1,0 +1,170 @@
+/** A plan in the making: the actions so far, and for each container that is to run whether it may be started now or has to wait. */
+import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
+import { BACK_OFF_MIN_MS, backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
+import type { PullFailure, StartFailure } from "../pod-state.ts";
+import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./pod-plan.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "./plan-termination.ts";
+import { probeOf } from "../../probes/probe-state.ts";
+import type { RuntimeContainer } from "../../runtime.ts";
+import { isOfImage, isOfPresent, newestContainer } from "../containers/runtime-containers.ts";
+
+/** The newest that has ended, and one before it, are enough to tell what happened; upstream keeps as many. */
+const KEPT_ATTEMPTS = 2;
+const SECOND_MS = 1000;
+
+export class Planning {
+  readonly #view: PodView;
+  readonly #actions: PodAction[] = [];
+  readonly #waiting = new Map<string, Waiting>();
+  #lookAgainAtMs: number | undefined;
+  #isOver = false;
+
+  constructor(view: PodView) {
+    this.#view = view;
+  }
+
+  add(action: PodAction): void {
+    this.#actions.push(action);
+  }
+
+  /** The earliest counts. */
+  lookAgain(atMs: number): void {
+    if (this.#lookAgainAtMs === undefined || atMs < this.#lookAgainAtMs) this.#lookAgainAtMs = atMs;
+  }
+
+  /** Nothing of the Pod runs any more, and nothing will. */
+  over(): void {
+    this.#isOver = true;
+  }
+
+  /** Starts it, unless what happened to it before has it wait. */
+  start(container: Container | EphemeralContainer, role: ContainerRole): void {
+    const { sandbox, memory, wasStarting } = this.#view;
+    if (memory.starting.has(container.name) || wasStarting?.has(container.name) === true) return;
+    const known = newestContainer(sandbox, container.name);
+    const endedAtMs = known?.state.is === "exited" ? known.state.finishedAtMs : undefined;
+    if (this.#mustWait(container, endedAtMs)) return;
+    // The one that is started now takes the place of the newest.
+    this.#prune(container.name, { kept: KEPT_ATTEMPTS - 1 });
+    const attempt = this.#attemptAfter(known, container.name);
+    const isMade =
+      known?.state.is === "created" && sandbox?.state === "ready" && isOfPresent(known, sandbox) && isOfImage(known, container);
+    // Nothing can come of it any more, and the runtime has no room for two of one attempt.
+    if (known?.state.is === "created" && !isMade) this.add({ do: "remove-container", id: known.id });
+    const isCrash = endedAtMs !== undefined && known !== undefined && !memory.endedBefore.has(known.id);
+    this.add({
+      do: "start-container",
+      container,
+      role,
+      attempt,
+      ...(isMade ? { madeId: known.id } : {}),
+      ...(isCrash ? { endedAtMs } : {}),
+    });
+  }
+
+  /** The one that runs makes room for another. */
+  restart(
+    container: Container,
+    known: RuntimeContainer,
+    { role, message = `Container ${container.name} definition changed, will be restarted` }: Restarting,
+  ): void {
+    this.add({ do: "stop-containers", groups: [[known]], graceMs: stopGraceMs(this.#view.pod), message });
+    this.add({ do: "start-container", container, role, attempt: known.attempt + 1 });
+  }
+
+  /** It failed a probe: it is stopped, and another takes its place if it may. As upstream's, it waits by when the one before it ended. */
+  restartUnhealthy(container: Container, known: RuntimeContainer, { role, failed }: Failing): void {
+    const { pod, sandbox } = this.#view;
+    const { name } = container;
+    const isRestarted = role === "init" || (container.restartPolicy ?? pod.spec?.restartPolicy) !== "Never";
+    const graceMs = graceAfterProbeMs(pod, container, failed);
+    const message = role === "init" ? `Init container ${name} failed ${failed} probe` : `Container ${name} failed ${failed} probe`;
+    const promise = role === "regular" && isRestarted ? ", will be restarted" : "";
+    this.add({ do: "stop-containers", groups: [[known]], graceMs, message: `${message}${promise}` });
+    const earlier = sandbox?.containers.find((other) => other.name === name && other.state.is === "exited");
+    const endedAtMs = earlier?.state.is === "exited" ? earlier.state.finishedAtMs : undefined;
+    if (!isRestarted || this.#mustWait(container, endedAtMs)) return;
+    // The one that is stopped now is the one to be looked at later.
+    this.#prune(name, { kept: 0 });
+    const ended = endedAtMs === undefined ? {} : { endedAtMs };
+    this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...ended });
+  }
+
+  plan(verdict: { readonly isPastDeadline: boolean; readonly isEnding: boolean }): PodPlan {
+    const again = this.#lookAgainAtMs === undefined ? {} : { lookAgainAtMs: this.#lookAgainAtMs };
+    return { actions: this.#actions, waiting: this.#waiting, isOver: this.#isOver, ...verdict, ...again };
+  }
+
+  #mustWait(container: Container | EphemeralContainer, endedAtMs: number | undefined): boolean {
+    const { memory, nowMs } = this.#view;
+    const crash = memory.crashes.get(container.name);
+    const crashUntilMs = endedAtMs === undefined ? undefined : backOffUntilMs(crash, endedAtMs);
+    if (crash !== undefined && crashUntilMs !== undefined && crashUntilMs > nowMs) {
+      const message = `back-off ${formatSeconds(crash.delayMs)} restarting failed container=${container.name} pod=${this.#podText()}`;
+      return this.#wait(container.name, { reason: "CrashLoopBackOff", message }, crashUntilMs);
+    }
+    const failure = memory.failures.get(container.name);
+    if (failure !== undefined && failure.retryAtMs > nowMs) return this.#wait(container.name, wordsOf(failure), failure.retryAtMs);
+    const pull = memory.pulls.get(container.image ?? "");
+    return pull !== undefined && this.#waitsForPull(container, pull);
+  }
+
+  /** At first it says what went wrong; once somebody has looked again, that it is waiting. */
+  #waitsForPull({ name, image = "" }: Container | EphemeralContainer, { backOff, error, message }: PullFailure): boolean {
+    const { nowMs } = this.#view;
+    const retryAtMs = backOff.updatedAtMs + backOff.delayMs;
+    if (retryAtMs <= nowMs) return false;
+    const secondLookAtMs = backOff.updatedAtMs + BACK_OFF_MIN_MS;
+    if (nowMs < secondLookAtMs) {
+      const reason = error.slice(0, error.indexOf(":"));
+      return this.#wait(name, { reason, message }, Math.min(secondLookAtMs, retryAtMs));
+    }
+    return this.#wait(name, { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}": ${error}` }, retryAtMs);
+  }
+
+  #wait(name: string, waiting: Waiting, untilMs: number): true {
+    this.#waiting.set(name, waiting);
+    this.lookAgain(untilMs);
+    return true;
+  }
+
+  #prune(name: string, { kept }: { readonly kept: number }): void {
+    const ended = this.#view.sandbox?.containers.filter((known) => known.name === name && known.state.is === "exited") ?? [];
+    for (const { id } of ended.slice(kept)) this.add({ do: "remove-container", id });
+  }
+
+  /** A container that was made and never ran is started as it is. A runtime that forgot has the API to remember how often it was tried. */
+  #attemptAfter(known: RuntimeContainer | undefined, name: string): number {
+    if (known !== undefined) return known.state.is === "created" ? known.attempt : known.attempt + 1;
+    const { initContainerStatuses = [], containerStatuses = [] } = this.#view.pod.status ?? {};
+    const told = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+    if (told === undefined) return 0;
+    // Without an id it was told before that another one is to come.
+    return told.containerID === undefined ? told.restartCount : told.restartCount + 1;
+  }
+
+  #podText(): string {
+    const { namespace = "", name, uid = "" } = this.#view.pod.metadata;
+    return `${name}_${namespace}(${uid})`;
+  }
+}
+
+interface Restarting {
+  readonly role: "init" | "regular";
+  readonly message?: string;
+}
+
+interface Failing {
+  readonly role: "init" | "regular";
+  readonly failed: "startup" | "liveness";
+}
+
+/** What the probe says counts before what the Pod says. */
+function graceAfterProbeMs(pod: Pod, container: Container, failed: "startup" | "liveness"): number {
+  const seconds = probeOf(container, failed)?.terminationGracePeriodSeconds;
+  return seconds === undefined ? stopGraceMs(pod) : Math.max(GRACE_MIN_MS, seconds * SECOND_MS);
+}
+
+function wordsOf({ reason, message }: StartFailure): Waiting {
+  return { reason, message };
+}

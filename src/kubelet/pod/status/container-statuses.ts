@@ -1,0 +1,215 @@
+/**
+ * What the API is told about each container: its state now, how the one before ended, how often it was started. What the runtime has
+ * forgotten is taken from what the API was told before; what was running and is nowhere counts as killed (exit code 137), never as not
+ * begun, or it would be run twice. As upstream's convertToAPIContainerStatuses.
+ */
+import type {
+  Container,
+  ContainerState,
+  ContainerStateTerminated,
+  ContainerStatus,
+  EphemeralContainer,
+  ResourceRequirements,
+  Pod,
+  VolumeMountStatus,
+} from "../../../api/generated/core/v1.ts";
+import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import { LOST_EXIT_CODE } from "../plan/plan-termination.ts";
+import { hasBegun } from "../plan/plan-init.ts";
+import type { ContainerRole, Waiting } from "../plan/pod-plan.ts";
+import { shouldRestart } from "../plan/restart-policy.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import { isStarted, newestContainer, previousContainer } from "../containers/runtime-containers.ts";
+
+const LOST = "ContainerStatusUnknown";
+
+export interface ContainersView {
+  readonly pod: Pod;
+  readonly sandbox: SandboxStatus | undefined;
+  /** Why containers are not started yet, by name. */
+  readonly waiting: ReadonlyMap<string, Waiting>;
+  /** "containerd": ids of containers begin with it. */
+  readonly runtimeName: string;
+  /** What containers were given to use, by id; absent: what they are to have. */
+  readonly granted?: ReadonlyMap<string, ResourceRequirements>;
+}
+
+/** In the order of the spec for init containers, of their names for the others, as upstream's. */
+export function containerStatuses(view: ContainersView, role: ContainerRole): readonly ContainerStatus[] | undefined {
+  const containers = containersOf(view.pod, role);
+  if (containers.length === 0) return undefined;
+  const previous = statusesOf(view.pod, role);
+  const statuses = containers.map((container) =>
+    statusOf(
+      container,
+      role,
+      previous?.find(({ name }) => name === container.name),
+      view,
+    ),
+  );
+  if (role === "init" || statuses.length === 1) return statuses;
+  return statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function containersOf({ spec }: Pod, role: ContainerRole): readonly (Container | EphemeralContainer)[] {
+  return (role === "init" ? spec?.initContainers : role === "regular" ? spec?.containers : spec?.ephemeralContainers) ?? [];
+}
+
+function statusesOf({ status }: Pod, role: ContainerRole): readonly ContainerStatus[] | undefined {
+  if (role === "init") return status?.initContainerStatuses;
+  return role === "regular" ? status?.containerStatuses : status?.ephemeralContainerStatuses;
+}
+
+function statusOf(
+  container: Container | EphemeralContainer,
+  role: ContainerRole,
+  before: ContainerStatus | undefined,
+  view: ContainersView,
+): ContainerStatus {
+  const known = newestContainer(view.sandbox, container.name);
+  const plain = known === undefined ? unseenStatus(container, role, before, view) : seenStatus(container, known, before, view);
+  return probed(waitingStatus(plain, container, role, known, view), container, role, known);
+}
+
+/** The runtime has none of this name. */
+function unseenStatus(
+  container: Container | EphemeralContainer,
+  role: ContainerRole,
+  before: ContainerStatus | undefined,
+  view: ContainersView,
+): ContainerStatus {
+  if (before?.state?.terminated !== undefined) return before;
+  if (role === "ephemeral" && before?.state?.running !== undefined)
+    return { ...before, state: { terminated: lostWhenTerminated }, ready: false };
+  const { pod } = view;
+  const hasInit = (pod.spec?.initContainers?.length ?? 0) > 0;
+  const wasRunning = before?.state?.running !== undefined;
+  const isOnceMore = wasRunning && pod.metadata.deletionTimestamp === undefined;
+  const isDoneInit = role === "init" && !isSidecar(container) && hasBegun(view);
+  const lastState = wasRunning ? { terminated: lostWhenDeleted } : (before?.lastState ?? {});
+  return {
+    name: container.name,
+    state: isDoneInit ? { terminated: assumedDone } : { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } },
+    lastState,
+    ready: false,
+    restartCount: (before?.restartCount ?? 0) + (isOnceMore ? 1 : 0),
+    image: container.image ?? "",
+    imageID: "",
+    ...mountsOf(container),
+  };
+}
+
+const lostWhenDeleted: ContainerStateTerminated = {
+  exitCode: LOST_EXIT_CODE,
+  reason: LOST,
+  message: "The container could not be located when the pod was deleted.  The container used to be Running",
+};
+
+/** What is still said to run when a Pod is over. */
+export const lostWhenTerminated: ContainerStateTerminated = {
+  exitCode: LOST_EXIT_CODE,
+  reason: LOST,
+  message: "The container could not be located when the pod was terminated",
+};
+
+const assumedDone: ContainerStateTerminated = {
+  exitCode: 0,
+  reason: "Completed",
+  message: "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally",
+};
+
+function seenStatus(
+  container: Container | EphemeralContainer,
+  known: RuntimeContainer,
+  before: ContainerStatus | undefined,
+  { sandbox, runtimeName, granted }: ContainersView,
+): ContainerStatus {
+  const containerID = `${runtimeName}://${known.id}`;
+  const earlier = known.attempt === 0 ? undefined : previousContainer(sandbox, known.name);
+  const { resources } = container;
+  return {
+    name: known.name,
+    state: withLastWords(stateOf(known, containerID), before),
+    lastState: earlier === undefined ? lastStateBy(before, containerID) : stateOf(earlier, `${runtimeName}://${earlier.id}`),
+    ready: false,
+    restartCount: Math.max(known.attempt, before?.restartCount ?? 0),
+    image: known.image,
+    imageID: known.imageId,
+    containerID,
+    ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),
+    // What does not run has nothing in force.
+    resources: (known.state.is === "running" ? granted?.get(known.id) : undefined) ?? resources ?? {},
+    ...mountsOf(container),
+  };
+}
+
+function stateOf({ state }: RuntimeContainer, containerID: string): ContainerState {
+  switch (state.is) {
+    case "created":
+      return { waiting: {} };
+    case "running":
+      return { running: { startedAt: formatTime(state.startedAtMs) } };
+    case "exited": {
+      const { exitCode, reason, message, startedAtMs, finishedAtMs } = state;
+      const words = message === undefined || message === "" ? { reason } : { reason, message };
+      return { terminated: { exitCode, ...words, startedAt: formatTime(startedAtMs), finishedAt: formatTime(finishedAtMs), containerID } };
+    }
+  }
+}
+
+/** What a container left as its last words may be gone from the machine when its Pod is over; what was told of them stays. */
+function withLastWords(state: ContainerState, before: ContainerStatus | undefined): ContainerState {
+  const [{ terminated }, told] = [state, before?.state?.terminated];
+  if (terminated === undefined || terminated.message !== undefined || told?.message === undefined) return state;
+  return told.containerID === terminated.containerID ? { terminated: { ...terminated, message: told.message } } : state;
+}
+
+/** The runtime has forgotten the one before; the API may not have. */
+function lastStateBy(before: ContainerStatus | undefined, containerID: string): ContainerState {
+  const { state, lastState } = before ?? {};
+  if (before?.containerID !== containerID && state?.terminated !== undefined) return { terminated: state.terminated };
+  return lastState?.terminated === undefined ? {} : { terminated: lastState.terminated };
+}
+
+/** One that is to run, and is held up. */
+function waitingStatus(
+  status: ContainerStatus,
+  container: Container | EphemeralContainer,
+  role: ContainerRole,
+  known: RuntimeContainer | undefined,
+  { pod, waiting }: ContainersView,
+): ContainerStatus {
+  const words = waiting.get(container.name);
+  if (words === undefined || pod.metadata.deletionTimestamp !== undefined || pod.spec === undefined) return status;
+  if (known?.state.is === "exited") {
+    const isDone = role === "init" && known.state.exitCode === 0 && !isSidecar(container);
+    if (isDone || !shouldRestart(container, pod.spec, known.state.exitCode)) return status;
+  }
+  const lastState = status.state?.terminated === undefined ? status.lastState : status.state;
+  return { ...status, state: { waiting: { ...words } }, ...(lastState === undefined ? {} : { lastState }) };
+}
+
+/** Whether it is started and takes requests. Of ephemeral containers nobody asks. */
+function probed(
+  status: ContainerStatus,
+  container: Container | EphemeralContainer,
+  role: ContainerRole,
+  known: RuntimeContainer | undefined,
+): ContainerStatus {
+  if (role === "ephemeral") return status;
+  const started = status.state?.running !== undefined && isStarted(known);
+  const isReady = started && known?.ready !== false;
+  const isDone = status.state?.terminated?.exitCode === 0;
+  const ready = role === "init" && !isSidecar(container) ? isDone : isReady;
+  return { ...status, ready, started };
+}
+
+function mountsOf({ volumeMounts = [] }: Container | EphemeralContainer): Pick<ContainerStatus, "volumeMounts"> {
+  if (volumeMounts.length === 0) return {};
+  return {
+    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly = false }): VolumeMountStatus => {
+      return readOnly ? { name, mountPath, readOnly, recursiveReadOnly: "Disabled" } : { name, mountPath };
+    }),
+  };
+}

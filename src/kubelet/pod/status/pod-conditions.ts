@@ -1,0 +1,109 @@
+/** The conditions that the kubelet writes about a Pod, in upstream's order and words. Those of others are kept as they are. */
+import type { ContainerStatus, Pod, PodCondition } from "../../../api/generated/core/v1.ts";
+import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
+import { findCondition } from "../../../api/machinery/conditions.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import type { Phase } from "./pod-phase.ts";
+
+export const RESIZE_PENDING = "PodResizePending";
+export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
+
+const OWN = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+
+export interface ConditionsView {
+  readonly pod: Pod;
+  readonly initStatuses: readonly ContainerStatus[];
+  readonly statuses: readonly ContainerStatus[];
+  readonly phase: Phase;
+  /** Of a resize of it, as they are to be told. */
+  readonly resizes: readonly PodCondition[];
+  /** It has a place with a network. */
+  readonly hasSandbox: boolean;
+  readonly nowMs: number;
+}
+
+/** What is said, before since when it is so. */
+interface Saying {
+  readonly status: "True" | "False";
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const TRUE: Saying = { status: "True" };
+const FALSE: Saying = { status: "False" };
+
+export function podConditions(view: ConditionsView): readonly PodCondition[] {
+  const { pod, phase, hasSandbox } = view;
+  const isOver = phase === "Succeeded" || phase === "Failed";
+  const others = othersConditions(pod);
+  const containersReady = areContainersReady(view);
+  const sayings: readonly Saying[] = [
+    hasSandbox ? TRUE : FALSE,
+    isInitialized(view),
+    containersReady.status === "True" ? areGatesOpen(pod, others) : containersReady,
+    containersReady,
+    TRUE,
+  ];
+  return [...others, ...(isOver ? [] : view.resizes), ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view))];
+}
+
+/** Of everybody else: readiness gates, DisruptionTarget. */
+export function othersConditions({ status }: Pod): readonly PodCondition[] {
+  return status?.conditions?.filter(({ type }) => !OWN.includes(type) && type !== RESIZE_PENDING && type !== RESIZE_IN_PROGRESS) ?? [];
+}
+
+/** The time moves only if the status does. */
+function conditionOf(type: string, saying: Saying, { pod, nowMs }: ConditionsView): PodCondition {
+  const before = findCondition(pod.status?.conditions, type);
+  const isSame = before?.status === saying.status && before.lastTransitionTime !== undefined;
+  const { generation } = pod.metadata;
+  return {
+    type,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...saying,
+    lastTransitionTime: isSame ? before.lastTransitionTime : formatTime(nowMs),
+  };
+}
+
+function areContainersReady({ pod, initStatuses, statuses, phase }: ConditionsView): Saying {
+  const sidecars = (pod.spec?.initContainers ?? [])
+    .filter(isSidecar)
+    .map(({ name }) => initStatuses.find((status) => status.name === name));
+  const regular = (pod.spec?.containers ?? []).map(({ name }) => statuses.find((status) => status.name === name));
+  if (phase === "Succeeded") return { status: "False", reason: "PodCompleted" };
+  if (phase === "Failed") return { status: "False", reason: "PodFailed" };
+  const unready = [...sidecars, ...regular].flatMap((status) => (status === undefined || status.ready ? [] : [status.name]));
+  if (unready.length === 0) return TRUE;
+  return { status: "False", reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
+}
+
+function areGatesOpen({ spec }: Pod, others: readonly PodCondition[]): Saying {
+  const wrong = (spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const condition = findCondition(others, conditionType);
+    if (condition === undefined) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    if (condition.status === "True") return [];
+    return [`the status of pod readiness gate "${conditionType}" is not "True", but ${condition.status}`];
+  });
+  return wrong.length === 0 ? TRUE : { status: "False", reason: "ReadinessGatesNotReady", message: wrong.join(", ") };
+}
+
+function isInitialized({ pod, initStatuses, statuses, phase }: ConditionsView): Saying {
+  if (phase === "Succeeded") return { status: "True", reason: "PodCompleted" };
+  const containers = pod.spec?.initContainers ?? [];
+  if (containers.length === 0 || hasRegularStarted(statuses)) return TRUE;
+  const incomplete = containers.flatMap((container) => {
+    const status = initStatuses.find(({ name }) => name === container.name);
+    const isDone = isSidecar(container) ? status?.started === true : status?.ready === true;
+    return isDone ? [] : [container.name];
+  });
+  // Once initialized is always initialized.
+  if (incomplete.length === 0 || findCondition(pod.status?.conditions, "Initialized")?.status === "True") return TRUE;
+  return { status: "False", reason: "ContainersNotInitialized", message: `containers with incomplete status: [${incomplete.join(" ")}]` };
+}
+
+/** Or was, once. */
+function hasRegularStarted(statuses: readonly ContainerStatus[]): boolean {
+  return statuses.some(({ state, lastState }) => {
+    return state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;
+  });
+}

@@ -1,0 +1,83 @@
+/** The phase of a Pod, from the states of its containers. As upstream's getPhase. */
+import type { Container, ContainerStatus, Pod, PodStatus } from "../../../api/generated/core/v1.ts";
+import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
+import { shouldRestart } from "../plan/restart-policy.ts";
+
+export type Phase = NonNullable<PodStatus["phase"]>;
+
+export interface PhaseView {
+  readonly pod: Pod;
+  readonly initStatuses: readonly ContainerStatus[];
+  readonly statuses: readonly ContainerStatus[];
+  /** Nothing is restarted any more, whatever the policy says. */
+  readonly isOver: boolean;
+  /** A regular container runs or was made to: sidecars that are restarted do not take the Pod back. */
+  readonly hasBegun: boolean;
+}
+
+interface Tally {
+  running: number;
+  waiting: number;
+  unknown: number;
+  stopped: number;
+  stoppedForGood: number;
+  succeeded: number;
+}
+
+export function phaseOf({ pod, initStatuses, statuses, isOver, hasBegun }: PhaseView): Phase {
+  const initial = initialization(pod, initStatuses);
+  if (initial === "failed") return "Failed";
+  const tally: Tally = { running: 0, waiting: 0, unknown: 0, stopped: 0, stoppedForGood: 0, succeeded: 0 };
+  const areSidecarsPending = countSidecars(pod, initStatuses, tally);
+  for (const container of pod.spec?.containers ?? []) countRegular(pod, container, statusNamed(statuses, container.name), tally);
+  if (initial === "pending" || (areSidecarsPending && !hasBegun) || tally.waiting > 0 || tally.unknown > 0) return "Pending";
+  if (tally.running > 0) return "Running";
+  if (tally.stopped === 0) return "Pending";
+  if (!isOver && tally.stopped !== tally.stoppedForGood) return "Running";
+  return tally.stopped === tally.succeeded ? "Succeeded" : "Failed";
+}
+
+function statusNamed(statuses: readonly ContainerStatus[], wanted: string): ContainerStatus | undefined {
+  return statuses.find(({ name }) => name === wanted);
+}
+
+/** Of init containers that end. */
+function initialization({ spec }: Pod, statuses: readonly ContainerStatus[]): "done" | "pending" | "failed" {
+  let answer: "done" | "pending" = "done";
+  for (const container of spec?.initContainers ?? []) {
+    if (isSidecar(container) || spec === undefined) continue;
+    const { state, lastState } = statusNamed(statuses, container.name) ?? {};
+    const ended = state?.terminated ?? (state?.waiting === undefined ? undefined : lastState?.terminated);
+    if (ended === undefined) answer = "pending";
+    else if (ended.exitCode !== 0 && !shouldRestart(container, spec, ended.exitCode)) return "failed";
+  }
+  return answer;
+}
+
+/** Whether one has not started yet. Those that have ended do not count at all. */
+function countSidecars({ spec }: Pod, statuses: readonly ContainerStatus[], tally: Tally): boolean {
+  let arePending = false;
+  for (const container of spec?.initContainers ?? []) {
+    if (!isSidecar(container)) continue;
+    const { state, lastState, started } = statusNamed(statuses, container.name) ?? {};
+    if (state?.running !== undefined) {
+      tally.running++;
+      if (started !== true) arePending = true;
+    } else if (state?.terminated === undefined && lastState?.terminated === undefined) {
+      arePending = true;
+      tally[state?.waiting === undefined ? "unknown" : "waiting"]++;
+    }
+  }
+  return arePending;
+}
+
+function countRegular({ spec }: Pod, container: Container, status: ContainerStatus | undefined, tally: Tally): void {
+  const { state, lastState } = status ?? {};
+  const ended = state?.terminated ?? (state?.waiting === undefined ? undefined : lastState?.terminated);
+  if (state?.running !== undefined) tally.running++;
+  else if (ended !== undefined && spec !== undefined) {
+    tally.stopped++;
+    if (!shouldRestart(container, spec, ended.exitCode)) tally.stoppedForGood++;
+    if (state?.terminated?.exitCode === 0) tally.succeeded++;
+  } else tally[state?.waiting === undefined ? "unknown" : "waiting"]++;
+}

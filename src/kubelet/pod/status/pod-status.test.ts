@@ -1,0 +1,356 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ContainerStatus, Pod, PodStatus } from "../../../api/generated/core/v1.ts";
+import type { Waiting } from "../plan/pod-plan.ts";
+import { podStatusOf, type PodStatusView } from "./pod-status.ts";
+import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+const NOW = "2026-01-01T00:00:00Z";
+const EARLIER = "2025-12-31T00:00:00Z";
+const INIT = { name: "init", image: "i:1" };
+const SIDECAR = { name: "side", image: "i:1", restartPolicy: "Always" as const };
+
+function pod(
+  spec: Partial<NonNullable<Pod["spec"]>> = {},
+  status: PodStatus = { phase: "Pending" },
+  metadata: Partial<Pod["metadata"]> = {},
+): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "default", uid: "u", generation: 3, ...metadata },
+    spec: { containers: [{ name: "c", image: "i:1" }], ...spec },
+    status,
+  };
+}
+
+function statusOf(view: Partial<PodStatusView>): PodStatus {
+  const rest = {
+    waiting: new Map<string, Waiting>(),
+    runtimeName: "test",
+    hostIps: ["192.0.2.1"],
+    isOver: false,
+    isPastDeadline: false,
+    nowMs: NOW_MS,
+  };
+  return podStatusOf({ pod: pod(), sandbox: undefined, ...rest, ...view });
+}
+
+function told(name: string, more: Partial<ContainerStatus>): ContainerStatus {
+  return { name, ready: false, restartCount: 0, image: "i:1", imageID: "", ...more };
+}
+
+test("the whole status of a Pod that runs", () => {
+  const status = statusOf({ sandbox: sandbox([container("c", running(NOW_MS))]) });
+
+  const condition = (type: string) => ({ type, observedGeneration: 3, status: "True", lastTransitionTime: NOW });
+  assert.deepEqual(status, {
+    observedGeneration: 3,
+    phase: "Running",
+    conditions: ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition),
+    hostIP: "192.0.2.1",
+    hostIPs: [{ ip: "192.0.2.1" }],
+    podIP: "10.0.0.2",
+    podIPs: [{ ip: "10.0.0.2" }],
+    startTime: NOW,
+    containerStatuses: [
+      {
+        name: "c",
+        state: { running: { startedAt: NOW } },
+        lastState: {},
+        ready: true,
+        restartCount: 0,
+        image: "i:1",
+        imageID: "sha256:i",
+        containerID: "test://c-0",
+        started: true,
+        resources: {},
+      },
+    ],
+    qosClass: "BestEffort",
+    resources: {},
+  });
+});
+
+test("what was said before keeps its times, and what others say stays", () => {
+  const conditions = [
+    { type: "DisruptionTarget", status: "True", lastTransitionTime: EARLIER },
+    { type: "Ready", status: "True", lastTransitionTime: EARLIER },
+    { type: "PodScheduled", status: "True", lastTransitionTime: EARLIER },
+  ];
+  const before: PodStatus = { phase: "Running", startTime: EARLIER, qosClass: "Burstable", nominatedNodeName: "n", conditions };
+
+  const status = statusOf({ pod: pod({}, before), sandbox: sandbox([container("c", running(), { ready: false })]) });
+
+  const [first, ...own] = status.conditions ?? [];
+  assert.equal(first, conditions[0]);
+  assert.deepEqual(
+    own.map(({ type, lastTransitionTime }) => [type, lastTransitionTime === EARLIER]),
+    [
+      ["PodReadyToStartContainers", false],
+      ["Initialized", false],
+      ["Ready", false],
+      ["ContainersReady", false],
+      ["PodScheduled", true],
+    ],
+  );
+  assert.deepEqual([status.startTime, status.qosClass, status.nominatedNodeName], [EARLIER, "Burstable", "n"]);
+  assert.equal(own[2]?.message, "containers with unready status: [c]");
+});
+
+interface PhaseRow {
+  readonly it: string;
+  readonly view: Partial<PodStatusView>;
+  readonly phase: PodStatus["phase"];
+  readonly ready: string;
+  readonly initialized: string;
+}
+
+const rows: readonly PhaseRow[] = [
+  { it: "nothing is there yet", view: {}, phase: "Pending", ready: "False ContainersNotReady", initialized: "True" },
+  {
+    it: "nothing is there yet, and there are init containers",
+    view: { pod: pod({ initContainers: [INIT, SIDECAR] }) },
+    phase: "Pending",
+    ready: "False ContainersNotReady",
+    initialized: "False ContainersNotInitialized",
+  },
+  {
+    it: "made and not started",
+    view: { sandbox: sandbox([container("c", CREATED)]) },
+    phase: "Pending",
+    ready: "False ContainersNotReady",
+    initialized: "True",
+  },
+  {
+    it: "one of two runs, the other is not there yet",
+    view: { pod: pod({ containers: [{ name: "a" }, { name: "b" }] }), sandbox: sandbox([container("a", running())]) },
+    phase: "Pending",
+    ready: "False ContainersNotReady",
+    initialized: "True",
+  },
+  {
+    it: "ended and about to run again",
+    view: { sandbox: sandbox([container("c", exited(1))]) },
+    phase: "Running",
+    ready: "False ContainersNotReady",
+    initialized: "True",
+  },
+  {
+    it: "ended well, for good",
+    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(0))]), isOver: true },
+    phase: "Succeeded",
+    ready: "False PodCompleted",
+    initialized: "True PodCompleted",
+  },
+  {
+    it: "ended badly, for good",
+    view: { pod: pod({ restartPolicy: "Never" }), sandbox: sandbox([container("c", exited(1))]), isOver: true },
+    phase: "Failed",
+    ready: "False PodFailed",
+    initialized: "True",
+  },
+  {
+    it: "an init container failed for good",
+    view: { pod: pod({ initContainers: [INIT], restartPolicy: "Never" }), sandbox: sandbox([container("init", exited(1))]), isOver: true },
+    phase: "Failed",
+    ready: "False PodFailed",
+    initialized: "False ContainersNotInitialized",
+  },
+  {
+    it: "a sidecar is restarted beside what runs",
+    view: { pod: pod({ initContainers: [SIDECAR] }), sandbox: sandbox([container("side", CREATED), container("c", running())]) },
+    phase: "Pending",
+    ready: "False ContainersNotReady",
+    initialized: "True",
+  },
+  {
+    it: "a sidecar has ended beside what runs",
+    view: { pod: pod({ initContainers: [SIDECAR] }), sandbox: sandbox([container("side", exited(1)), container("c", running())]) },
+    phase: "Running",
+    ready: "False ContainersNotReady",
+    initialized: "True",
+  },
+  {
+    it: "past its deadline, and something still runs",
+    view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", running())]), isPastDeadline: true },
+    phase: "Running",
+    ready: "False PodFailed",
+    initialized: "True",
+  },
+  {
+    it: "past its deadline, and nothing runs",
+    view: { pod: pod({}, { phase: "Running" }), sandbox: sandbox([container("c", exited(143))]), isPastDeadline: true, isOver: true },
+    phase: "Failed",
+    ready: "False PodFailed",
+    initialized: "True",
+  },
+  {
+    it: "over before, whatever there is now",
+    view: { pod: pod({}, { phase: "Succeeded" }), sandbox: sandbox([container("c", exited(1))]) },
+    phase: "Succeeded",
+    ready: "False PodCompleted",
+    initialized: "True PodCompleted",
+  },
+  {
+    it: "deleted and ended well, though it would be restarted",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), sandbox: sandbox([container("c", exited(0))]), isOver: true },
+    phase: "Succeeded",
+    ready: "False PodCompleted",
+    initialized: "True PodCompleted",
+  },
+  {
+    it: "deleted before it began",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isOver: true },
+    phase: "Failed",
+    ready: "False PodFailed",
+    initialized: "True",
+  },
+];
+
+test("phase and conditions follow from the containers", async (t) => {
+  for (const { it, view, ...expected } of rows) {
+    await t.test(it, () => {
+      const { phase, conditions = [] } = statusOf(view);
+      const say = (wanted: string) => {
+        const { status, reason } = conditions.find(({ type }) => type === wanted) ?? {};
+        return reason === undefined ? status : `${status} ${reason}`;
+      };
+
+      assert.deepEqual({ phase, ready: say("Ready"), initialized: say("Initialized") }, expected);
+    });
+  }
+});
+
+interface ContainerRow {
+  readonly it: string;
+  readonly view: Partial<PodStatusView>;
+  readonly is: Partial<ContainerStatus>;
+}
+
+const LOST = { exitCode: 137, reason: "ContainerStatusUnknown" };
+
+const containerRows: readonly ContainerRow[] = [
+  { it: "not there yet", view: {}, is: { state: { waiting: { reason: "ContainerCreating" } }, started: false } },
+  {
+    it: "behind init containers",
+    view: { pod: pod({ initContainers: [INIT] }) },
+    is: { state: { waiting: { reason: "PodInitializing" } } },
+  },
+  {
+    it: "in a crash loop",
+    view: {
+      sandbox: sandbox([container("c", exited(1, NOW_MS), { attempt: 2 })]),
+      waiting: new Map([["c", { reason: "CrashLoopBackOff", message: "m" }]]),
+    },
+    is: { state: { waiting: { reason: "CrashLoopBackOff", message: "m" } }, restartCount: 2 },
+  },
+  {
+    it: "of a deleted Pod nothing waits",
+    view: {
+      pod: pod({}, {}, { deletionTimestamp: NOW }),
+      sandbox: sandbox([container("c", running(NOW_MS))]),
+      waiting: new Map([["c", { reason: "CrashLoopBackOff", message: "m" }]]),
+    },
+    is: { state: { running: { startedAt: NOW } } },
+  },
+  {
+    it: "the one before is told of",
+    view: { sandbox: sandbox([container("c", running(NOW_MS), { attempt: 1 }), container("c", exited(3, NOW_MS))]) },
+    is: { restartCount: 1, state: { running: { startedAt: NOW } } },
+  },
+  {
+    it: "one that ran and is nowhere has been killed, and runs once more",
+    view: { pod: pod({}, { phase: "Running", containerStatuses: [told("c", { state: { running: {} }, restartCount: 1 })] }) },
+    is: { restartCount: 2, state: { waiting: { reason: "ContainerCreating" } } },
+  },
+  {
+    it: "one that is said to have ended has, though the runtime forgot",
+    view: { pod: pod({}, { containerStatuses: [told("c", { state: { terminated: { exitCode: 5 } } })] }) },
+    is: { state: { terminated: { exitCode: 5 } } },
+  },
+  {
+    it: "what never ended of a deleted Pod that is over has ended badly",
+    view: { pod: pod({}, {}, { deletionTimestamp: NOW }), isOver: true },
+    is: { state: { terminated: { ...LOST, message: "The container could not be located when the pod was terminated" } } },
+  },
+  {
+    it: "its startup is not over",
+    view: { sandbox: sandbox([container("c", running(NOW_MS), { started: false, ready: true })]) },
+    is: { started: false, ready: false },
+  },
+];
+
+test("a container is told of as it is", async (t) => {
+  for (const { it, view, is } of containerRows) {
+    await t.test(it, () => {
+      const [status] = statusOf(view).containerStatuses ?? [];
+      const shown = Object.fromEntries(Object.keys(is).map((member) => [member, status?.[member as keyof ContainerStatus]]));
+
+      assert.deepEqual(shown, is);
+    });
+  }
+});
+
+test("how the last one ended is told", () => {
+  const box = sandbox([container("c", running(NOW_MS), { attempt: 1 }), container("c", exited(3, NOW_MS))]);
+  const terminated = { exitCode: 3, reason: "Error", startedAt: "1970-01-01T00:00:00Z", finishedAt: NOW, containerID: "test://c-0" };
+  assert.deepEqual(statusOf({ sandbox: box }).containerStatuses?.[0]?.lastState, { terminated });
+});
+
+test("a Pod in the node's network has the node's address, and what a Pod had it keeps", () => {
+  const host = statusOf({ pod: pod({ hostNetwork: true }), sandbox: sandbox([], { ips: [] }) });
+  const ended = statusOf({
+    pod: pod({}, { phase: "Running", podIP: "10.0.0.9", podIPs: [{ ip: "10.0.0.9" }] }),
+    sandbox: sandbox([], { ips: [] }),
+  });
+
+  assert.deepEqual([host.podIP, ended.podIP, ended.podIPs], ["192.0.2.1", "10.0.0.9", [{ ip: "10.0.0.9" }]]);
+});
+
+test("containers are told of in the order of their names, init containers in their own", () => {
+  const named = (...names: readonly string[]) => names.map((name) => ({ name, image: "i:1" }));
+  const status = statusOf({ pod: pod({ containers: named("b", "a"), initContainers: named("z", "y") }) });
+
+  const names = (statuses: readonly ContainerStatus[] = []) => statuses.map(({ name }) => name);
+  assert.deepEqual(
+    [names(status.containerStatuses), names(status.initContainerStatuses)],
+    [
+      ["a", "b"],
+      ["z", "y"],
+    ],
+  );
+});
+
+const NEVER_STARTED = { waiting: { reason: "PodInitializing" } };
+const LOST_AT_END = { terminated: { ...LOST, message: "The container could not be located when the pod was terminated" } };
+
+for (const { it, init, before, regular, initState } of [
+  { it: "failed", init: exited(1), regular: NEVER_STARTED },
+  { it: "was killed while it ran", init: exited(137), regular: NEVER_STARTED },
+  { it: "succeeded", init: exited(0), regular: LOST_AT_END },
+  { it: "was never seen", init: undefined, regular: NEVER_STARTED, initState: LOST_AT_END },
+  {
+    it: "failed in a Pod whose container was said to run before",
+    init: exited(1),
+    before: [told("c", { state: { running: { startedAt: NOW } } })],
+    regular: LOST_AT_END,
+  },
+]) {
+  test(`the app container of a deleted Pod whose init container ${it} is reported as upstream reports it`, () => {
+    const status = statusOf({
+      pod: pod(
+        { initContainers: [INIT], restartPolicy: "Never" },
+        { phase: "Pending", ...(before === undefined ? {} : { containerStatuses: before }) },
+        { deletionTimestamp: NOW },
+      ),
+      sandbox: sandbox(init === undefined ? [] : [container("init", init)]),
+      isOver: true,
+    });
+
+    assert.deepEqual(status.containerStatuses?.[0]?.state, regular);
+    if (initState !== undefined) assert.deepEqual(status.initContainerStatuses?.[0]?.state, initState);
+    assert.equal(status.phase, "Failed");
+  });
+}

@@ -1,0 +1,187 @@
+/**
+ * What the API is told about a Pod: a pure function of what is wanted, what there is, and what was said before. As upstream's kubelet
+ * writes it. A Pod that is over stays what it was; one of which something still runs is not called over yet.
+ * Not here: when it is written (pod-worker.ts).
+ */
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/generated/core/v1.ts";
+import { qosClassOf } from "../../../api/core/v1/pod/qos.ts";
+import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
+import { isTerminal } from "../../../api/core/v1/pod/readiness.ts";
+import { asSpecified, podLimits, podRequests } from "../../../api/core/v1/resource-quota/pod-demand.ts";
+import { formatQuantity, type Quantity } from "../../../api/machinery/quantity.ts";
+import { formatTime } from "../../../api/machinery/time.ts";
+import type { AdmissionRefusal } from "../admit-pod.ts";
+import { containerStatuses, lostWhenTerminated, type ContainersView } from "./container-statuses.ts";
+import { hasBegun } from "../plan/plan-init.ts";
+import { othersConditions, podConditions, RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-conditions.ts";
+import { phaseOf, type Phase } from "./pod-phase.ts";
+import { hasRunning } from "../containers/runtime-containers.ts";
+
+export interface PodStatusView extends ContainersView {
+  /** Of the node, the first of them the main one. */
+  readonly hostIps: readonly string[];
+  /** Nothing of it runs any more, or will. */
+  readonly isOver: boolean;
+  readonly isPastDeadline: boolean;
+  /** Conditions of a resize of it, if there is one. */
+  readonly resizes?: readonly PodCondition[];
+  readonly nowMs: number;
+}
+
+export const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
+
+export function podStatusOf(view: PodStatusView): PodStatus {
+  const { pod, sandbox, resizes = [], nowMs } = view;
+  const { status: before = {}, metadata } = pod;
+  const { initStatuses, statuses } = endedStatuses(view, {
+    initStatuses: containerStatuses(view, "init"),
+    statuses: containerStatuses(view, "regular"),
+  });
+  const ephemeralStatuses = containerStatuses(view, "ephemeral");
+  const { phase, reached } = phaseIn(view, initStatuses ?? [], statuses ?? []);
+  const hasSandbox = sandbox?.state === "ready";
+  // The phase that the Pod has reached counts, as upstream's: one that is to end is not ready, though it is not called Failed yet.
+  const told = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase: reached, resizes, hasSandbox, nowMs };
+  return {
+    ...kept(before),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+    phase,
+    conditions: podConditions(told),
+    ...reasonFor(view, phase),
+    ...addresses(view),
+    startTime: before.startTime ?? formatTime(nowMs),
+    ...(initStatuses === undefined ? {} : { initContainerStatuses: initStatuses }),
+    ...(statuses === undefined ? {} : { containerStatuses: statuses }),
+    ...(ephemeralStatuses === undefined ? {} : { ephemeralContainerStatuses: ephemeralStatuses }),
+    qosClass: before.qosClass ?? qosClassOf(pod.spec ?? { containers: [] }),
+    ...resourcesOf(pod),
+  };
+}
+
+/** Of a Pod that the node does not take. */
+export function refusedStatus(pod: Pod, { reason, message }: AdmissionRefusal, nowMs: number): PodStatus {
+  const { status: before = {}, spec, metadata } = pod;
+  return {
+    ...kept(before),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+    phase: "Failed",
+    conditions: othersConditions(pod),
+    reason,
+    message: `Pod was rejected: ${message}`,
+    startTime: before.startTime ?? formatTime(nowMs),
+    qosClass: before.qosClass ?? qosClassOf(spec ?? { containers: [] }),
+  };
+}
+
+/** What others write. */
+function kept({
+  nominatedNodeName,
+  resourceClaimStatuses,
+  extendedResourceClaimStatus,
+  nodeAllocatableResourceClaimStatuses,
+  resize,
+}: PodStatus) {
+  return {
+    ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
+    ...(resize === undefined ? {} : { resize }),
+    ...(resourceClaimStatuses === undefined ? {} : { resourceClaimStatuses }),
+    ...(extendedResourceClaimStatus === undefined ? {} : { extendedResourceClaimStatus }),
+    ...(nodeAllocatableResourceClaimStatuses === undefined ? {} : { nodeAllocatableResourceClaimStatuses }),
+  };
+}
+
+interface Statuses {
+  readonly initStatuses: readonly ContainerStatus[] | undefined;
+  readonly statuses: readonly ContainerStatus[] | undefined;
+}
+
+/**
+ * When a Pod is over, containers that were never seen to end have ended badly; but those that never started because initialization did not
+ * complete keep waiting, also if the Pod is deleted. As upstream's TerminatePod.
+ */
+function endedStatuses({ isOver, pod }: PodStatusView, { initStatuses, statuses }: Statuses): Statuses {
+  if (!isOver) return { initStatuses, statuses };
+  const begun = Math.max(1, 1 + (initStatuses ?? []).findLastIndex(hasLeftWaiting));
+  return {
+    initStatuses: initStatuses?.map((status, index) => (index < begun ? terminated(status) : status)),
+    statuses: isInitialized(pod, { initStatuses, statuses }) ? statuses?.map(terminated) : statuses,
+  };
+}
+
+function terminated(status: ContainerStatus): ContainerStatus {
+  return status.state?.terminated === undefined ? { ...status, state: { terminated: lostWhenTerminated } } : status;
+}
+
+function hasLeftWaiting({ state, lastState }: ContainerStatus): boolean {
+  return state?.waiting === undefined || lastState?.terminated !== undefined;
+}
+
+/** Upstream's hasPodInitialized: by what was told before and by what is known now. */
+function isInitialized({ spec, status }: Pod, { initStatuses = [], statuses = [] }: Statuses): boolean {
+  const last = spec?.initContainers?.at(-1);
+  if (last === undefined) return true;
+  if ([...(status?.containerStatuses ?? []), ...statuses].some(hasLeftWaiting)) return true;
+  const known = [initStatuses.at(-1), status?.initContainerStatuses?.find(({ name }) => name === last.name)];
+  return known.some((one) => {
+    if (isSidecar(last)) return one?.state?.running !== undefined && one.started === true;
+    return [one?.state, one?.lastState].some((state) => state?.terminated?.exitCode === 0);
+  });
+}
+
+/** `reached`: by its containers and its deadline. It is reported as its phase when nothing runs any more. */
+function phaseIn(
+  view: PodStatusView,
+  initStatuses: readonly ContainerStatus[],
+  statuses: readonly ContainerStatus[],
+): { readonly phase: Phase; readonly reached: Phase } {
+  const { pod, sandbox, isOver, isPastDeadline } = view;
+  const before = pod.status?.phase ?? "Pending";
+  if (isTerminal(pod)) return { phase: before, reached: before };
+  const phase = phaseOf({ pod, initStatuses, statuses, isOver, hasBegun: hasBegun(view) });
+  const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+  const isFailed = isPastDeadline || (isOver && isDeleted && phase !== "Succeeded");
+  const reached = isFailed ? "Failed" : phase;
+  const isHeld = hasRunning(sandbox) && (reached === "Failed" || reached === "Succeeded");
+  return { phase: isHeld ? before : reached, reached };
+}
+
+/** Why it is in its phase: what was said is said until the phase changes. */
+function reasonFor({ pod, isPastDeadline }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
+  const { status: { phase: before, reason, message } = {} } = pod;
+  if (isPastDeadline && phase === "Failed" && before !== "Failed") return DEADLINE;
+  if (before !== phase) return {};
+  return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };
+}
+
+function addresses({ pod, sandbox, hostIps }: PodStatusView) {
+  const { podIP, podIPs } = pod.status ?? {};
+  const [hostIP] = hostIps;
+  const ips = pod.spec?.hostNetwork === true ? hostIps : (sandbox?.ips ?? []);
+  const isKept = ips.length === 0 && podIP !== undefined;
+  return {
+    ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIps.map((ip) => ({ ip })) }),
+    ...(isKept ? { podIP, ...(podIPs === undefined ? {} : { podIPs }) } : {}),
+    ...(ips[0] === undefined ? {} : { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
+  };
+}
+
+/** What the Pod as a whole was allocated: of what was told of it before, nothing counts. */
+function resourcesOf(pod: Pod): Pick<PodStatus, "resources" | "allocatedResources"> {
+  const { observedGeneration, resources, allocatedResources, conditions } = pod.status ?? {};
+  const wasResized = conditions?.some(({ type }) => type === RESIZE_PENDING || type === RESIZE_IN_PROGRESS) === true;
+  // Adding up is not cheap, and nothing has changed since it was done.
+  if (resources !== undefined && observedGeneration === pod.metadata.generation && !wasResized) {
+    return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources };
+  }
+  const specified = asSpecified(pod);
+  const [requests, limits] = [textsOf(podRequests(specified)), textsOf(podLimits(specified))];
+  return {
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    resources: { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) },
+  };
+}
+
+function textsOf(amounts: ReadonlyMap<string, Quantity>): Readonly<Record<string, string>> | undefined {
+  if (amounts.size === 0) return undefined;
+  return Object.fromEntries([...amounts].map(([name, quantity]) => [name, formatQuantity(quantity)]));
+}

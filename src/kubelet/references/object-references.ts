@@ -1,0 +1,154 @@
+/**
+ * ConfigMaps and Secrets of the Pods of this node, each known for as long as a Pod refers to it, and all Services. An object is first got,
+ * which tells at once whether it may be seen, then followed by an informer of its own: a node may watch an object by its name and no
+ * others. One that says that it never changes is not followed.
+ *
+ * The right to see an object comes from the Pod that refers to it, and the API server may learn of the Pod a moment later than this node
+ * does: to be forbidden something at first is ordinary, and is tried again for a few seconds. Not here: the contract (references.ts).
+ */
+import type { ConfigMap, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
+import { configMaps } from "../../api/core/v1/config-map.ts";
+import { configMapNames, secretNames } from "../../api/core/v1/pod/references.ts";
+import { secrets } from "../../api/core/v1/secret.ts";
+import { services } from "../../api/core/v1/service.ts";
+import { onAbort } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client, ResourceKind } from "../../client/client.ts";
+import type { Informer, Informers } from "../../client/informer/informer.ts";
+import { fetchAllowed, FollowedObject, type Referable } from "./watched-object.ts";
+import type { References } from "./references.ts";
+
+export interface ReferencesOptions {
+  readonly client: Client;
+  /** Stay whoever gave them's; those of single objects are begun and ended here. */
+  readonly informers: Informers;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export function startReferences(options: ReferencesOptions): References {
+  return new ObjectReferences(options);
+}
+
+/** The API server itself, which every Pod is told of, in whatever namespace it is. */
+const MASTER = { namespace: "default", name: "kubernetes" };
+
+class ObjectReferences implements References {
+  readonly #options: ReferencesOptions;
+  readonly #services: Informer<Service>;
+  readonly #objects = new Map<string, FollowedObject>();
+  /** Which objects each Pod refers to, by its uid. */
+  readonly #objectsOf = new Map<string, ReadonlySet<string>>();
+  readonly #listeners = new Set<(podUid: string) => void>();
+  readonly #closing = new AbortController();
+  readonly #ending = new Set<Promise<void>>();
+
+  constructor(options: ReferencesOptions) {
+    this.#options = options;
+    this.#services = options.informers.of(services);
+  }
+
+  register(pod: Pod): void {
+    const { uid = "", namespace = "" } = pod.metadata;
+    const { spec } = pod;
+    if (this.#closing.signal.aborted || spec === undefined) return;
+    const wanted = new Map<string, readonly [kind: ResourceKind<Referable>, name: string]>();
+    for (const name of configMapNames(spec)) wanted.set(keyOf(configMaps, namespace, name), [configMaps, name]);
+    for (const name of secretNames(spec)) wanted.set(keyOf(secrets, namespace, name), [secrets, name]);
+    const before = this.#objectsOf.get(uid);
+    this.#objectsOf.set(uid, new Set(wanted.keys()));
+    // First those that are new, so that what stays needed is not given up in between.
+    for (const [key, [kind, name]] of wanted) this.#need(key, uid, { kind, namespace, name });
+    for (const key of before ?? []) if (!wanted.has(key)) this.#release(key, uid);
+  }
+
+  unregister(podUid: string): void {
+    const keys = this.#objectsOf.get(podUid) ?? [];
+    this.#objectsOf.delete(podUid);
+    for (const key of keys) this.#release(key, podUid);
+  }
+
+  configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined> {
+    return this.#get(configMaps, { namespace, name }, signal);
+  }
+
+  secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined> {
+    return this.#get(secrets, { namespace, name }, signal);
+  }
+
+  async services(namespace: string, signal?: AbortSignal): Promise<readonly Service[]> {
+    await this.#services.synced(signal);
+    const own = this.#services.list(namespace);
+    const master = namespace === MASTER.namespace ? undefined : this.#services.get(MASTER);
+    return master === undefined ? own : [master, ...own];
+  }
+
+  listen(listener: (podUid: string) => void): Disposable {
+    // A function of its own, so that one who listens twice is told twice.
+    const own = (podUid: string) => listener(podUid);
+    this.#listeners.add(own);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error("The references are closed"));
+    this.#listeners.clear();
+    this.#objectsOf.clear();
+    for (const [key, object] of this.#objects) this.#end(key, object);
+    await Promise.all(this.#ending);
+  }
+
+  #need(key: string, podUid: string, object: { kind: ResourceKind<Referable>; namespace: string; name: string }): void {
+    let followed = this.#objects.get(key);
+    if (followed === undefined) {
+      followed = new FollowedObject({ ...this.#options, ...object, changed: (podUids) => this.#tell(podUids) });
+      this.#objects.set(key, followed);
+    }
+    followed.podUids.add(podUid);
+  }
+
+  #release(key: string, podUid: string): void {
+    const followed = this.#objects.get(key);
+    followed?.podUids.delete(podUid);
+    if (followed?.podUids.size === 0) this.#end(key, followed);
+  }
+
+  #end(key: string, followed: FollowedObject): void {
+    this.#objects.delete(key);
+    const ending = followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  async #get<T extends Referable>(
+    kind: ResourceKind<T>,
+    { namespace, name }: { readonly namespace: string; readonly name: string },
+    signal?: AbortSignal,
+  ): Promise<T | undefined> {
+    this.#closing.signal.throwIfAborted();
+    signal?.throwIfAborted();
+    const followed = this.#objects.get(keyOf(kind, namespace, name));
+    // Nobody said that a Pod needs it: it is asked for this once.
+    const known = followed?.current() ?? fetchAllowed({ ...this.#options, kind, namespace, name }, signal ?? this.#closing.signal);
+    return (await untilAborted(known, signal)) as T | undefined;
+  }
+
+  #tell(podUids: Iterable<string>): void {
+    for (const podUid of podUids) for (const listener of this.#listeners) listener(podUid);
+  }
+}
+
+function keyOf(kind: ResourceKind<Referable>, namespace: string, name: string): string {
+  return `${kind.plural}/${namespace}/${name}`;
+}
+
+/** What is waited for goes on for the others who wait for it. */
+function untilAborted<T>(waited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return waited;
+  return new Promise((resolve, reject) => {
+    const stopListening = onAbort(signal, () => reject(signal.reason));
+    waited.then(resolve, reject).finally(stopListening);
+  });
+}

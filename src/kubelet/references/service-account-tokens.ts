@@ -1,0 +1,208 @@
+/**
+ * The tokens that Pods show the API, each bound to its Pod: had from the API, kept, and renewed in time, at four fifths of their life or
+ * after a day, a little earlier by chance so that not all come at once. A token that cannot be renewed stays in use until it ends.
+ * Moments and chances are upstream's. One timer serves all tokens. Not here: the files that they are written to (machine/volumes).
+ */
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { TokenRequest } from "../../api/generated/authentication.k8s.io/v1.ts";
+import { serviceAccounts } from "../../api/core/v1/service-account.ts";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import { parseTime } from "../../api/machinery/time.ts";
+import { Backoff } from "../../base/backoff.ts";
+import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Client } from "../../client/client.ts";
+
+export interface TokenWish {
+  /** Absent: the API server's own. */
+  readonly audience?: string;
+  readonly expirationSeconds?: number;
+}
+
+export interface ServiceAccountTokens extends Disposable {
+  /** The one that is there, or, if it is time, a new one. Rejects if there is none that is valid. */
+  token(pod: Pod, wish: TokenWish, signal?: AbortSignal): Promise<string>;
+  /** The Pod is gone. */
+  forget(podUid: string): void;
+  /** Told that it is time to ask for a token of this Pod again. */
+  listen(listener: (podUid: string) => void): Disposable;
+}
+
+export interface TokensOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export function startServiceAccountTokens(options: TokensOptions): ServiceAccountTokens {
+  return new KeptTokens(options);
+}
+
+const AGE_MAX_MS = 24 * 3_600_000;
+/** The part of its life that is left when a token is renewed. */
+const SPARE_PART = 0.2;
+const JITTER_MAX_MS = 10_000;
+
+/** After a renewal that failed. */
+const RETRY_DELAY = { minMs: 5_000, maxMs: 120_000 };
+
+/** The timer never sleeps longer: tokens end by the clock on the wall, which may be set, and stands still for nobody while a machine sleeps. */
+const SLEEP_MAX_MS = 60_000;
+
+/** What the API gives if nothing is said. */
+const EXPIRATION_SECONDS_DEFAULT = 3_600;
+
+interface KeptToken {
+  readonly podUid: string;
+  readonly value: string;
+  readonly expiresAtMs: number;
+  readonly backoff: Backoff;
+  /** When it is to be renewed, or tried again. */
+  dueAtMs: number;
+  /** Its Pod was told so. */
+  isTold: boolean;
+}
+
+class KeptTokens implements ServiceAccountTokens {
+  readonly #options: TokensOptions;
+  readonly #tokens = new Map<string, KeptToken>();
+  readonly #asked = new Map<string, Promise<string>>();
+  readonly #listeners = new Set<(podUid: string) => void>();
+  readonly #forgotten = new Map<string, AbortController>();
+  #timer = new AbortController();
+  #isClosed = false;
+
+  constructor(options: TokensOptions) {
+    this.#options = options;
+  }
+
+  async token(pod: Pod, wish: TokenWish, signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted();
+    const key = keyOf(pod, wish);
+    const kept = this.#tokens.get(key);
+    if (kept !== undefined && this.#options.clock.now() < kept.dueAtMs) return kept.value;
+    // Two who ask at once are given the same one.
+    const asked = this.#asked.get(key);
+    if (asked !== undefined) return asked;
+    const asking = this.#renew(pod, wish, { key, kept }).finally(() => this.#asked.delete(key));
+    this.#asked.set(key, asking);
+    return asking;
+  }
+
+  forget(podUid: string): void {
+    this.#forgotten.get(podUid)?.abort(NO_LONGER_WANTED);
+    this.#forgotten.delete(podUid);
+    for (const [key, token] of this.#tokens) if (token.podUid === podUid) this.#tokens.delete(key);
+  }
+
+  listen(listener: (podUid: string) => void): Disposable {
+    const own = (podUid: string) => listener(podUid);
+    this.#listeners.add(own);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#timer.abort(NO_LONGER_WANTED);
+    for (const podUid of [...this.#forgotten.keys()]) this.forget(podUid);
+    this.#listeners.clear();
+  }
+
+  async #renew(pod: Pod, wish: TokenWish, { key, kept }: { readonly key: string; readonly kept: KeptToken | undefined }): Promise<string> {
+    const { clock, random, log } = this.#options;
+    const podUid = pod.metadata.uid ?? "";
+    const signal = this.#signalOf(podUid);
+    try {
+      const { value, issuedAtMs, expiresAtMs } = await this.#request(pod, wish, signal);
+      const dueAtMs = dueAt({ issuedAtMs, expiresAtMs }, random);
+      const backoff = new Backoff({ ...RETRY_DELAY, random });
+      if (!signal.aborted) this.#tokens.set(key, { podUid, value, expiresAtMs, backoff, dueAtMs, isTold: false });
+      this.#setTimer();
+      return value;
+    } catch (error) {
+      if (kept === undefined) throw new Error(`failed to fetch token: ${messageOf(error)}`, { cause: error });
+      kept.dueAtMs = clock.now() + kept.backoff.next();
+      kept.isTold = false;
+      this.#setTimer();
+      if (clock.now() > kept.expiresAtMs) throw new Error(`token ${key} expired and refresh failed: ${messageOf(error)}`, { cause: error });
+      log.warn("Cannot renew a service account token; using the old one", { request: key, error });
+      return kept.value;
+    }
+  }
+
+  #signalOf(podUid: string): AbortSignal {
+    let controller = this.#forgotten.get(podUid);
+    if (controller === undefined) this.#forgotten.set(podUid, (controller = new AbortController()));
+    return controller.signal;
+  }
+
+  async #request(pod: Pod, { audience = "", expirationSeconds }: TokenWish, signal: AbortSignal): Promise<IssuedToken> {
+    const { name, namespace = "", uid = "" } = pod.metadata;
+    const wish: JsonObject = {
+      apiVersion: "authentication.k8s.io/v1",
+      kind: "TokenRequest",
+      metadata: {},
+      spec: {
+        audiences: audience === "" ? [] : [audience],
+        expirationSeconds: expirationSeconds ?? EXPIRATION_SECONDS_DEFAULT,
+        boundObjectRef: { apiVersion: "v1", kind: "Pod", name, uid },
+      },
+    };
+    const account = { namespace, name: pod.spec?.serviceAccountName ?? "" };
+    const answer = await this.#options.client.post(serviceAccounts, account, "token", wish, { signal });
+    return issuedToken(answer as unknown as TokenRequest);
+  }
+
+  /** Sleeps until the next token is due, and tells who has it. */
+  #setTimer(): void {
+    this.#timer.abort(NO_LONGER_WANTED);
+    if (this.#isClosed) return;
+    const waiting = [...this.#tokens.values()].filter(({ isTold }) => !isTold);
+    if (waiting.length === 0) return;
+    this.#timer = new AbortController();
+    const { clock } = this.#options;
+    const delayMs = Math.min(...waiting.map(({ dueAtMs }) => dueAtMs)) - clock.now();
+    clock.sleep(Math.min(Math.max(delayMs, 0), SLEEP_MAX_MS), this.#timer.signal).then(
+      () => this.#tellDue(),
+      () => undefined, // Set anew, or closed.
+    );
+  }
+
+  #tellDue(): void {
+    const nowMs = this.#options.clock.now();
+    const due = [...this.#tokens.values()].filter(({ dueAtMs, isTold }) => !isTold && dueAtMs <= nowMs);
+    for (const token of due) token.isTold = true;
+    this.#setTimer();
+    for (const podUid of new Set(due.map((token) => token.podUid))) for (const listener of this.#listeners) listener(podUid);
+  }
+}
+
+interface IssuedToken {
+  readonly value: string;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** By the server's clock, as upstream: when it was issued follows from when it ends. */
+function issuedToken({ spec, status }: TokenRequest): IssuedToken {
+  const expiresAtMs = parseTime(status?.expirationTimestamp ?? "");
+  if (expiresAtMs === undefined || status?.token === undefined) throw new Error("the answer holds no token");
+  return { value: status.token, expiresAtMs, issuedAtMs: expiresAtMs - (spec?.expirationSeconds ?? EXPIRATION_SECONDS_DEFAULT) * 1_000 };
+}
+
+export function dueAt({ issuedAtMs, expiresAtMs }: Pick<IssuedToken, "issuedAtMs" | "expiresAtMs">, random: Random): number {
+  const spareMs = SPARE_PART * (expiresAtMs - issuedAtMs);
+  return Math.min(issuedAtMs + AGE_MAX_MS, expiresAtMs - spareMs) - random.fraction() * JITTER_MAX_MS;
+}
+
+/** Says nothing secret: it is logged. */
+function keyOf({ metadata, spec }: Pod, { audience = "", expirationSeconds = 0 }: TokenWish): string {
+  return JSON.stringify([spec?.serviceAccountName, metadata.namespace, audience, expirationSeconds, metadata.name, metadata.uid]);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, PodSpec, PodStatus, ResourceRequirements } from "../../api/generated/core/v1.ts";
+import { allocationOf, recalledAllocation, withAllocation } from "./allocation.ts";
+
+const cpu = (requests: string, limits?: string): ResourceRequirements => ({
+  requests: { cpu: requests },
+  ...(limits === undefined ? {} : { limits: { cpu: limits } }),
+});
+
+function pod(resources: ResourceRequirements | undefined, more: Partial<PodSpec> = {}, status?: PodStatus): Pod {
+  const container = { name: "c", image: "i", ...(resources === undefined ? {} : { resources }) };
+  const metadata = { name: "p", generation: 2 };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata,
+    spec: { containers: [container], ...more },
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+for (const [it, before, after, expected] of [
+  ["what was allocated stands in place of what is asked for", pod(cpu("1")), pod(cpu("2")), cpu("1")],
+  ["limits count, too", pod(cpu("1", "2")), pod(cpu("1", "3")), cpu("1", "2")],
+  ["what was not asked for was not allocated", pod(undefined), pod(cpu("2")), {}],
+] as const) {
+  test(`${it}, and nothing else of the Pod changes`, () => {
+    const changed = { ...after, spec: { ...after.spec, containers: after.spec?.containers ?? [], nodeName: "n1" } };
+
+    const allocated = withAllocation(changed, allocationOf(before));
+
+    assert.deepEqual(allocated, { ...pod(expected, { nodeName: "n1" }) });
+  });
+}
+
+test("init containers and the Pod as a whole have theirs", () => {
+  const whole = (amount: string): Pod =>
+    pod(undefined, { resources: cpu(amount), initContainers: [{ name: "i", resources: cpu(amount) }] });
+
+  assert.deepEqual(withAllocation(whole("2"), allocationOf(whole("1"))), whole("1"));
+  assert.deepEqual(withAllocation(whole("2"), allocationOf(pod(undefined, { initContainers: [{ name: "i" }] }))), {
+    ...pod(undefined, { initContainers: [{ name: "i", resources: {} }] }),
+  });
+});
+
+test("a Pod that asks for what it was allocated stays the same object", () => {
+  const own = pod(cpu("1", "2"));
+
+  assert.equal(withAllocation(own, allocationOf(pod(cpu("1", "2")))), own);
+});
+
+// ── after a restart ─────────────────────────────────────────────────────────────────────────────────
+
+const told = (status: Partial<PodStatus>, resources = cpu("1", "2")): PodStatus => ({
+  containerStatuses: [
+    { name: "c", image: "", imageID: "", ready: true, restartCount: 0, allocatedResources: { cpu: "1500m" }, resources, started: true },
+  ],
+  ...status,
+});
+const PENDING = [{ type: "PodResizePending", status: "True", reason: "Deferred" }];
+
+for (const [it, status, expected] of [
+  ["of a Pod that nobody has told of, all that it asks for", undefined, cpu("3", "4")],
+  ["of one that was seen and is not pending, the same", told({ observedGeneration: 2 }), cpu("3", "4")],
+  ["of one that is pending, the requests that were told", told({ observedGeneration: 2, conditions: PENDING }), cpu("1500m", "2")],
+  ["of one that was changed since, too", told({ observedGeneration: 1 }), cpu("1500m", "2")],
+  ["of a container that was never told of, what it asks for", { observedGeneration: 1 }, cpu("3", "4")],
+] as const) {
+  test(`a kubelet that starts anew takes as allocated ${it}`, () => {
+    assert.deepEqual(recalledAllocation(pod(cpu("3", "4"), {}, status)).containers.get("c"), expected);
+  });
+}
+
+test("what is told of a Pod as a whole is told with its overhead", () => {
+  const status = { observedGeneration: 1, allocatedResources: { cpu: "1100m", memory: "5" }, resources: { limits: { cpu: "2100m" } } };
+
+  assert.deepEqual(recalledAllocation(pod(undefined, { resources: cpu("3", "4"), overhead: { cpu: "100m" } }, status)).pod, cpu("1", "2"));
+});

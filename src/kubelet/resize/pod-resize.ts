@@ -1,0 +1,144 @@
+/**
+ * The resize of one Pod, from the wish to its end: what it was allocated, whether more waits for room (PodResizePending), and whether what
+ * was allocated is in force yet (PodResizeInProgress), in upstream's conditions and events. A resize for which there is no room is Deferred
+ * and changes nothing; what could never be had the API server refuses (admission plugin PodResizeValidator), so no resize is Infeasible
+ * here: what upstream's kubelet calls so (swap, exclusive CPUs and memory) no node of k8ts has.
+ * Not here: whether there is room (admit-pod.ts), who is asked first (resize-order.ts), doing it (start-containers.ts).
+ */
+import type { Pod, PodCondition } from "../../api/generated/core/v1.ts";
+import { momentMs } from "../../api/core/v1/pod/readiness.ts";
+import { findCondition } from "../../api/machinery/conditions.ts";
+import { formatTime } from "../../api/machinery/time.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { EventRecorder } from "../../client/events/event-recorder.ts";
+import type { AdmissionRefusal } from "../pod/admit-pod.ts";
+import { allocationOf, recalledAllocation, withAllocation, type Allocation } from "./allocation.ts";
+import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "../pod/status/pod-conditions.ts";
+import type { OwnMemory } from "../pod/pod-state.ts";
+import { resizeSummary } from "./resize-summary.ts";
+
+export interface PodResizeOptions {
+  readonly memory: OwnMemory;
+  readonly recorder: EventRecorder;
+  readonly clock: Clock;
+}
+
+export class PodResize {
+  readonly #options: PodResizeOptions;
+  #allocation: Allocation;
+  #pending: PodCondition | undefined;
+  #inProgress: PodCondition | undefined;
+  /** The last answer: it is asked for many times between two changes. */
+  #answered: { readonly pod: Pod; readonly allocated: Pod } | undefined;
+
+  constructor(pod: Pod, options: PodResizeOptions) {
+    this.#options = options;
+    this.#allocation = recalledAllocation(pod);
+    this.#pending = findCondition(pod.status?.conditions, RESIZE_PENDING);
+    this.#inProgress = findCondition(pod.status?.conditions, RESIZE_IN_PROGRESS);
+  }
+
+  /** The Pod with what it was allocated in place of what it asks for. */
+  allocated(pod: Pod): Pod {
+    if (this.#answered?.pod !== pod) this.#answered = { pod, allocated: withAllocation(pod, this.#allocation) };
+    return this.#answered.allocated;
+  }
+
+  /** Somebody has to decide: it asks for something else than it has, or what is told of that is not true any more. */
+  isUndecided(pod: Pod): boolean {
+    return this.allocated(pod) !== pod || this.#pending !== undefined;
+  }
+
+  get isInProgress(): boolean {
+    return this.#inProgress !== undefined;
+  }
+
+  get pendingSinceMs(): number | undefined {
+    return momentMs(this.#pending?.lastTransitionTime);
+  }
+
+  /** In upstream's order. */
+  get conditions(): readonly PodCondition[] {
+    return [this.#pending, this.#inProgress].filter((condition) => condition !== undefined);
+  }
+
+  /** It is about to be admitted. What it asks for now is what counts, unless it was here before. */
+  begin(pod: Pod): void {
+    if (pod.status?.startTime === undefined) this.#allocate(pod);
+  }
+
+  /** There is room (undefined), or why there is none. Returns whether anything has changed by that. */
+  decide(pod: Pod, refusal: AdmissionRefusal | undefined): boolean {
+    const before = this.#pending;
+    if (this.allocated(pod) === pod || refusal === undefined) {
+      this.#pending = undefined;
+      if (this.allocated(pod) !== pod) this.#start(pod);
+      else if (before === undefined) return false;
+      return true;
+    }
+    const { generation } = pod.metadata;
+    this.#pending = this.#condition(RESIZE_PENDING, before, { reason: "Deferred", message: refusal.message, generation });
+    if (before?.reason !== this.#pending.reason || before?.observedGeneration !== generation) {
+      const message = `Pod resize ${refusal.reason}: ${resizeSummary(pod, generation, refusal.message)}`;
+      this.#options.recorder.record(pod, { type: "Warning", reason: "ResizeDeferred", message });
+    }
+    return this.#pending !== before;
+  }
+
+  /** `pod`: as allocated. What it was allocated is not, or is by now, what all that runs of it has. */
+  observe(pod: Pod, { isUnderWay }: { readonly isUnderWay: boolean }): void {
+    const { memory, recorder } = this.#options;
+    const before = this.#inProgress;
+    const generation = before === undefined ? pod.metadata.generation : before.observedGeneration;
+    if (!isUnderWay) {
+      this.#inProgress = undefined;
+      if (before === undefined) return;
+      const message = `Pod resize completed: ${resizeSummary(pod, generation)}`;
+      return recorder.record(pod, { type: "Normal", reason: "ResizeCompleted", message });
+    }
+    const { resizeError } = memory;
+    // What went wrong is said until all is well, not only until the next attempt.
+    const words = resizeError === undefined ? before : { reason: "Error", message: resizeError };
+    const { reason, message } = words ?? {};
+    this.#inProgress = this.#condition(RESIZE_IN_PROGRESS, before, { reason, message, generation });
+    if (this.#inProgress === before || resizeError === undefined) return;
+    const text = `Pod resize error: ${resizeSummary(pod, generation, resizeError)}`;
+    recorder.record(pod, { type: "Warning", reason: "ResizeError", message: text });
+  }
+
+  #start(pod: Pod): void {
+    const { memory, recorder } = this.#options;
+    const { generation } = pod.metadata;
+    this.#allocate(pod);
+    memory.resizeBegins();
+    this.#inProgress = this.#condition(RESIZE_IN_PROGRESS, undefined, { generation });
+    recorder.record(pod, { type: "Normal", reason: "ResizeStarted", message: `Pod resize started: ${resizeSummary(pod, generation)}` });
+  }
+
+  #allocate(pod: Pod): void {
+    this.#allocation = allocationOf(pod);
+    this.#answered = undefined;
+  }
+
+  /** The one before, if it says the same. The time moves only if the reason does. */
+  #condition(type: string, before: PodCondition | undefined, { reason, message, generation }: Saying): PodCondition {
+    const isSame = before?.reason === reason && before?.message === message && before?.observedGeneration === generation;
+    if (before !== undefined && isSame) return before;
+    const now = formatTime(this.#options.clock.now());
+    return {
+      type,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+      status: "True",
+      lastProbeTime: now,
+      lastTransitionTime: before !== undefined && before.reason === reason ? (before.lastTransitionTime ?? now) : now,
+      ...(reason === undefined ? {} : { reason }),
+      ...(message === undefined ? {} : { message }),
+    };
+  }
+}
+
+interface Saying {
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly generation?: number | undefined;
+}

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, PodSpec } from "../../api/generated/core/v1.ts";
+import { comparePendingResizes, type PendingResize } from "./resize-order.ts";
+
+function pod(cpu: string, more: Partial<PodSpec> = {}): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p" },
+    spec: { containers: [{ name: "c", resources: { requests: { cpu } } }], ...more },
+    // What is told of it says nothing of what it asks for.
+    status: {
+      containerStatuses: [{ name: "c", image: "", imageID: "", ready: true, restartCount: 0, resources: { requests: { cpu: "9" } } }],
+    },
+  };
+}
+
+function grows(more: Partial<PodSpec> = {}, sinceMs?: number): PendingResize {
+  return { pod: pod("2", more), allocated: pod("1", more), sinceMs };
+}
+
+const amounts = { cpu: "2", memory: "1" };
+const guaranteed = { containers: [{ name: "c", resources: { requests: amounts, limits: amounts } }] };
+
+for (const [it, first, second] of [
+  ["one that asks for less is before one of a high priority", { ...grows(), pod: pod("500m") }, grows({ priority: 9 })],
+  ["a higher priority is before a Guaranteed Pod", grows({ priority: 1 }), { ...grows(), pod: pod("2", guaranteed) }],
+  ["a Guaranteed Pod is before one that has waited", { ...grows(), pod: pod("2", guaranteed) }, grows({}, 1)],
+  ["whoever has waited longer is first", grows({}, 1), grows({}, 2)],
+  ["… and before one that has just come", grows({}, 1), grows()],
+] as const) {
+  test(it, () => {
+    assert.deepEqual([comparePendingResizes(first, second) < 0, comparePendingResizes(second, first) > 0], [true, true]);
+  });
+}
+
+test("of two alike neither is before the other", () => {
+  assert.equal(comparePendingResizes(grows(), grows()), 0);
+});

@@ -1,0 +1,151 @@
+/**
+ * What the containers of a node use, as cadvisor tells it in upstream's kubelets (/metrics/cadvisor): its names, helps and labels, of what
+ * a container runtime can say. A Pod as a whole has no container's name, the machine as a whole has the control group "/".
+ */
+import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
+import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../runtime.ts";
+import type { NetworkNumbers } from "./node-statistics.ts";
+import type { ResourceNumbers } from "./resource-metrics.ts";
+
+export interface MachineNumbers {
+  readonly processors: number;
+  readonly memoryBytes: number;
+  readonly machineId: string;
+  readonly systemUuid: string;
+  readonly bootId: string;
+}
+
+export interface CadvisorOptions {
+  readonly machine?: MachineNumbers | undefined;
+  cgroupOf(podUid: string, containerId?: string): string;
+}
+
+/** One control group. */
+interface Used extends Partial<UsageStats> {
+  readonly labels: Labels;
+  readonly network?: NetworkNumbers | undefined;
+  readonly writableLayerBytes?: number | undefined;
+}
+
+/** Undefined: they could not be had. */
+export function cadvisorFamilies(numbers: ResourceNumbers | undefined, options: CadvisorOptions): readonly Family[] {
+  const failed: Family = {
+    name: "container_scrape_error",
+    help: "1 if there was an error while getting container metrics, 0 otherwise",
+    type: "gauge",
+    samples: [{ labels: {}, value: numbers === undefined ? 1 : 0 }],
+  };
+  const machine = machineFamilies(options.machine);
+  return numbers === undefined ? [failed, ...machine] : [...containerFamilies(usedOf(numbers, options)), failed, ...machine];
+}
+
+function usedOf({ node, pods, sandboxes }: ResourceNumbers, options: CadvisorOptions): readonly Used[] {
+  const byUid = new Map(sandboxes.map((sandbox) => [sandbox.podUid, sandbox]));
+  const root: Used = { ...node, labels: labelsOf({ id: "/" }) };
+  return [root, ...pods.flatMap((pod) => usedByPod(pod, byUid.get(pod.podUid), options))];
+}
+
+function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf }: CadvisorOptions): readonly Used[] {
+  const { podUid, namespace, name, containers, network } = pod;
+  const own = { namespace, pod: name };
+  const whole: Used = { ...usageOf(pod), labels: labelsOf({ ...own, id: cgroupOf(podUid) }) };
+  const place = sandbox?.id ?? "";
+  // Whose network it is: the sandbox's, which is a container, too.
+  const networked: Used = {
+    labels: labelsOf({ ...own, id: cgroupOf(podUid, place), name: place }),
+    ...(network === undefined ? {} : { network: { name: "eth0", ...network } }),
+  };
+  return [
+    whole,
+    networked,
+    ...containers.map((container) => ({
+      ...usageOf(container),
+      writableLayerBytes: container.writableLayerBytes,
+      labels: labelsOf({ ...own, ...containerLabels(container, sandbox), id: cgroupOf(podUid, container.id) }),
+    })),
+  ];
+}
+
+function containerLabels({ id, name: container }: ContainerStats, sandbox: SandboxStatus | undefined) {
+  const image = sandbox?.containers.find((known) => known.id === id)?.image ?? "";
+  return { container, image, name: id };
+}
+
+/** Every sample of a family has the same labels, whatever is known. */
+function labelsOf(known: Partial<Record<"container" | "id" | "image" | "name" | "namespace" | "pod", string>>): Labels {
+  return { container: "", id: "", image: "", name: "", namespace: "", pod: "", ...known };
+}
+
+function usageOf({ atMs, cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes }: Partial<UsageStats>) {
+  const all = { atMs, cpuNanoseconds, memoryWorkingSetBytes, memoryUsageBytes, memoryRssBytes };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Partial<UsageStats>;
+}
+
+function containerFamilies(used: readonly Used[]): readonly Family[] {
+  const family = (
+    name: string,
+    type: Family["type"],
+    help: string,
+    value: (one: Used) => number | undefined,
+    extra: (one: Used) => Labels = () => ({}),
+  ): Family => ({ name, type, help, samples: used.flatMap((one) => sampleOf(one, value(one), extra(one))) });
+  const total = (): Labels => ({ cpu: "total" });
+  // Which device a container's own layer is on is not said: it is the runtime's.
+  const onDevice = (): Labels => ({ device: "" });
+  const through = ({ network }: Used): Labels => ({ interface: network?.name ?? "" });
+  const seconds = ({ cpuNanoseconds }: Used) => (cpuNanoseconds === undefined ? undefined : cpuNanoseconds / 1e9);
+  return [
+    family("container_cpu_usage_seconds_total", "counter", "Cumulative cpu time consumed in seconds.", seconds, total),
+    family(
+      "container_fs_usage_bytes",
+      "gauge",
+      "Number of bytes that are consumed by the container on this filesystem.",
+      (one) => one.writableLayerBytes,
+      onDevice,
+    ),
+    family("container_memory_rss", "gauge", "Size of RSS in bytes.", (one) => one.memoryRssBytes),
+    family(
+      "container_memory_usage_bytes",
+      "gauge",
+      "Current memory usage in bytes, including all memory regardless of when it was accessed",
+      (one) => one.memoryUsageBytes,
+    ),
+    family("container_memory_working_set_bytes", "gauge", "Current working set in bytes.", (one) => one.memoryWorkingSetBytes),
+    family(
+      "container_network_receive_bytes_total",
+      "counter",
+      "Cumulative count of bytes received",
+      (one) => one.network?.rxBytes,
+      through,
+    ),
+    family(
+      "container_network_transmit_bytes_total",
+      "counter",
+      "Cumulative count of bytes transmitted",
+      (one) => one.network?.txBytes,
+      through,
+    ),
+  ];
+}
+
+function sampleOf({ labels, atMs }: Used, value: number | undefined, extra: Labels): readonly Sample[] {
+  if (value === undefined) return [];
+  // In the order of their names, as Prometheus's own libraries write them.
+  const sorted = Object.fromEntries(Object.entries({ ...labels, ...extra }).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return [{ labels: sorted, value, ...(atMs === undefined ? {} : { atMs: Math.round(atMs) }) }];
+}
+
+function machineFamilies(machine: MachineNumbers | undefined): readonly Family[] {
+  if (machine === undefined) return [];
+  const { processors, memoryBytes, machineId, systemUuid, bootId } = machine;
+  const labels = { boot_id: bootId, machine_id: machineId, system_uuid: systemUuid };
+  return [
+    { name: "machine_cpu_cores", help: "Number of logical CPU cores.", type: "gauge", samples: [{ labels, value: processors }] },
+    {
+      name: "machine_memory_bytes",
+      help: "Amount of memory installed on the machine.",
+      type: "gauge",
+      samples: [{ labels, value: memoryBytes }],
+    },
+  ];
+}

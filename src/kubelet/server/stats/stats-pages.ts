@@ -1,0 +1,119 @@
+/** The pages of numbers: the stats summary, the metrics of resources and of containers, the kubelet's own metrics, its configuration. */
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { writeJson } from "../../../api/machinery/codec/json.ts";
+import { PROMETHEUS_TYPE, prometheusText, type Family } from "../../../base/metrics/prometheus-text.ts";
+import type { KubeletMetrics } from "../../kubelet-metrics.ts";
+import type { PodStorage, PodStorageSource } from "../../volumes/pod-storage.ts";
+import { isRunning } from "../../pod/containers/runtime-containers.ts";
+import type { SandboxStatus } from "../../runtime.ts";
+import { cadvisorFamilies, type MachineNumbers } from "./cadvisor-metrics.ts";
+import { Refusal, sendJson, sendText, type Handler, type ServedKubelet } from "../call.ts";
+import { completeStats, liveStats } from "./live-statistics.ts";
+import type { CgroupUsageSource, NodeNumbersSource } from "./node-statistics.ts";
+import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
+import { statsSummary } from "./stats-summary.ts";
+
+export interface StatsSources {
+  /** Of the machine. Absent: nothing is known of it. */
+  readonly nodeNumbers?: NodeNumbersSource;
+  /** Of what the machine is. */
+  readonly machine?: MachineNumbers;
+  /** Of what Pods take of its disks. */
+  readonly podStorage?: PodStorageSource;
+  /** The control group of a Pod, or of a container of it, as the kernel names it. */
+  readonly cgroupOf?: (pod: Pod, containerId?: string) => string;
+  /** What a control group uses, for what the runtime leaves out of its figures. */
+  readonly cgroupUsage?: CgroupUsageSource;
+  /** What the kubelet has counted. */
+  readonly metrics?: KubeletMetrics;
+  /** How it is configured: a KubeletConfiguration. */
+  readonly configuration?: JsonObject | (() => JsonObject);
+}
+
+export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgroupUsage, metrics, configuration = {} }: StatsSources) {
+  const numbersOf = async (kubelet: ServedKubelet): Promise<ResourceNumbers> => {
+    const { runtime } = kubelet;
+    const [node = {}, pods = [], sandboxes] = await Promise.all([nodeNumbers?.(), runtime.stats?.(), runtime.list()]);
+    const live = liveStats(pods, sandboxes);
+    const usageOf = cgroupUsage === undefined ? undefined : { cgroupUsage, cgroupOf: cgroupsOf(kubelet, cgroupOf) };
+    return { node, pods: usageOf === undefined ? live : await completeStats(live, usageOf), sandboxes };
+  };
+  const statsSummaryPage: Handler = async ({ kubelet, clock }, { reply, query }) => {
+    const numbers = await numbersOf(kubelet).catch((error: unknown) => {
+      throw new Refusal(500, `Internal Error: failed to list pod stats: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    const onlyCpuAndMemory = query.getAll("only_cpu_and_memory").join() === "true";
+    const storage = onlyCpuAndMemory || podStorage === undefined ? new Map<string, PodStorage>() : await storageOf(kubelet, podStorage);
+    const summary = statsSummary({ nodeName: kubelet.nodeName, nowMs: clock.now(), ...numbers, storage }, { onlyCpuAndMemory });
+    sendJson(reply, writeJson(summary));
+  };
+  const resourceMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
+    const numbers = await numbersOf(kubelet).catch((error: unknown) => {
+      log.error("Cannot get the numbers of resources", { error });
+      return undefined;
+    });
+    sendText(reply, 200, prometheusText(resourceFamilies(numbers)), { type: PROMETHEUS_TYPE });
+  };
+  const metricsPage: Handler = async ({ kubelet }, { reply }) => {
+    const own = ownFamilies(kubelet.nodeName, await kubelet.runtime.list());
+    sendText(reply, 200, prometheusText([...own, ...(metrics?.families() ?? [])]), { type: PROMETHEUS_TYPE });
+  };
+  const cadvisorMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
+    const numbers = await numbersOf(kubelet).catch((error: unknown) => {
+      log.error("Cannot get the numbers of containers", { error });
+      return undefined;
+    });
+    const text = prometheusText(cadvisorFamilies(numbers, { machine, cgroupOf: cgroupsOf(kubelet, cgroupOf) }));
+    sendText(reply, 200, text, { type: PROMETHEUS_TYPE });
+  };
+  const probeMetricsPage: Handler = (_context, { reply }) =>
+    sendText(reply, 200, prometheusText(metrics?.probes.families() ?? []), { type: PROMETHEUS_TYPE });
+  const configzPage: Handler = (_context, { reply }) =>
+    sendJson(reply, writeJson({ kubeletconfig: typeof configuration === "function" ? configuration() : configuration }));
+  return { statsSummaryPage, resourceMetricsPage, metricsPage, cadvisorMetricsPage, probeMetricsPage, configzPage };
+}
+
+/** One after the other: whoever looks at disks lets others do so, too. */
+async function storageOf(kubelet: ServedKubelet, podStorage: PodStorageSource): Promise<ReadonlyMap<string, PodStorage>> {
+  const found = new Map<string, PodStorage>();
+  for (const pod of kubelet.pods()) found.set(pod.metadata.uid ?? "", await podStorage(pod));
+  return found;
+}
+
+/** "" of what is not known. */
+function cgroupsOf(kubelet: ServedKubelet, cgroupOf: StatsSources["cgroupOf"]) {
+  const byUid = new Map(kubelet.pods().map((pod) => [pod.metadata.uid ?? "", pod]));
+  return (podUid: string, containerId?: string): string => {
+    const pod = byUid.get(podUid);
+    return pod === undefined || cgroupOf === undefined ? "" : cgroupOf(pod, containerId);
+  };
+}
+
+function ownFamilies(nodeName: string, sandboxes: readonly SandboxStatus[]): readonly Family[] {
+  const states = ["created", "running", "exited"] as const;
+  const containers = sandboxes.flatMap((sandbox) => sandbox.containers);
+  return [
+    {
+      name: "kubelet_node_name",
+      help: "[ALPHA] The node's name. The count is always 1.",
+      type: "gauge",
+      samples: [{ labels: { node: nodeName }, value: 1 }],
+    },
+    {
+      name: "kubelet_running_containers",
+      help: "[ALPHA] Number of containers currently running",
+      type: "gauge",
+      samples: states.map((is) => ({
+        labels: { container_state: is },
+        value: containers.filter(({ state }) => state.is === is).length,
+      })),
+    },
+    {
+      name: "kubelet_running_pods",
+      help: "[ALPHA] Number of pods that have a running pod sandbox",
+      type: "gauge",
+      samples: [{ labels: {}, value: sandboxes.filter(({ state, containers: own }) => state === "ready" || own.some(isRunning)).length }],
+    },
+  ];
+}

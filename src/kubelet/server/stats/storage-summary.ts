@@ -1,0 +1,61 @@
+/** What Pods and containers take of disks, in the form of upstream's stats summary. Pure; who counts it: machine/pod-storage-on-disk.ts. */
+import type { FilesystemNumbers, PodStorage, TreeUsage } from "../../volumes/pod-storage.ts";
+
+export interface FilesystemSummary extends Partial<FilesystemNumbers> {
+  readonly time: string;
+}
+
+export interface VolumeSummary extends FilesystemSummary {
+  readonly name: string;
+}
+
+/** The disk it is on, and what it takes of that. */
+export function filesystemSummary(
+  time: string,
+  filesystem: FilesystemNumbers | undefined,
+  used: Partial<TreeUsage> | undefined,
+): FilesystemSummary {
+  const { availableBytes, capacityBytes, inodesFree, inodes } = filesystem ?? {};
+  return {
+    time,
+    ...given("availableBytes", availableBytes),
+    ...given("capacityBytes", capacityBytes),
+    ...given("usedBytes", used?.usedBytes),
+    ...given("inodesFree", inodesFree),
+    ...given("inodes", inodes),
+    ...given("inodesUsed", used?.inodesUsed),
+  };
+}
+
+/** Undefined if there are none: then there is no such member. */
+export function volumeSummaries({ volumes }: PodStorage, time: string): readonly VolumeSummary[] | undefined {
+  if (volumes.length === 0) return undefined;
+  return volumes.map(({ name, filesystem, used }) => ({ ...filesystemSummary(time, filesystem, used), name }));
+}
+
+export interface OwnStorage {
+  readonly time: string;
+  /** Of the node. */
+  readonly filesystem: FilesystemNumbers | undefined;
+  readonly containers: readonly { readonly rootfs?: FilesystemSummary; readonly logs?: FilesystemSummary }[];
+  readonly storage: PodStorage;
+}
+
+/** All that the Pod takes of the node's own disk: what its containers write, their logs, its volumes that go with it, its hosts file. */
+export function ephemeralStorage({ time, filesystem, containers, storage }: OwnStorage): FilesystemSummary {
+  const parts: readonly (Partial<TreeUsage> | undefined)[] = [
+    ...containers.flatMap(({ rootfs, logs }) => [rootfs, logs]),
+    ...storage.volumes.filter(({ isEphemeral }) => isEphemeral).map(({ used }) => used),
+    storage.hostsFile,
+  ];
+  const sum = (of: (part: Partial<TreeUsage>) => number | undefined): number =>
+    parts.reduce((total, part) => total + ((part && of(part)) ?? 0), 0);
+  return filesystemSummary(time, filesystem, {
+    usedBytes: sum(({ usedBytes }) => usedBytes),
+    inodesUsed: sum(({ inodesUsed }) => inodesUsed),
+  });
+}
+
+export function given<N extends string>(name: N, value: number | undefined): { readonly [name in N]?: number } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [name in N]?: number });
+}

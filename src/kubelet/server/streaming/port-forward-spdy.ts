@@ -1,0 +1,126 @@
+/**
+ * Ports of a Pod over SPDY, on a connection of its own or inside a WebSocket. For each connection to a port the client opens two streams
+ * with the same number (`requestid`): one for bytes both ways, one on which it is told what went wrong. Many go side by side.
+ * Not here: how a port is reached (the runtime).
+ */
+import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import type { ByteStream } from "../../../base/byte-stream.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { discard } from "../../../host/network/byte-streams.ts";
+import { realClock } from "../../../host/real-clock.ts";
+import type { SpdyStream } from "../../../host/spdy/contract.ts";
+import { spdySession } from "../../../host/spdy/session.ts";
+
+/** How long one stream of a pair waits for the other. Upstream's. */
+const STREAM_TIMEOUT_MS = 30_000;
+
+export interface PortForwarding {
+  /** Moves bytes between one port and the stream until either side ends. The signal comes when the client has gone. */
+  readonly forward: (port: number, stream: ByteStream, signal: AbortSignal) => Promise<void>;
+  /** What the client is told. */
+  readonly describeFailure: (port: number, error: unknown) => string;
+  readonly clock?: Clock;
+}
+
+/** Until the client has gone. Never rejects. */
+export async function servePortForward(
+  connection: ByteStream,
+  { forward, describeFailure, clock = realClock }: PortForwarding,
+): Promise<void> {
+  const session = spdySession(connection, { role: "server" });
+  const gone = new AbortController();
+  const pairs = new Pairs(clock, gone.signal, ({ data, error }) => void serve(data, error));
+  session.onStream((stream) => (isPortStream(stream) ? pairs.add(stream) : stream.reset()));
+  await session.closed;
+  gone.abort(new Error("The client has gone"));
+
+  async function serve(data: SpdyStream, error: SpdyStream): Promise<void> {
+    const port = Number(data.headers["port"]);
+    try {
+      await forward(port, data, gone.signal);
+      data.end();
+      error.end();
+    } catch (failure) {
+      tell(error, describeFailure(port, failure));
+      data.reset();
+    }
+  }
+}
+
+/** Others are refused. */
+function isPortStream({ headers }: SpdyStream): boolean {
+  const { port = "", streamtype } = headers;
+  return /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535 && (streamtype === "data" || streamtype === "error");
+}
+
+function tell(errorStream: SpdyStream, message: string): void {
+  // A client that has gone need not be told.
+  errorStream.write(new TextEncoder().encode(message)).catch(() => undefined);
+  errorStream.end();
+}
+
+interface Pair {
+  /** Ends the wait for the other. */
+  readonly complete: AbortController;
+  data?: SpdyStream;
+  error?: SpdyStream;
+}
+
+interface WholePair {
+  readonly data: SpdyStream;
+  readonly error: SpdyStream;
+}
+
+/** Streams that wait for the other of their pair. How many there can be is what the session allows. */
+class Pairs {
+  readonly #clock: Clock;
+  readonly #gone: AbortSignal;
+  readonly #whole: (pair: WholePair) => void;
+  readonly #halves = new Map<string, Pair>();
+
+  constructor(clock: Clock, gone: AbortSignal, whole: (pair: WholePair) => void) {
+    this.#clock = clock;
+    this.#gone = gone;
+    this.#whole = whole;
+  }
+
+  add(stream: SpdyStream): void {
+    const type = stream.headers["streamtype"] === "data" ? "data" : "error";
+    const request = requestOf(stream, type);
+    const pair = this.#halves.get(request) ?? this.#begin(request);
+    if (pair[type] !== undefined) {
+      if (pair.error !== undefined) tell(pair.error, `error processing stream for request ${request}: ${type} stream already assigned`);
+      return stream.reset();
+    }
+    pair[type] = stream;
+    // Nothing comes on it; what does is dropped.
+    if (type === "error") void discard(stream.input);
+    const { data, error } = pair;
+    if (data === undefined || error === undefined) return;
+    this.#halves.delete(request);
+    pair.complete.abort(NO_LONGER_WANTED);
+    this.#whole({ data, error });
+  }
+
+  #begin(request: string): Pair {
+    const pair: Pair = { complete: new AbortController() };
+    this.#halves.set(request, pair);
+    void this.#giveUp(request, pair);
+    return pair;
+  }
+
+  async #giveUp(request: string, pair: Pair): Promise<void> {
+    const over = AbortSignal.any([this.#gone, pair.complete.signal]);
+    await this.#clock.sleep(STREAM_TIMEOUT_MS, over).catch(() => undefined);
+    if (this.#halves.get(request) !== pair) return;
+    this.#halves.delete(request);
+    if (pair.error !== undefined) tell(pair.error, `(request=${request}) timed out waiting for streams`);
+    pair.data?.reset();
+  }
+}
+
+/** Clients from before there were numbers open the error stream first and the data stream next. */
+function requestOf({ id, headers }: SpdyStream, type: "data" | "error"): string {
+  const given = headers["requestid"] ?? "";
+  return given === "" ? String(type === "error" ? id : id - 2) : given;
+}

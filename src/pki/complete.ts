@@ -1,0 +1,180 @@
+/**
+ * From the files that are there to those that should be: a pure function, so that what happens to a directory in any state is a table.
+ * What is good is kept. What signs or was given to clients is never replaced by something that they would not accept: an authority that
+ * has a key is certified anew with that key, and one whose key is lost is an error, since only a person can decide to begin again.
+ * What the authorities have signed is made anew 30 days before its end, when it lacks a name, or when it is not of its authority.
+ */
+import type { Certificate } from "../api/machinery/x509/certificate.ts";
+import { PURPOSE } from "../api/machinery/x509/extensions.ts";
+import { pemText } from "../api/machinery/x509/pem.ts";
+import type { Signer } from "../base/crypto/signing.ts";
+import { firstCertificate, makeAuthority, makeLeaf, namesOf, type CertificateMaker, type SigningAuthority } from "./certificates.ts";
+import { AUTHORITIES, LEAF_NAMES, LEAVES, type AuthorityName, type LeafKind, type LeafName } from "./leaves.ts";
+
+/** Texts by file name: "ca.crt". */
+export type PkiFiles = Readonly<Record<string, string>>;
+
+export interface CompleteOptions {
+  readonly maker: CertificateMaker;
+  /** DNS names and IP addresses under which clients reach the server. */
+  readonly servingNames: readonly string[];
+  readonly nowMs: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A certificate with less than this left is made anew: time enough for somebody to see that it fails. */
+export const RENEW_BEFORE_MS = 30 * DAY_MS;
+
+/** Names of other servers that share the files are kept in the serving certificate; more than these would be names that are long gone. */
+const OTHER_NAMES_MAX = 50;
+
+/** The files cannot be used, and what is to be done about it; `file` is the name of the one that is in the way. */
+export class PkiError extends Error {
+  override readonly name = "PkiError";
+  readonly file: string;
+
+  constructor(file: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.file = file;
+  }
+}
+
+/** As `work`, but what it finds wrong with a file is told with where that is. */
+export function namingFiles<T>(pathOf: (file: string) => string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof PkiError ? new Error(`Cannot use ${pathOf(error.file)}: ${error.message}`, { cause: error }) : error;
+  }
+}
+
+/** All names of files that belong here, in the order of writing: a certificate that has appeared has its key beside it. */
+export const FILE_NAMES: readonly string[] = [
+  ...[...Object.keys(AUTHORITIES), ...LEAF_NAMES].flatMap((name) => [`${name}.key`, `${name}.crt`]),
+  "sa.key",
+  "sa.pub",
+];
+
+/** Those that are to be written; none if all is well. Throws PkiError. */
+export function missingFiles(files: PkiFiles, options: CompleteOptions): PkiFiles {
+  const made: Record<string, string> = {};
+  for (const name of Object.keys(AUTHORITIES) as AuthorityName[]) Object.assign(made, authorityFiles(name, files, options));
+  const all = { ...files, ...made };
+  const authorities = signingAuthorities(all, options.maker);
+  for (const name of LEAF_NAMES) Object.assign(made, leafFiles(name, all, authorities, options));
+  return { ...made, ...serviceAccountFiles(files, options) };
+}
+
+/** `what` is to be signed: "admin.crt". */
+type Authorities = (name: AuthorityName, what: string) => SigningAuthority;
+
+/** Read when one is needed, and then once. */
+function signingAuthorities(files: PkiFiles, maker: CertificateMaker): Authorities {
+  const known = new Map<AuthorityName, SigningAuthority>();
+  return (name, what) => {
+    const authority = known.get(name) ?? signingAuthority(name, what, files, maker);
+    known.set(name, authority);
+    return authority;
+  };
+}
+
+function authorityFiles(name: AuthorityName, files: PkiFiles, { maker, nowMs }: CompleteOptions): PkiFiles {
+  const [key, certificate] = [files[`${name}.key`], firstCertificate(files[`${name}.crt`])];
+  if (certificate !== undefined && certificate.toMs - nowMs >= RENEW_BEFORE_MS) {
+    // Without its key it can still be trusted; only signing needs the key (see signingAuthority).
+    return {};
+  }
+  if (key === undefined && files[`${name}.crt`] !== undefined)
+    throw lostKey(name, certificate === undefined ? "holds no certificate" : "is about to end");
+  const commonName = certificate?.subject.commonName ?? AUTHORITIES[name].commonName;
+  const privateKey = key === undefined ? maker.newKey() : { pem: key, signer: readKey(`${name}.key`, key, maker) };
+  const made = makeAuthority(commonName, privateKey, maker, nowMs);
+  return { ...(key === undefined ? { [`${name}.key`]: made.key } : {}), [`${name}.crt`]: made.certificate };
+}
+
+function lostKey(name: AuthorityName, why: string): PkiError {
+  return new PkiError(
+    `${name}.crt`,
+    `it ${why}, and there is no ${name}.key beside it; put the key there, or remove ${name}.crt to begin with a new authority`,
+  );
+}
+
+function readKey(file: string, pem: string, maker: CertificateMaker): Signer {
+  try {
+    return maker.readKey(pem);
+  } catch (error) {
+    throw new PkiError(file, `${(error as Error).message}; put the right key there, or remove the file and what belongs to it`, {
+      cause: error,
+    });
+  }
+}
+
+function leafFiles(name: LeafName, files: PkiFiles, authorities: Authorities, options: CompleteOptions): PkiFiles {
+  const { authority, subject, purpose }: LeafKind = LEAVES[name];
+  const wanted = purpose === "server" ? options.servingNames : [];
+  const present = firstCertificate(files[`${name}.crt`]);
+  if (present !== undefined && isGoodLeaf(name, present, files, { ...options, servingNames: wanted })) return {};
+  const names = [...new Set([...wanted, ...(purpose === "server" ? otherNames(present) : [])])];
+  const made = makeLeaf({ subject, purpose, names }, authorities(authority, `${name}.crt`), options.maker, options.nowMs);
+  return { [`${name}.key`]: made.key, [`${name}.crt`]: made.certificate };
+}
+
+function otherNames(present: Certificate | undefined): readonly string[] {
+  return present === undefined ? [] : namesOf(present).slice(0, OTHER_NAMES_MAX);
+}
+
+function isGoodLeaf(name: LeafName, leaf: Certificate, files: PkiFiles, { maker, servingNames, nowMs }: CompleteOptions): boolean {
+  const { authority, subject, purpose }: LeafKind = LEAVES[name];
+  const names = namesOf(leaf);
+  const isWhoItShouldBe =
+    purpose === "server" ||
+    (leaf.subject.commonName === subject.commonName && leaf.subject.organizations.join() === subject.organizations.join());
+  return (
+    isWhoItShouldBe &&
+    leaf.fromMs <= nowMs &&
+    leaf.toMs - nowMs >= RENEW_BEFORE_MS &&
+    servingNames.every((wanted) => names.includes(wanted)) &&
+    leaf.extendedKeyUsages?.includes(PURPOSE[purpose]) !== false &&
+    isKeyOf(leaf, files[`${name}.key`], maker) &&
+    maker.isSignedBy(files[`${name}.crt`] ?? "", files[`${authority}.crt`] ?? "")
+  );
+}
+
+function isKeyOf({ publicKeyInfo }: Certificate, pem: string | undefined, maker: CertificateMaker): boolean {
+  if (pem === undefined) return false;
+  try {
+    return isSame(maker.readKey(pem).publicKey, publicKeyInfo);
+  } catch {
+    return false;
+  }
+}
+
+function isSame(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}
+
+/** Throws PkiError if nothing can be signed for want of the key. */
+export function signingAuthority(name: AuthorityName, what: string, files: PkiFiles, maker: CertificateMaker): SigningAuthority {
+  const [certificate, key] = [firstCertificate(files[`${name}.crt`]), files[`${name}.key`]];
+  if (certificate === undefined || key === undefined) throw lostKey(name, `is to sign ${what}`);
+  const signer = readKey(`${name}.key`, key, maker);
+  if (isSame(signer.publicKey, certificate.publicKeyInfo)) return { certificate, signer };
+  throw new PkiError(
+    `${name}.key`,
+    `it is not the key of ${name}.crt; put the right key there, or remove both to begin with a new authority`,
+  );
+}
+
+/** Tokens are signed with it for as long as the cluster lives, so it is never replaced. */
+function serviceAccountFiles(files: PkiFiles, { maker }: CompleteOptions): PkiFiles {
+  const { "sa.key": key, "sa.pub": publicKey } = files;
+  if (key === undefined && publicKey !== undefined) {
+    throw new PkiError(
+      "sa.pub",
+      "there is no sa.key beside it; put the key there, or remove sa.pub, and all tokens signed with that key are void",
+    );
+  }
+  const { pem, signer } = key === undefined ? maker.newKey() : { pem: key, signer: readKey("sa.key", key, maker) };
+  const expected = pemText("PUBLIC KEY", signer.publicKey);
+  return { ...(key === undefined ? { "sa.key": pem } : {}), ...(publicKey?.trim() === expected.trim() ? {} : { "sa.pub": expected }) };
+}

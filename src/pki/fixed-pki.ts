@@ -1,0 +1,83 @@
+/**
+ * The same certificates and keys in every run, for virtual time: fixed keys, fixed times, signatures that repeat. Everybody knows these
+ * keys, so nothing that others can reach may ever be given them.
+ */
+import { p256Key, type P256Key } from "../api/machinery/x509/p256-signer.ts";
+import type { CertificateMaker } from "./certificates.ts";
+import { missingFiles, type PkiFiles } from "./complete.ts";
+import { memoryPlace, Pki } from "./pki.ts";
+
+/** Long before and long after whatever time a test or a simulation plays in, so that nothing is ever renewed. */
+const FROM_MS = Date.UTC(2020, 0, 1);
+const TO_MS = Date.UTC(2120, 0, 1);
+
+/** Keys are the multiples of this, which is any number. */
+const KEY_BASE = 0x6b38_7473_0000_0001_0000_0001_0000_0001n;
+
+/** Made once in a process: arithmetic without the machine takes a few milliseconds per certificate. Without that of the server. */
+let common: PkiFiles | undefined;
+
+/** Those of the last that was asked for: clusters of one process mostly have the same names. */
+let last: { readonly names: string; readonly files: PkiFiles } | undefined;
+
+/** Nothing in it depends on when it is made, or on what was made before. `servingNames`: as of PkiOptions. */
+export function fixedPki(servingNames: readonly string[] = ["localhost", "127.0.0.1"]): Pki {
+  const names = JSON.stringify(servingNames);
+  if (last?.names !== names) last = { names, files: filesFor(servingNames) };
+  const { files } = last;
+  return new Pki({ place: memoryPlace(files), maker: new FixedMaker(LATER_KEYS), servingNames }, files);
+}
+
+function filesFor(servingNames: readonly string[]): PkiFiles {
+  common ??= commonFiles();
+  return { ...common, ...missingFiles(common, { maker: new FixedMaker(SERVING_KEYS), servingNames, nowMs: FROM_MS }) };
+}
+
+function commonFiles(): PkiFiles {
+  const {
+    "apiserver.crt": _certificate,
+    "apiserver.key": _key,
+    ...files
+  } = missingFiles({}, { maker: new FixedMaker(1n), servingNames: [], nowMs: FROM_MS });
+  return files;
+}
+
+/** The number of the first key that is not among those that all have in common. */
+const SERVING_KEYS = 100n;
+/** Of those that are made while a cluster runs. */
+const LATER_KEYS = SERVING_KEYS + 1n;
+
+const keys = new Map<string, P256Key>();
+
+class FixedMaker implements CertificateMaker {
+  #next: bigint;
+
+  constructor(first: bigint) {
+    this.#next = first;
+  }
+
+  newKey(): P256Key {
+    const key = p256Key(KEY_BASE * this.#next++);
+    keys.set(key.pem, key);
+    return key;
+  }
+
+  readKey(pem: string) {
+    const key = keys.get(pem);
+    if (key === undefined) throw new Error("it holds no key that was made here");
+    return key.signer;
+  }
+
+  newSerialNumber(): Uint8Array {
+    return Uint8Array.of(1, Number(this.#next));
+  }
+
+  /** There are no others. */
+  isSignedBy(): boolean {
+    return true;
+  }
+
+  validity() {
+    return { fromMs: FROM_MS, toMs: TO_MS };
+  }
+}

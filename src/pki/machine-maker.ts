@@ -1,0 +1,24 @@
+/** Certificates with the machine's keys, which nobody can foresee. */
+import { makeKey, isSignedBy, randomSerialNumber, signerFromPem } from "../host/crypto/keys.ts";
+import type { CertificateMaker } from "./certificates.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The authority outlives its certificates, since clients keep a copy of it. As long as kubeadm's. */
+const AUTHORITY_MS = 3650 * DAY_MS;
+const LEAF_MS = 365 * DAY_MS;
+/** Clients' clocks may be behind ours. */
+const BACKDATED_MS = 60 * 60 * 1000;
+
+export const machineMaker: CertificateMaker = {
+  newKey: makeKey,
+  readKey: signerFromPem,
+  newSerialNumber: randomSerialNumber,
+  isSignedBy,
+  validity: (of, nowMs) => ({ fromMs: nowMs - BACKDATED_MS, toMs: nowMs + (of === "authority" ? AUTHORITY_MS : LEAF_MS) }),
+};
+
+/** The same for clusters whose time is another than their clients': nothing they have ends in a time in which anybody lives. */
+export const timelessMaker: CertificateMaker = {
+  ...machineMaker,
+  validity: () => ({ fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2120, 0, 1) }),
+};

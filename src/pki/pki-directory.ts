@@ -1,0 +1,122 @@
+/**
+ * The files of a cluster's certificates and keys in a directory, with kubeadm's names, readable by their owner only. Several API servers
+ * may share it, and several may start on an empty one at the same time: whoever has something to write takes the directory's lock and
+ * looks again first. Who has nothing to write needs no lock, so a directory that cannot be written will do for as long as all is well.
+ * Kubeconfigs of the cluster's parts lie in `kubeconfigs` inside it: all that is secret is in one place.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import type { Clock } from "../base/clock.ts";
+import { lockDirectory, type DirectoryLock, type LockAttempt } from "../host/files/directory-lock.ts";
+import { isDiskFull, joinPath, makePrivateDirectory, removeFile } from "../host/files/files.ts";
+import { keepPrivate, writePrivateText } from "../host/files/private-files.ts";
+import { FILE_NAMES, namingFiles, PkiError, type PkiFiles } from "./complete.ts";
+import type { PkiPlace } from "./pki.ts";
+
+/** How often a lock is tried that another has: no event tells when it is let go, and it is held for as long as a few files take. */
+const LOCK_RETRY_MS = 20;
+/** After this long its holder is not writing files. */
+const LOCK_WAIT_MS = 10_000;
+
+export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
+  return {
+    isShared: true,
+    pathOf: (file) => joinPath(directory, file),
+    async complete(missing) {
+      const present = await clock.external(readFiles(directory));
+      await clock.external(keepFilesPrivate(directory, present));
+      if (!isAnyMissing(present, missing)) return present;
+      const lock = await lockOf(directory, clock);
+      try {
+        return await clock.external(writeMissing(directory, missing));
+      } finally {
+        await clock.external(lock.release());
+      }
+    },
+  };
+}
+
+/** What cannot be used is said with the lock: without, it may be half of what another is writing. */
+function isAnyMissing(files: PkiFiles, missing: (files: PkiFiles) => PkiFiles): boolean {
+  try {
+    return Object.keys(missing(files)).length > 0;
+  } catch (error) {
+    if (error instanceof PkiError) return true;
+    throw error;
+  }
+}
+
+async function writeMissing(directory: string, missing: (files: PkiFiles) => PkiFiles): Promise<PkiFiles> {
+  const present = await readFiles(directory);
+  const made = namingFiles(
+    (file) => joinPath(directory, file),
+    () => missing(present),
+  );
+  await inDirectory(directory, async () => {
+    await removePartial(directory);
+    for (const name of FILE_NAMES) {
+      const text = made[name];
+      if (text !== undefined) await writePrivateText(joinPath(directory, name), text);
+    }
+  });
+  return { ...present, ...made };
+}
+
+async function lockOf(directory: string, clock: Clock): Promise<DirectoryLock> {
+  const giveUpAtMs = clock.monotonic() + LOCK_WAIT_MS;
+  for (;;) {
+    const attempt = await clock.external(tryLock(directory));
+    if ("lock" in attempt) return attempt.lock;
+    if (clock.monotonic() >= giveUpAtMs) {
+      throw new Error(`Cannot lock ${directory}: ${attempt.heldBy} has been writing there for ${LOCK_WAIT_MS} ms; stop it and try again`);
+    }
+    await clock.sleep(LOCK_RETRY_MS);
+  }
+}
+
+function tryLock(directory: string): Promise<LockAttempt> {
+  return inDirectory(directory, async () => {
+    await makePrivateDirectory(directory);
+    return lockDirectory(directory);
+  });
+}
+
+/** What a process that died has left half written. */
+async function removePartial(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) if (name.endsWith(".partial")) await removeFile(joinPath(directory, name));
+}
+
+async function readFiles(directory: string): Promise<PkiFiles> {
+  const texts = await Promise.all(FILE_NAMES.map(async (name) => [name, await readText(joinPath(directory, name))] as const));
+  return Object.fromEntries(texts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
+}
+
+async function keepFilesPrivate(directory: string, present: PkiFiles): Promise<void> {
+  await Promise.all([directory, ...Object.keys(present).map((name) => joinPath(directory, name))].map(keepPrivate));
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Error(
+      `Cannot read ${path}: ${(error as Error).message}; give this user the right to read it, or choose another directory with --cert-dir`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function inDirectory<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isDiskFull(error))
+      throw new Error(`Cannot write to ${directory}: no space is left on the disk; make room (df -h shows where)`, { cause: error });
+    throw new Error(
+      `Cannot write to ${directory}: ${(error as Error).message}; choose a directory that this user can write with --cert-dir`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * One part of a cluster in a process of its own, kept running: what it says goes to a log file, and when it ends it is started again, sooner
+ * or later by how often it did, which is told in one line. The process ends with this one, after whatever end (host/processes/supervision.ts).
+ * The first start is different: a part that does not come up then is an error, with its own words.
+ */
+import type { Clock } from "../base/clock.ts";
+import { startProgram, type Program, type ProgramExit } from "../host/processes/child-process.ts";
+import { openLogFile, type LogFile } from "../host/files/rotating-log.ts";
+import { formatHuman } from "../base/logger.ts";
+import { processMark, type ProcessMark } from "../host/processes/process-identity.ts";
+import { restartWaitMs } from "./restart-back-off.ts";
+
+/** How many of its last lines say why a part has not come up. */
+const LAST_LINES = 5;
+
+export interface SupervisedPartOptions {
+  /** What a person calls it: "API server". */
+  readonly name: string;
+  readonly logFile: string;
+  /** The command of k8ts and its flags; asked before each start, with the line that told of the first being ready. */
+  words(readyLine: string | undefined): readonly string[] | Promise<readonly string[]>;
+  /** The line by which it says that it is there. */
+  readonly ready: RegExp;
+  /** Said to it when it is to stop. Absent: it gets a SIGTERM. */
+  readonly stopOrder?: string;
+  /** How long it may take to stop; then it is killed. */
+  readonly stopWithinMs: number;
+  tell(line: string): void;
+  /** Another process has taken the place of the one before. */
+  onRestarted(): void;
+  /** Aborted: the first start is given up, with the signal's reason. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+export class SupervisedPart implements AsyncDisposable {
+  readonly #options: SupervisedPartOptions;
+  readonly #log: LogFile;
+  readonly #stopping = new AbortController();
+  #program: Program | undefined;
+  #startedAtMs = 0;
+  #readyLine: string | undefined;
+  #keeping: Promise<void> | undefined;
+
+  /** Resolves when it is there. Rejects if it ends before. */
+  static async start(options: SupervisedPartOptions): Promise<SupervisedPart> {
+    const part = new SupervisedPart(options);
+    try {
+      await part.#startFirst();
+      return part;
+    } catch (error) {
+      await part[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(options: SupervisedPartOptions) {
+    this.#options = options;
+    this.#log = openLogFile(options.logFile, formatHuman);
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Undefined while it waits to be started again. */
+  get process(): ProcessMark | undefined {
+    return this.#program === undefined ? undefined : processMark(this.#program.pid);
+  }
+
+  /** The line by which it first said that it was there. */
+  get readyLine(): string {
+    return this.#readyLine ?? "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    if (this.#program !== undefined) await this.#end(this.#program);
+    await this.#keeping;
+    this.#log[Symbol.dispose]();
+  }
+
+  async #startFirst(): Promise<void> {
+    const { name, signal } = this.#options;
+    signal.throwIfAborted();
+    let isReady: () => void = () => {};
+    const ready = new Promise<undefined>((resolve) => {
+      isReady = () => resolve(undefined);
+      signal.addEventListener("abort", isReady, { once: true });
+    });
+    const program = await this.#spawn(isReady);
+    this.#program = program;
+    const ended = await Promise.race([ready, program.exited]);
+    signal.removeEventListener("abort", isReady);
+    signal.throwIfAborted();
+    if (ended !== undefined) {
+      this.#program = undefined;
+      throw new Error(`Cannot start the ${name}: it ${howEnded(ended)}: ${program.output.slice(-LAST_LINES).join("\n")}`);
+    }
+    this.#keeping = this.#keep(program);
+  }
+
+  async #spawn(onReady: () => void): Promise<Program> {
+    const { words, ready, clock } = this.#options;
+    const command = await words(this.#readyLine);
+    this.#startedAtMs = clock.monotonic();
+    return startProgram({
+      ...selfCommand(command),
+      isSupervised: true,
+      onLine: (line) => {
+        this.#log.write(line);
+        if (!ready.test(line)) return;
+        this.#readyLine ??= line;
+        onReady();
+      },
+    });
+  }
+
+  /** Until it is told to stop. */
+  async #keep(first: Program): Promise<void> {
+    const { name, tell, onRestarted, clock } = this.#options;
+    const { signal } = this.#stopping;
+    let waitMs = 0;
+    let exit = await first.exited;
+    while (!signal.aborted) {
+      this.#program = undefined;
+      waitMs = restartWaitMs(waitMs, clock.monotonic() - this.#startedAtMs);
+      const line = `The ${name} ${howEnded(exit)}; it is started again in ${waitMs / 1_000} s`;
+      this.#log.write(line);
+      tell(line);
+      await clock.sleep(waitMs, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      const program = await this.#spawn(() => undefined).catch((error: Error) => {
+        tell(`Cannot start the ${name}: ${error.message}`);
+        return undefined;
+      });
+      if (program === undefined) continue;
+      this.#program = program;
+      if (signal.aborted) return this.#end(program);
+      onRestarted();
+      exit = await program.exited;
+    }
+  }
+
+  async #end(program: Program): Promise<void> {
+    const { stopOrder, stopWithinMs, clock } = this.#options;
+    if (stopOrder === undefined) program.signal("SIGTERM");
+    else program.say(stopOrder);
+    const late = new AbortController();
+    const killing = clock.sleep(stopWithinMs, late.signal).then(
+      () => program.signal("SIGKILL"),
+      () => undefined, // It has ended in time.
+    );
+    await program.exited;
+    late.abort();
+    await killing;
+  }
+}
+
+/** This very program, with other words. */
+function selfCommand(words: readonly string[]): { readonly command: string; readonly arguments: readonly string[] } {
+  return { command: process.execPath, arguments: [...process.execArgv, process.argv[1] ?? "", ...words] };
+}
+
+function howEnded({ code, signal }: ProgramExit): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+}

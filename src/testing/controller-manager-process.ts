@@ -1,8 +1,0 @@
-/** `k8ts controller-manager` in a process of its own (led-process.ts). */
-import { startLedProcess, type LedProcess, type LedProcessOptions } from "./led-process.ts";
-
-export type ControllerManagerProcess = LedProcess;
-
-export function startControllerManagerProcess(options: LedProcessOptions): Promise<ControllerManagerProcess> {
-  return startLedProcess({ command: "controller-manager", says: "controllers" }, options);
-}

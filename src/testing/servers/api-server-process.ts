@@ -1,0 +1,145 @@
+/**
+ * An API server in a process of its own, which can be killed at any moment and started again on its files: the program as a user
+ * starts it, asked over HTTPS with what its kubeconfig says. It tells everything it can (--verbose), and a secret in a line of that is
+ * an error (planted-secrets.ts). Not here: one in the test's own process (api-server.ts).
+ */
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { startProgram, type Program } from "../../host/processes/child-process.ts";
+import { freePort } from "./free-ports.ts";
+import { plant, PLANTED_TOKENS, watchedLog } from "../fixtures/planted-secrets.ts";
+
+export interface ApiServerProcessOptions {
+  /** Its certificates and its kubeconfig lie here, and are found again by the next start. */
+  readonly directory: string;
+  /** The store, the ranges, and whatever else is to be said on the command line. */
+  readonly flags: readonly string[];
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly body: string;
+}
+
+/** One connection, which is kept; a request that finds the server gone rejects. */
+export interface HttpsClient extends Disposable {
+  ask(method: string, path: string, body?: object): Promise<Answer>;
+  /** The lines of an answer that goes on. */
+  stream(path: string): AsyncIterable<string>;
+}
+
+const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
+const LISTENING = "listening on ";
+
+export class ApiServerProcess implements AsyncDisposable {
+  readonly #options: ApiServerProcessOptions;
+  readonly #watched = watchedLog();
+  #program: Program | undefined;
+  #port: number | undefined;
+  #access: Access | undefined;
+
+  constructor(options: ApiServerProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when it listens, each time on the same port. */
+  async start(): Promise<void> {
+    const { directory, flags } = this.#options;
+    const kubeconfig = join(directory, "kubeconfig");
+    const tokens = join(directory, "tokens");
+    await writeFile(tokens, PLANTED_TOKENS, { mode: 0o600 });
+    const files = [`--kubeconfig=${kubeconfig}`, `--cert-dir=${join(directory, "pki")}`, `--token-auth-file=${tokens}`];
+    this.#port ??= await freePort();
+    let onListening: () => void = () => undefined;
+    const listening = new Promise<void>((resolve) => (onListening = resolve));
+    const program = await startProgram({
+      command: process.execPath,
+      arguments: [LAUNCHER, "apiserver", "--verbose", `--secure-port=${this.#port}`, ...files, ...flags],
+      onLine: (line) => {
+        this.#watched.see(line);
+        if (line.startsWith(LISTENING)) onListening();
+      },
+    });
+    this.#program = program;
+    const failed = program.exited.then(({ code, signal }): never => {
+      throw new Error(`Cannot start an API server: it ended with ${code ?? signal}: ${program.output.slice(-5).join("\n")}`);
+    });
+    await Promise.race([listening, failed]);
+    failed.catch(() => undefined);
+    this.#access = await readAccess(kubeconfig);
+    using client = this.client();
+    await plant(client.ask);
+  }
+
+  /** SIGKILL; resolves when it is gone. Rejects if there was a secret in what it said. */
+  async kill(): Promise<void> {
+    await this.#program?.[Symbol.asyncDispose]();
+    this.#watched.check();
+  }
+
+  /** What it said last. */
+  get output(): readonly string[] {
+    return this.#program?.output ?? [];
+  }
+
+  client(): HttpsClient {
+    if (this.#access === undefined) throw new Error("Cannot ask an API server that has not been started");
+    return clientOf(this.#access);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
+
+interface Access {
+  readonly url: string;
+  readonly authority: Buffer;
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly "certificate-authority-data": string } }];
+  readonly users: readonly [{ readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }];
+}
+
+/** Ours is written as JSON, which is YAML, too. */
+async function readAccess(kubeconfig: string): Promise<Access> {
+  const { clusters, users } = JSON.parse(await readFile(kubeconfig, "utf8")) as Kubeconfig;
+  const { server: url, "certificate-authority-data": authority } = clusters[0].cluster;
+  const { "client-certificate-data": certificate, "client-key-data": key } = users[0].user;
+  const [ca, cert, secret] = [authority, certificate, key].map((data) => Buffer.from(data, "base64")) as [Buffer, Buffer, Buffer];
+  return { url, authority: ca, certificate: cert, key: secret };
+}
+
+function clientOf({ url, authority: ca, certificate: cert, key }: Access): HttpsClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = async (method: string, path: string, body: object | undefined, more: { readonly agent: Agent | false }) => {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const headers = { "content-type": type };
+    const asked = request(`${url}${path}`, { method, ca, cert, key, headers, ...more });
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    return answer;
+  };
+  return {
+    async ask(method, path, body) {
+      const answer = await send(method, path, body, { agent });
+      return { code: answer.statusCode ?? 0, body: await text(answer) };
+    },
+    async *stream(path) {
+      let rest = "";
+      for await (const piece of (await send("GET", path, undefined, { agent: false })).setEncoding("utf8")) {
+        const lines = (rest + String(piece)).split("\n");
+        rest = lines.pop() ?? "";
+        yield* lines;
+      }
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}

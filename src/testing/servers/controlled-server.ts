@@ -1,0 +1,56 @@
+/**
+ * An API server for tests with the roles that every cluster has, and controllers beside it in the same process, each under its own
+ * identity with what its role allows: as in a cluster, under virtual time.
+ */
+import { controllerIdentity, KUBE_CONTROLLER_MANAGER, type IdentityName } from "../../api/identities.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import { DEFAULT_ADMISSION_CONFIG } from "../../apiserver/framework/admission-config.ts";
+import type { ApiServerConfig } from "../../apiserver/api-server-config.ts";
+import type { ApiServerOptions } from "../../apiserver/api-server.ts";
+import { startGuardedServer, type StartedServer } from "../../apiserver/testing/server.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import type { VirtualClock } from "../../base/virtual-clock.ts";
+import { createInformers } from "../../client/informer/informers.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { all } from "../../controllers/all.ts";
+import { chooseControllers } from "../../controllers/runtime/enabled-controllers.ts";
+import { runControllers } from "../../controllers/runtime/run-controllers.ts";
+import { driven } from "../driven.ts";
+import { TEST_SETTINGS } from "../fixtures/controller-settings.ts";
+import { silentRecorder } from "../given.ts";
+
+export type ControlledServer = StartedServer;
+export type ControlledServerOptions = Partial<ApiServerOptions> & { readonly clock?: VirtualClock };
+
+/** Also with the plugins that change objects, which servers for tests leave out. */
+export const WITH_ALL_ADMISSION: Partial<ApiServerConfig> = { admission: DEFAULT_ADMISSION_CONFIG };
+
+/** `controllers`: as --controllers takes them. */
+export async function startControlledServer(
+  controllers: readonly string[],
+  options: ControlledServerOptions = {},
+): Promise<ControlledServer> {
+  await using starting = new Disposables();
+  const server = starting.use(await startGuardedServer(options));
+  const { clock } = server;
+  const transportFor = (user: IdentityName): Transport => server.server.transport({ user, userAgent: "kube-controller-manager" });
+  const random = seededRandom(3);
+  const reader = transportFor(KUBE_CONTROLLER_MANAGER);
+  const informers = starting.use(createInformers({ transport: reader, clock, random, log: silentLogger }));
+  const running = runControllers({
+    controllers: chooseControllers(all(TEST_SETTINGS), controllers).chosen,
+    informers,
+    client: createClient(reader),
+    clientFor: ({ account }) => createClient(transportFor(controllerIdentity(account))),
+    recorderFor: () => silentRecorder,
+    clock,
+    random,
+    log: silentLogger,
+  });
+  starting.use(await driven(clock, running));
+  await clock.settle();
+  const owned = starting.move();
+  return { ...server, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}

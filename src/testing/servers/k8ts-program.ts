@@ -1,0 +1,113 @@
+/**
+ * The program `k8ts` as a person runs it, on a machine that is the test's own as far as files go: a home directory, a kubeconfig and data
+ * directories that nobody else has. Whatever it left running is ended with the test.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
+
+const WAITING = /^ {2}still waiting for: .*\n/gm;
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Of a test, or of whatever else ends. */
+interface Life {
+  after(end: () => Promise<void>): void;
+}
+
+export class K8tsMachine {
+  readonly root: string;
+  readonly kubeconfig: string;
+  /** Of its programs: what is put here counts instead of what they have otherwise. */
+  readonly environment: Record<string, string> = {};
+  readonly #user: number | undefined;
+  readonly #children: ChildProcess[] = [];
+  /** Of these: none makes files any more once it is over. */
+  readonly #exits: Promise<unknown>[] = [];
+
+  /** `user`: the number of who runs it, if it is not who runs the test. */
+  static async make(context: Life, { user }: { readonly user?: number } = {}): Promise<K8tsMachine> {
+    const machine = new K8tsMachine(await mkdtemp(join(tmpdir(), "k8ts-machine-")), user);
+    if (user !== undefined) await chown(machine.root, user, user);
+    context.after(() => machine.#clear());
+    return machine;
+  }
+
+  private constructor(root: string, user: number | undefined) {
+    this.root = root;
+    this.#user = user;
+    this.kubeconfig = join(root, "kube", "config");
+  }
+
+  /** Where the cluster of this name has its files. */
+  home(name = "default"): string {
+    return join(this.root, "data", "k8ts", name);
+  }
+
+  async record(name?: string): Promise<{ readonly process: { readonly pid: number }; readonly server: string }> {
+    return JSON.parse(await readFile(join(this.home(name), "run", "cluster.json"), "utf8")) as Awaited<ReturnType<K8tsMachine["record"]>>;
+  }
+
+  /** Runs it to its end. What it says of waiting is left out: that depends on how busy the machine is. */
+  async k8ts(...words: readonly string[]): Promise<Ended> {
+    const { child, ended } = this.#spawn(words);
+    child.stdin?.end();
+    const { stdout, ...end } = await ended();
+    return { ...end, stdout: stdout.replace(WAITING, "") };
+  }
+
+  /** Runs it on, and resolves when it says this. */
+  async start(words: readonly string[], says: RegExp = /stops it$/): Promise<{ readonly child: ChildProcess; readonly lines: string[] }> {
+    const { child, ended } = this.#spawn(words);
+    const lines: string[] = [];
+    const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+    reader.on("line", (line) => lines.push(line));
+    const end = ended().then(({ exitCode, stdout, stderr }) => {
+      throw new Error(`k8ts ${words.join(" ")} ended with ${exitCode} before it said ${says}: ${stdout}${stderr}`);
+    });
+    end.catch(() => undefined);
+    while (!lines.some((line) => says.test(line))) await Promise.race([once(reader, "line"), end]);
+    return { child, lines };
+  }
+
+  #spawn(words: readonly string[]) {
+    const places = { HOME: this.root, XDG_DATA_HOME: join(this.root, "data"), KUBECONFIG: this.kubeconfig };
+    const env = { PATH: process.env["PATH"], ...places, ...this.environment };
+    const child = spawn(process.execPath, [LAUNCHER, ...words], {
+      stdio: ["pipe", "pipe", "pipe"],
+      env,
+      ...(this.#user === undefined ? {} : { uid: this.#user, gid: this.#user }),
+    });
+    this.#children.push(child);
+    this.#exits.push(once(child, "exit").catch(() => undefined));
+    let [stdout, stderr] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const closed = once(child, "close") as Promise<[number | null]>;
+    const ended = async (): Promise<Ended> => {
+      const [exitCode] = await closed;
+      return { exitCode, stdout, stderr };
+    };
+    return { child, ended };
+  }
+
+  async #clear(): Promise<void> {
+    for (const child of this.#children) child.kill("SIGKILL");
+    await Promise.all(this.#exits);
+    for (const name of await readdir(join(this.root, "data", "k8ts")).catch(() => [])) {
+      const { exitCode } = await this.k8ts("reset", "--yes", "--name", name, "--timeout", "10s");
+      // Some tests leave a home that nobody may delete.
+      if (exitCode !== 0) await this.k8ts("down", "--name", name, "--timeout", "10s");
+    }
+    await rm(this.root, { recursive: true });
+  }
+}

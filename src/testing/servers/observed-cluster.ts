@@ -1,0 +1,40 @@
+/** A cluster behind HTTPS as somebody sees it who looks at it with a kubeconfig: a client, informers, and waiting for what these show. */
+import { readFile } from "node:fs/promises";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { silentLogger } from "../../base/logger.ts";
+import type { Client } from "../../client/client.ts";
+import { httpsTransport } from "../../client/https/https-transport.ts";
+import { loadKubeconfig } from "../../client/https/load-kubeconfig.ts";
+import type { Informer, Informers } from "../../client/informer/informer.ts";
+import { createInformers } from "../../client/informer/informers.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { realClock } from "../../host/real-clock.ts";
+import { realRandom } from "../../host/real-random.ts";
+
+export interface SeenCluster extends AsyncDisposable {
+  readonly client: Client;
+  readonly informers: Informers;
+}
+
+export async function seeCluster(kubeconfig: string): Promise<SeenCluster> {
+  await using starting = new Disposables();
+  const connection = await loadKubeconfig({ path: kubeconfig, environment: {}, homeDirectory: "/none", readFile });
+  const transport = starting.use(httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" }));
+  const informers = starting.use(createInformers({ transport, clock: realClock, random: realRandom(), log: silentLogger }));
+  const owned = starting.move();
+  return { client: createClient(transport), informers, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+/** Looks now and after every change. */
+export async function until<T extends KubeObject>(informer: Informer<T>, holds: () => boolean): Promise<void> {
+  if (holds()) return;
+  let onHolds = (): void => undefined;
+  const reached = new Promise<void>((resolve) => (onHolds = resolve));
+  let isReplay = true;
+  const look = (): void => void (!isReplay && holds() && onHolds());
+  using _listening = informer.listen({ added: look, updated: look, deleted: look });
+  isReplay = false;
+  if (holds()) return;
+  await reached;
+}

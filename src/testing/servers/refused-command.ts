@@ -1,0 +1,16 @@
+/** A command of `k8ts` that is refused before it runs: what is said then, and the exit code. */
+import type { Command } from "../../cli/framework/command.ts";
+import { dispatch } from "../../cli/framework/dispatch.ts";
+
+/** It is called "it". */
+export async function refused<Options>(command: Command<Options>, ...words: readonly string[]) {
+  const notes: string[] = [];
+  const exitCode = await dispatch(["it", ...words], [{ name: "it", summary: "It", load: async () => command }], {
+    out: () => undefined,
+    note: (line) => void notes.push(line),
+    environment: {},
+    version: "test",
+    openIo: () => Promise.reject(new Error("It was not refused")),
+  });
+  return { exitCode, notes };
+}

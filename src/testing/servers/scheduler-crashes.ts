@@ -1,0 +1,146 @@
+/**
+ * Schedulers that die, one after the other, on one cluster: each after so many of its requests, as if its process were killed, and the next
+ * begins from what is. Every binding is written down as the server has it, with what is then too much on the node. Pods that were asked to
+ * leave are gone a second later, as if a node agent had ended them.
+ */
+import { nodes } from "../../api/core/v1/node.ts";
+import { pods } from "../../api/core/v1/pod.ts";
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { TransportEvent } from "../../api/machinery/transport.ts";
+import { startGuardedServer, type StartedServer } from "../../apiserver/testing/server.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { seededRandom } from "../../base/random.ts";
+import type { Client } from "../../client/client.ts";
+import { createClient } from "../../client/rest-client.ts";
+import { on, overCapacity, type Moment } from "../../scheduler/framework/testing/naive-rules.ts";
+import { MortalTransport, type Disturbance } from "../mortal-transport.ts";
+import { beginScheduler, makeFor } from "./scheduled-server.ts";
+
+export interface SchedulerLivesOptions {
+  /** Those that are there before any scheduler starts. */
+  readonly objects: readonly object[];
+  /** After how many of its requests each scheduler dies; the one after them lives on. */
+  readonly deaths: readonly number[];
+  /** How bad the network is, until the last scheduler has had time to do its work. */
+  readonly disturbance?: Disturbance;
+  readonly seed: number;
+}
+
+export interface SchedulerLives {
+  /** Requests of all of them. */
+  readonly calls: number;
+  /** "p on n1", in the order in which the server had them. */
+  readonly bindings: readonly string[];
+  /** What was too much at a binding: "n1: cpu". */
+  readonly over: readonly string[];
+  /** How it ended. */
+  readonly end: Moment & { readonly waiting: readonly Pod[] };
+}
+
+/** Longer than the longest back-off, so that all that can be placed is. */
+const WORK_SECONDS = 40;
+
+export async function liveAndDie({ objects, deaths, disturbance = {}, seed }: SchedulerLivesOptions): Promise<SchedulerLives> {
+  await using owned = new Disposables();
+  const server = owned.use(await startGuardedServer());
+  const { clock } = server;
+  const client = createClient(server.transport());
+  for (const object of objects) await makeFor(client, object);
+  const record = await BindingRecord.follow(client);
+  const ended: Promise<void>[] = [];
+  const left = [...deaths];
+  let network = disturbance;
+  let calls = 0;
+  let life = begin(server, { dieAfter: left.shift(), disturbance: () => network, seed });
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      await clock.settle();
+      if (life.transport.isDead) {
+        calls += life.transport.calls;
+        ended.push(life.end());
+        life = begin(server, { dieAfter: left.shift(), disturbance: () => network, seed: seed + left.length + 1 });
+        await clock.settle();
+      }
+      await clock.advance(1_000);
+      await reap(client);
+    }
+  };
+  await pass(WORK_SECONDS);
+  network = {};
+  await pass(WORK_SECONDS);
+  ended.push(life.end());
+  await clock.advance(5_000);
+  await Promise.all(ended);
+  return { calls: calls + life.transport.calls, bindings: record.bindings, over: record.over, end: await momentOf(client) };
+}
+
+interface Life {
+  readonly transport: MortalTransport;
+  /** It hears and asks nothing more; resolves when nothing of it runs, for which time must pass. */
+  end(): Promise<void>;
+}
+
+function begin(
+  server: StartedServer,
+  { dieAfter, disturbance, seed }: { readonly dieAfter: number | undefined; disturbance(): Disturbance; readonly seed: number },
+): Life {
+  const { clock } = server;
+  const transport = new MortalTransport({ clock, random: seededRandom(seed), disturbance, dieAfter });
+  const giveUp = new AbortController();
+  const starting = beginScheduler(server, {
+    seed,
+    signal: giveUp.signal,
+    around: (own) => transport.around(own, { counts: true }),
+  });
+  starting.catch(() => undefined);
+  return {
+    transport,
+    async end() {
+      transport.die();
+      giveUp.abort();
+      const running = await starting.catch(() => undefined);
+      await running?.stop();
+    },
+  };
+}
+
+class BindingRecord {
+  readonly bindings: string[] = [];
+  readonly over: string[] = [];
+  readonly #pods = new Map<string, Pod>();
+
+  static async follow(client: Client): Promise<BindingRecord> {
+    const record = new BindingRecord();
+    const nodeList = (await client.list(nodes)).items;
+    const hear = (event: TransportEvent): void => {
+      if ("object" in event) record.#hear(event.type, event.object as Pod, nodeList);
+    };
+    await client.watch(pods, { timeoutSeconds: 24 * 3_600 }, { event: hear, ended: () => undefined });
+    return record;
+  }
+
+  #hear(type: string, pod: Pod, nodeList: Moment["nodes"]): void {
+    const { uid = "", name } = pod.metadata;
+    const before = this.#pods.get(uid);
+    if (type === "DELETED") return void this.#pods.delete(uid);
+    this.#pods.set(uid, pod);
+    const nodeName = pod.spec?.nodeName;
+    if (nodeName === undefined || before === undefined || before.spec?.nodeName === nodeName) return;
+    this.bindings.push(`${name} on ${nodeName}`);
+    const node = nodeList.find(({ metadata }) => metadata.name === nodeName);
+    if (node === undefined) return;
+    const tooMuch = overCapacity(node, on(node, { nodes: nodeList, placed: [...this.#pods.values()] }));
+    this.over.push(...tooMuch.map((what) => `${nodeName}: ${what}`));
+  }
+}
+
+async function reap(client: Client): Promise<void> {
+  const going = (await client.list(pods)).items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  for (const { metadata } of going) await client.delete(pods, metadata, { gracePeriodSeconds: 0 });
+}
+
+async function momentOf(client: Client): Promise<SchedulerLives["end"]> {
+  const all = (await client.list(pods)).items;
+  const isPlaced = ({ spec }: Pod): boolean => spec?.nodeName !== undefined;
+  return { nodes: (await client.list(nodes)).items, placed: all.filter(isPlaced), waiting: all.filter((pod) => !isPlaced(pod)) };
+}

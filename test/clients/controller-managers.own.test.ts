@@ -1,0 +1,308 @@
+/**
+ * Two controller managers on one API server, as processes: whatever happens to the one that acts, the other carries on where it was, and
+ * never do both act. Who acted when is read from the server's own record of its writes (/debug/k8ts/causes), in which the two are told
+ * apart by the user that each of them is, and who led then from what the lease was at the version of each write.
+ */
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { deployments } from "../../src/api/apps/v1/deployment.ts";
+import { leases } from "../../src/api/coordination.k8s.io/v1/lease.ts";
+import { pods } from "../../src/api/core/v1/pod.ts";
+import type { Lease } from "../../src/api/generated/coordination.k8s.io/v1.ts";
+import { CAUSES_MAX } from "../../src/apiserver/framework/causes.ts";
+import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
+import { Disposables } from "../../src/base/disposables.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { Client } from "../../src/client/client.ts";
+import { startTestApiServer, type TestApiServer } from "../../src/testing/servers/api-server.ts";
+import { startControllerManagerProcess, type ControllerManagerProcess } from "../../src/testing/servers/controller-manager-process.ts";
+import { rounds, testSeed } from "../../src/testing/rounds.ts";
+import { seeCluster, until } from "../../src/testing/servers/observed-cluster.ts";
+import { startTcpProxy, type TcpProxy } from "../../src/testing/servers/tcp-proxy.ts";
+import { aDeployment } from "../../src/testing/clients/manifests.ts";
+
+const LEASE = { namespace: "kube-system", name: "kube-controller-manager" };
+const WEB = { namespace: "default", name: "web" };
+
+const times = (lease: string, deadline: string, retry: string): readonly string[] => [
+  `--leader-elect-lease-duration=${lease}`,
+  `--leader-elect-renew-deadline=${deadline}`,
+  `--leader-elect-retry-period=${retry}`,
+];
+const LEASE_MS = 10_000;
+/** Long enough that who leads does not lose it only because the machine is busy: then the other one would lead. */
+const SHORT = times("10s", "8s", "500ms");
+/** So long that who has to wait for its end makes the test fail. */
+const LONG = times("600s", "300s", "2s");
+
+/** By user instead of by service account, so that the record tells one process from the other. */
+const BY_USER = "--use-service-account-credentials=false";
+
+/** A server without controllers, and who looks at it. */
+interface Stage extends AsyncDisposable {
+  readonly server: TestApiServer;
+  readonly client: Client;
+  /** What the lease was until now, in order. */
+  claims(): Promise<readonly Lease[]>;
+  /** Who stands in the election under this name. */
+  userOf(holder: string): string;
+  /** Resolves when the Deployment of so many pods is carried out. */
+  carriedOut(replicas: number): Promise<void>;
+  /** Resolves at the `count`th change of a pod from now on. */
+  podChanges(count: number): Promise<void>;
+  /** A controller manager of this user, which finds the server at this port of 127.0.0.1. */
+  start(user: string, flags: readonly string[], port?: number): Promise<ControllerManagerProcess>;
+}
+
+async function startStage(): Promise<Stage> {
+  await using starting = new Disposables();
+  const server = starting.use(await startTestApiServer({ controllers: [] }));
+  const { client, informers } = starting.use(await seeCluster(server.kubeconfig));
+  const users = new Map([["", ""]]);
+  const claims: Lease[] = [];
+  const keep = (lease: Lease): void => void claims.push(lease);
+  const known = { leases: informers.of(leases, LEASE_SCOPE), deployments: informers.of(deployments), pods: informers.of(pods) };
+  known.leases.listen({ added: keep, updated: keep, deleted: () => undefined });
+  await Promise.all([known.leases.synced(), known.deployments.synced(), known.pods.synced()]);
+  const running = starting.move();
+  return {
+    server,
+    client,
+    async claims() {
+      const { resourceVersion } = (await client.get(leases, LEASE)).metadata;
+      await until(known.leases, () => claims.some(({ metadata }) => versionOf(metadata) >= versionOf({ resourceVersion })));
+      return claims;
+    },
+    userOf: (holder) => users.get(holder) ?? `somebody called ${holder}`,
+    async carriedOut(replicas) {
+      const settled = until(known.deployments, () => {
+        const { metadata, spec, status = {} } = known.deployments.get(WEB) ?? { metadata: { generation: -1 } };
+        return spec?.replicas === replicas && status.observedGeneration === metadata.generation && (status.replicas ?? 0) === replicas;
+      });
+      const counted = until(known.pods, () => known.pods.list(WEB.namespace).length === replicas);
+      await Promise.all([settled, counted]);
+    },
+    podChanges(count) {
+      let left = count;
+      return until(known.pods, () => left-- <= 0);
+    },
+    async start(user, flags, port = portOf(server)) {
+      const started = await startControllerManagerProcess({ kubeconfig: await kubeconfigAs(server, user, port), flags });
+      const [, holder = ""] = /, standing for \S+ as (\S+)/.exec(started.program.output.join("\n")) ?? [];
+      users.set(holder, user);
+      return started;
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+const LEASE_SCOPE = { namespace: LEASE.namespace, fieldSelector: `metadata.name=${LEASE.name}` };
+
+function portOf({ url }: TestApiServer): number {
+  return Number(new URL(url).port);
+}
+
+interface Kubeconfig {
+  readonly clusters: readonly { readonly cluster: object }[];
+  readonly users: readonly { readonly user: object }[];
+}
+
+/** May do everything, and is called `user`. */
+async function kubeconfigAs(server: TestApiServer, user: string, port: number): Promise<string> {
+  const config = JSON.parse(await readFile(server.kubeconfig, "utf8")) as Kubeconfig;
+  const clusters = config.clusters.map((each) => ({ ...each, cluster: { ...each.cluster, server: `https://127.0.0.1:${port}` } }));
+  const users = config.users.map((each) => ({ ...each, user: { ...each.user, as: user, "as-groups": ["system:masters"] } }));
+  const path = join(server.directory, `${user}.kubeconfig`);
+  await writeFile(path, JSON.stringify({ ...config, clusters, users }), { mode: 0o600 });
+  return path;
+}
+
+interface Write {
+  readonly user: string;
+  readonly verb: string;
+  readonly resource: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Every write of a controller manager was made while it held the lease. Returns who held it, in order. */
+async function checkRecord(stage: Stage, users: readonly string[]): Promise<readonly string[]> {
+  const items = await written(stage);
+  const claims = await stage.claims();
+  for (const write of items.filter(({ user }) => users.includes(user))) {
+    ok(write.resourceVersion !== undefined, `It is not known when ${JSON.stringify(write)} was`);
+    const holder = claims.findLast(({ metadata }) => versionOf(metadata) < versionOf(write))?.spec?.holderIdentity ?? "";
+    equal(write.user, stage.userOf(holder), `${JSON.stringify(write)} was written while the lease was held by "${stage.userOf(holder)}"`);
+  }
+  const holders = claims.map(({ spec }) => stage.userOf(spec?.holderIdentity ?? "")).filter((user) => user !== "");
+  return holders.filter((user, index) => user !== holders[index - 1]);
+}
+
+async function written({ server }: Stage): Promise<readonly Write[]> {
+  const { items } = JSON.parse((await server.ask("GET", CAUSES_PATH)).body) as { readonly items: readonly Write[] };
+  ok(items.length < CAUSES_MAX, "the record has forgotten the first writes");
+  return items;
+}
+
+function versionOf({ resourceVersion = "0" }: { readonly resourceVersion?: string | undefined }): bigint {
+  return BigInt(resourceVersion);
+}
+
+/** How long nobody led, at each change of the holder, by the lease's own times: from the last renewal to the new holder's first. */
+function gapsMs(claims: readonly Lease[]): readonly number[] {
+  return claims.flatMap(({ spec }, index) => {
+    const before = claims[index - 1]?.spec;
+    if (before === undefined || spec?.holderIdentity === before.holderIdentity || spec?.holderIdentity === "") return [];
+    return [Date.parse(spec?.acquireTime ?? "") - Date.parse(before.renewTime ?? "")];
+  });
+}
+
+/** Resolves when there are so many pods of a new Deployment. */
+async function deploy({ server, carriedOut }: Stage, replicas: number): Promise<void> {
+  const { code, body } = await server.ask("POST", "/apis/apps/v1/namespaces/default/deployments", aDeployment(WEB.name, { replicas }));
+  equal(code, 201, body);
+  await carriedOut(replicas);
+}
+
+function scale({ client }: Stage, replicas: number): Promise<unknown> {
+  return client.patch(deployments, WEB, { type: "merge", value: { spec: { replicas } } });
+}
+
+const ROUNDS = rounds({ quick: 3, full: 20 });
+
+test(`the leader is killed at its work ${ROUNDS} times, and each time the other one ends it`, async (t: TestContext) => {
+  await using stage = await startStage();
+  await using processes = new Disposables();
+  const start = async (user: string) => processes.use(await stage.start(user, [...SHORT, BY_USER]));
+  const random = seededRandom(testSeed());
+  let leader = { user: "manager-a", process: await start("manager-a") };
+  await leader.process.acts();
+  let other = { user: "manager-b", process: await start("manager-b") };
+  await deploy(stage, 1);
+  const expected = [leader.user];
+
+  for (let round = 1; round <= ROUNDS; round++) {
+    const replicas = round % 2 === 1 ? 12 + random.below(8) : 1 + random.below(4);
+    const amidst = stage.podChanges(random.below(6));
+    await scale(stage, replicas);
+    await amidst;
+    await leader.process[Symbol.asyncDispose]();
+    await other.process.acts();
+    await stage.carriedOut(replicas);
+    const again = { user: leader.user, process: await start(leader.user) };
+    [leader, other] = [other, again];
+    expected.push(leader.user);
+  }
+
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), expected);
+  const gaps = gapsMs(await stage.claims());
+  equal(gaps.length, ROUNDS);
+  t.diagnostic(
+    `from the last renewal to the takeover, by a standby that had just begun to look, with a lease of ${LEASE_MS} ms: ${gaps.join(", ")} ms`,
+  );
+  ok(
+    gaps.every((gap) => gap >= LEASE_MS),
+    "nobody takes a lease that has not ended",
+  );
+});
+
+test("a leader that was frozen for longer than its lease writes nothing when it wakes up", async () => {
+  await using stage = await startStage();
+  await using proxy = await startTcpProxy(portOf(stage.server));
+  await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
+  await a.acts();
+  await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
+  await deploy(stage, 1);
+
+  // It waits for answers, amidst its work, when it is frozen: with those it could go on. Nothing of its own is on its way.
+  await freezeAmidstWork(stage, a, { proxy, holds: "answers" });
+  await b.acts();
+  await stage.carriedOut(100);
+  await scale(stage, 2);
+  proxy.release();
+  a.program.signal("SIGCONT");
+  await a.standsBy();
+  await stage.carriedOut(2);
+  await scale(stage, 3);
+  await stage.carriedOut(3);
+
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
+});
+
+test("what a leader sent in time and arrives when another leads is refused, and nothing is written", async (t) => {
+  await using stage = await startStage();
+  await using proxy = await startTcpProxy(portOf(stage.server));
+  await using a = await stage.start("manager-a", [...SHORT, BY_USER], proxy.port);
+  await a.acts();
+  await using b = await stage.start("manager-b", [...SHORT, BY_USER]);
+  await deploy(stage, 1);
+
+  // Its requests stay on the way, and it is frozen before it can take them back.
+  await freezeAmidstWork(stage, a, { proxy, holds: "requests" });
+  await b.acts();
+  await stage.carriedOut(100);
+  const before = await written(stage);
+  equal(await refusedPods(stage), 0);
+  proxy.release();
+  a.program.signal("SIGCONT");
+  await a.standsBy();
+  await scale(stage, 2);
+  await stage.carriedOut(2);
+
+  const refused = await refusedPods(stage);
+  t.diagnostic(`${refused} new pods were on their way and refused`);
+  ok(refused > 0, "none was on its way");
+  const since = (await written(stage)).slice(before.length);
+  deepEqual(new Set(since.map(({ user }) => user).filter((user) => user !== "kubernetes-admin")), new Set(["manager-b"]));
+  deepEqual(await checkRecord(stage, ["manager-a", "manager-b"]), ["manager-a", "manager-b"]);
+});
+
+interface HeldWire {
+  readonly proxy: TcpProxy;
+  readonly holds: "requests" | "answers";
+}
+
+/**
+ * While it makes a hundred pods, and something of that is held back. What it has begun to send is sent by the time it has shown its
+ * figures a few times.
+ */
+async function freezeAmidstWork(stage: Stage, manager: ControllerManagerProcess, { proxy, holds }: HeldWire): Promise<void> {
+  const amidst = stage.podChanges(3);
+  await scale(stage, 100);
+  await amidst;
+  const isHeld = proxy.heldBack();
+  proxy.hold(holds);
+  await isHeld;
+  for (let turn = 0; turn < 5; turn++) await manager.figures();
+  manager.program.signal("SIGSTOP");
+}
+
+/** How many the server has refused with "Conflict". */
+async function refusedPods({ server }: Stage): Promise<number> {
+  const { body } = await server.ask("GET", "/metrics");
+  const line = body.split("\n").find((each) => /^apiserver_request_total\{.*code="409".*resource="pods".*verb="POST"/.test(each));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
+test("a leader that is told to end gives the lease back, and the other one acts at once", async (t) => {
+  await using stage = await startStage();
+  await using a = await stage.start("manager-a", LONG);
+  await a.acts();
+  await using b = await stage.start("manager-b", LONG);
+  await deploy(stage, 2);
+
+  await scale(stage, 4);
+  a.program.signal("SIGTERM");
+  await b.acts();
+  await stage.carriedOut(4);
+
+  deepEqual(await a.program.exited, { code: 0, signal: null });
+  const [gap] = gapsMs(await stage.claims());
+  t.diagnostic(`from the release to the takeover: ${gap} ms`);
+  b.program.signal("SIGTERM");
+  deepEqual(await b.program.exited, { code: 0, signal: null });
+  equal((await stage.client.get(leases, LEASE)).spec?.holderIdentity, "");
+});

@@ -1,0 +1,541 @@
+/**
+ * Everything that could let a secret out, provoked: broken Secrets in every way they can be broken, wrong tokens, files with mistakes,
+ * a store that fails. What comes back must not hold a secret that the asker did not send itself; what the asker sent may come back only
+ * where upstream's answer has it, too (each such row says so). Log lines, at the most verbose level, and Events hold none at all: a
+ * server of the tests looks at its log and rejects when it is closed.
+ */
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, test } from "node:test";
+import { startServer } from "../../src/apiserver/testing/server.ts";
+import { wrappedStore } from "../../src/apiserver/testing/wrapped-store.ts";
+import { createLogger } from "../../src/base/logger.ts";
+import { startProgram } from "../../src/host/processes/child-process.ts";
+import { makeTemporaryDirectory } from "../../src/host/files/private-files.ts";
+import { ApiServerProcess } from "../../src/testing/servers/api-server-process.ts";
+import { startTestApiServer, type TestApiServer } from "../../src/testing/servers/api-server.ts";
+import { memoryStore } from "../../src/testing/fixtures/memory-store.ts";
+import { BOOTSTRAP_TOKEN, PLANTED, plantedIn, watchedLog } from "../../src/testing/fixtures/planted-secrets.ts";
+import { virtualClock } from "../../src/testing/virtual-clock.ts";
+
+const SECRETS = "/api/v1/namespaces/default/secrets";
+const PLANTED_SECRET = "/api/v1/namespaces/kube-system/secrets/planted";
+/** A secret of the asker's. */
+const OWN = PLANTED.secretData;
+const BASE64 = btoa(OWN);
+const STRICT = "?fieldValidation=Strict";
+const JSON_TYPE = "application/json";
+const YAML = "application/yaml";
+const [MERGE, STRATEGIC, JSON_PATCH, APPLY] = [
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/json-patch+json",
+  "application/apply-patch+yaml",
+];
+
+interface Row {
+  readonly it: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: object | string;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Without the administrator's token. */
+  readonly isAnonymous?: true;
+  readonly code: number;
+  /** Upstream's answer has what was sent, too. */
+  readonly quotes?: true;
+}
+
+let server: TestApiServer;
+
+before(async () => {
+  server = await startTestApiServer();
+  const made = [
+    { metadata: { name: "fixed" }, immutable: true, stringData: { key: OWN } },
+    { metadata: { name: "plain" }, stringData: { key: OWN } },
+  ];
+  for (const secret of made) equal((await server.ask("POST", SECRETS, secret)).code, 201);
+});
+after(() => server.close());
+
+async function send({ method = "POST", path, body, type = JSON_TYPE, headers = {}, isAnonymous }: Omit<Row, "it" | "code">) {
+  const identity = isAnonymous === true ? {} : adminOf(await adminKubeconfig());
+  const all = { ...(body === undefined ? {} : { "content-type": type }), ...headers };
+  const asked = request(`${server.url}${path}`, { method, rejectUnauthorized: false, agent: false, headers: all, ...identity });
+  asked.end(typeof body === "object" ? JSON.stringify(body) : body);
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return { code: answer.statusCode ?? 0, body: await text(answer), headers: JSON.stringify(answer.rawHeaders) };
+}
+
+interface Kubeconfig {
+  readonly users: readonly [{ readonly user: { readonly "client-certificate-data": string; readonly "client-key-data": string } }];
+}
+
+let kubeconfig: Kubeconfig | undefined;
+
+async function adminKubeconfig(): Promise<Kubeconfig> {
+  kubeconfig ??= JSON.parse(await readFile(server.kubeconfig, "utf8")) as Kubeconfig;
+  return kubeconfig;
+}
+
+function adminOf({ users: [{ user }] }: Kubeconfig) {
+  const [cert, key] = [user["client-certificate-data"], user["client-key-data"]].map((data) => Buffer.from(data, "base64"));
+  return { cert, key };
+}
+
+const secret = (more: object): object => ({ metadata: { name: "new" }, ...more });
+const opaque = (type: string, data: Record<string, string>): object => secret({ type, stringData: data });
+const REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews";
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const HOOK = {
+  metadata: { name: "hook" },
+  webhooks: [
+    {
+      name: "a.example.com",
+      clientConfig: { url: `https://user:${PLANTED.password}@hook.example.com/x` },
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+    },
+  ],
+};
+
+const ROWS: readonly Row[] = [
+  { it: "data that is no base64", path: SECRETS, body: secret({ data: { key: OWN } }), code: 400 },
+  { it: "data that is a text", path: SECRETS, body: secret({ data: BASE64 }), code: 400 },
+  { it: "data that is a list", path: SECRETS, body: secret({ data: [OWN] }), code: 400 },
+  { it: "data of which a value is an object", path: SECRETS, body: secret({ data: { key: { inner: OWN } } }), code: 400 },
+  { it: "texts of which one is an object", path: SECRETS, body: secret({ stringData: { key: { inner: OWN } } }), code: 400 },
+  { it: "texts of which one is a list", path: SECRETS, body: secret({ stringData: { key: [OWN] } }), code: 400 },
+  { it: "a field that there is not", path: `${SECRETS}${STRICT}`, body: secret({ dat: { key: OWN } }), code: 400 },
+  {
+    it: "a field that there is not, with a warning",
+    path: `${SECRETS}?fieldValidation=Warn&dryRun=All`,
+    body: secret({ dat: { key: OWN } }),
+    code: 201,
+  },
+  {
+    it: "a field that is there twice",
+    path: `${SECRETS}${STRICT}`,
+    body: `{"metadata":{"name":"new"},"stringData":{"k":"${OWN}","k":"${OWN}"}}`,
+    code: 400,
+  },
+  {
+    it: "a field that is there twice in YAML",
+    path: `${SECRETS}${STRICT}`,
+    type: YAML,
+    body: `metadata: {name: new}\nstringData:\n  k: ${OWN}\n  k: ${OWN}\n`,
+    code: 400,
+  },
+  { it: "a document that ends too early", path: SECRETS, body: `{"metadata":{"name":"new"},"stringData":{"k":"${OWN}"`, code: 400 },
+  { it: "a document with a wrong letter behind the secret", path: SECRETS, body: `{"stringData":{"k":"${OWN}"x}}`, code: 400 },
+  { it: "a document that is nothing but the secret", path: SECRETS, body: OWN, code: 400 },
+  { it: "a document that is the secret as a text", path: SECRETS, body: JSON.stringify(OWN), code: 400 },
+  { it: "YAML that is nothing but the secret", path: SECRETS, type: YAML, body: OWN, code: 400 },
+  { it: "YAML with a wrong indentation", path: SECRETS, type: YAML, body: `stringData:\n  k: ${OWN}\n x: "${OWN}\n`, code: 400 },
+  { it: "another type of content", path: SECRETS, type: "text/plain", body: OWN, code: 415 },
+  {
+    it: "another kind",
+    path: SECRETS,
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new" }, data: { key: OWN } },
+    code: 400,
+  },
+  { it: "a name that is none", path: SECRETS, body: { metadata: { name: "A_" }, stringData: { key: OWN } }, code: 422 },
+  { it: "a key that is none", path: SECRETS, body: secret({ stringData: { "a b": OWN } }), code: 422 },
+  { it: "more than a Secret may have", path: SECRETS, body: secret({ stringData: { key: OWN.repeat(42_000) } }), code: 422 },
+  { it: "more than a request may have", path: SECRETS, body: secret({ stringData: { key: OWN.repeat(160_000) } }), code: 413 },
+  {
+    it: "a file of a registry that is no JSON",
+    path: SECRETS,
+    body: opaque("kubernetes.io/dockerconfigjson", { ".dockerconfigjson": `{"auths": ${OWN}` }),
+    code: 422,
+  },
+  {
+    it: "an old file of a registry that is no JSON",
+    path: SECRETS,
+    body: opaque("kubernetes.io/dockercfg", { ".dockercfg": OWN }),
+    code: 422,
+  },
+  {
+    it: "a key pair without its certificate",
+    path: SECRETS,
+    body: opaque("kubernetes.io/tls", { "tls.key": PLANTED.privateKey }),
+    code: 422,
+  },
+  { it: "a key of SSH under another name", path: SECRETS, body: opaque("kubernetes.io/ssh-auth", { key: PLANTED.privateKey }), code: 422 },
+  { it: "a password without its user", path: SECRETS, body: opaque("kubernetes.io/basic-auth", { pass: PLANTED.password }), code: 422 },
+  {
+    it: "a token without its account",
+    path: SECRETS,
+    body: opaque("kubernetes.io/service-account-token", { token: PLANTED.staticToken }),
+    code: 422,
+  },
+  {
+    it: "a change of what is fixed",
+    method: "PUT",
+    path: `${SECRETS}/fixed`,
+    body: { metadata: { name: "fixed" }, immutable: true, stringData: { key: `${OWN}2` } },
+    code: 422,
+  },
+  {
+    it: "a change of what is fixed, by a patch",
+    method: "PATCH",
+    path: `${SECRETS}/fixed`,
+    type: MERGE,
+    body: { stringData: { key: `${OWN}2` } },
+    code: 422,
+  },
+  { it: "what is fixed, loosened", method: "PATCH", path: `${SECRETS}/fixed`, type: MERGE, body: { immutable: false }, code: 422 },
+  { it: "a change of the type", method: "PATCH", path: `${SECRETS}/plain`, type: MERGE, body: { type: "x/y" }, code: 422 },
+  {
+    it: "an old version",
+    method: "PUT",
+    path: `${SECRETS}/plain`,
+    body: { metadata: { name: "plain", resourceVersion: "1" }, stringData: { key: OWN } },
+    code: 409,
+  },
+  { it: "one that is there", path: SECRETS, body: { metadata: { name: "plain" }, stringData: { key: OWN } }, code: 409 },
+  {
+    it: "a patch of another shape",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: STRATEGIC,
+    body: { data: OWN },
+    code: 422,
+    quotes: true,
+  },
+  {
+    it: "a strategic patch with an unknown directive",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: STRATEGIC,
+    body: { data: { $patch: OWN } },
+    code: 500,
+    quotes: true,
+  },
+  { it: "a patch that is no object", method: "PATCH", path: `${SECRETS}/plain`, type: MERGE, body: JSON.stringify(OWN), code: 400 },
+  { it: "a JSON patch that is no list", method: "PATCH", path: `${SECRETS}/plain`, type: JSON_PATCH, body: { value: OWN }, code: 400 },
+  {
+    it: "a JSON patch with an unknown operation",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: JSON_PATCH,
+    body: [{ op: "x", path: "/data/key", value: BASE64 }],
+    code: 422,
+  },
+  {
+    it: "a JSON patch with a path that there is not",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: JSON_PATCH,
+    body: [{ op: "replace", path: "/a/b", value: BASE64 }],
+    code: 422,
+  },
+  {
+    it: "a JSON patch of a wrong value",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: JSON_PATCH,
+    body: [{ op: "replace", path: "/data/key", value: OWN }],
+    code: 422,
+    quotes: true,
+  },
+  {
+    it: "a test of another's value that fails",
+    method: "PATCH",
+    path: PLANTED_SECRET,
+    type: JSON_PATCH,
+    body: [{ op: "test", path: "/data/key", value: "eA==" }],
+    code: 422,
+  },
+  {
+    it: "an apply without who applies",
+    method: "PATCH",
+    path: `${SECRETS}/plain`,
+    type: APPLY,
+    body: `apiVersion: v1\nkind: Secret\nmetadata: {name: plain}\nstringData: {key: ${OWN}}\n`,
+    code: 422,
+  },
+  {
+    it: "an apply that takes another's field",
+    method: "PATCH",
+    path: `${SECRETS}/plain?fieldManager=f`,
+    type: APPLY,
+    body: `apiVersion: v1\nkind: Secret\nmetadata: {name: plain}\ndata: {key: ${btoa(`${OWN}3`)}}\n`,
+    code: 409,
+  },
+  {
+    it: "an apply of a field that there is not",
+    method: "PATCH",
+    path: `${SECRETS}/plain?fieldManager=f`,
+    type: APPLY,
+    body: `apiVersion: v1\nkind: Secret\nmetadata: {name: plain}\ndat: {key: ${OWN}}\n`,
+    code: 500,
+  },
+  {
+    it: "an apply of broken YAML",
+    method: "PATCH",
+    path: `${SECRETS}/plain?fieldManager=f`,
+    type: APPLY,
+    body: `data: {key: ${OWN}\n x`,
+    code: 400,
+  },
+  { it: "a body for a read", method: "DELETE", path: `${SECRETS}/none`, body: { preconditions: OWN }, code: 400 },
+  { it: "a token that nobody knows", method: "GET", path: "/api", headers: bearer(PLANTED.password), isAnonymous: true, code: 401 },
+  {
+    it: "a password",
+    method: "GET",
+    path: "/metrics",
+    headers: { authorization: `Basic ${btoa(`user:${PLANTED.password}`)}` },
+    isAnonymous: true,
+    code: 403,
+  },
+  {
+    it: "a token in a query",
+    method: "GET",
+    path: `/metrics?token=${PLANTED.staticToken}&access_token=${PLANTED.staticToken}`,
+    isAnonymous: true,
+    code: 403,
+  },
+  {
+    it: "a static token that may not",
+    method: "GET",
+    path: PLANTED_SECRET,
+    headers: bearer(PLANTED.staticToken),
+    isAnonymous: true,
+    code: 403,
+  },
+  {
+    it: "a bootstrap token that may not",
+    method: "GET",
+    path: PLANTED_SECRET,
+    headers: bearer(BOOTSTRAP_TOKEN),
+    isAnonymous: true,
+    code: 403,
+  },
+  {
+    it: "a bootstrap token with a wrong secret",
+    method: "GET",
+    path: "/api",
+    headers: bearer("plantd.0123456789abcdef"),
+    isAnonymous: true,
+    code: 401,
+  },
+  {
+    it: "a token with the shape of ours",
+    method: "GET",
+    path: "/api",
+    headers: bearer(`${btoa('{"alg":"none"}')}.${btoa(`{"iss":"x","p":"${OWN}"}`)}.AAAA`),
+    isAnonymous: true,
+    code: 401,
+  },
+  { it: "a review of a token that nobody knows", path: REVIEWS, body: { spec: { token: PLANTED.password } }, code: 201, quotes: true },
+  { it: "a review of a bootstrap token", path: REVIEWS, body: { spec: { token: BOOTSTRAP_TOKEN } }, code: 201, quotes: true },
+  { it: "a review that is wrong", path: REVIEWS, body: { spec: { token: [PLANTED.password] } }, code: 400 },
+  {
+    it: "a token of an account that is not there",
+    path: "/api/v1/namespaces/default/serviceaccounts/none/token",
+    body: { spec: { boundObjectRef: { kind: "Secret", name: "plain" } } },
+    code: 404,
+  },
+  {
+    it: "a token bound to nothing",
+    path: "/api/v1/namespaces/kube-system/serviceaccounts/default/token",
+    body: { spec: { boundObjectRef: { kind: "Secret", apiVersion: "v1", name: "none" } } },
+    code: 404,
+  },
+  {
+    it: "a webhook with a password in its address",
+    path: "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    body: HOOK,
+    code: 422,
+    quotes: true,
+  },
+  {
+    it: "a Secret as a table",
+    method: "GET",
+    path: PLANTED_SECRET,
+    headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
+    code: 200,
+  },
+  {
+    it: "a Secret as its metadata",
+    method: "GET",
+    path: PLANTED_SECRET,
+    headers: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" },
+    code: 200,
+  },
+  {
+    it: "all Secrets as a table",
+    method: "GET",
+    path: "/api/v1/secrets",
+    headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
+    code: 200,
+  },
+  { it: "a version from the future", method: "GET", path: "/api/v1/secrets?resourceVersion=99999999&timeout=1s", code: 504 },
+  { it: "a page that is not there", method: "GET", path: "/api/v1/secrets?limit=1&continue=x", code: 400 },
+];
+
+describe("no answer shows a secret that is not its asker's to see", () => {
+  for (const { it, code, quotes, ...sent } of ROWS) {
+    test(it, async () => {
+      const answer = await send(sent);
+      equal(answer.code, code, plantedIn(answer.body) === undefined ? answer.body : "(the answer has a secret in it)");
+      const found = plantedIn(answer.body) ?? plantedIn(answer.headers);
+      equal(found !== undefined, quotes === true, `the answer has ${found}`);
+    });
+  }
+});
+
+test("what the server tells of itself shows none", async () => {
+  for (const path of [
+    "/metrics",
+    "/readyz?verbose",
+    "/livez?verbose",
+    "/healthz?verbose",
+    "/version",
+    "/openapi/v3",
+    "/openid/v1/jwks",
+    "/api/v1",
+  ]) {
+    const { code, body } = await server.ask("GET", path);
+    deepEqual([path, code, plantedIn(body)], [path, 200, undefined]);
+  }
+});
+
+test("nothing that is kept shows one but Secrets, and above all no Event", async () => {
+  const groups = JSON.parse((await server.ask("GET", "/apis")).body) as { groups: { preferredVersion: { groupVersion: string } }[] };
+  const roots = ["/api/v1", ...groups.groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
+  for (const root of roots) {
+    const { resources } = JSON.parse((await server.ask("GET", root)).body) as { resources: { name: string; verbs: string[] }[] };
+    for (const { name, verbs } of resources) {
+      if (!verbs.includes("list") || name === "secrets") continue;
+      equal(plantedIn((await server.ask("GET", `${root}/${name}`)).body), undefined, `${root}/${name}`);
+    }
+  }
+});
+
+test("a token that was asked for is in the answer and in no line of the log", async () => {
+  const { code, body } = await server.ask("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", { spec: {} });
+  const { token } = (JSON.parse(body) as { status: { token: string } }).status;
+  equal(code, 201);
+  const self = await send({
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    body: {},
+    headers: bearer(token),
+    isAnonymous: true,
+  });
+  ok(self.code === 201 && !self.body.includes(token));
+});
+
+describe("a store that fails says so, and neither the answer nor the log says what was to be kept", () => {
+  for (const message of ["the disk is full", "boom"]) {
+    test(message, async () => {
+      const clock = virtualClock();
+      const watched = watchedLog();
+      const store = memoryStore(clock);
+      let isBroken = false;
+      const commit: typeof store.commit = (...all) => (isBroken ? Promise.reject(new Error(message)) : store.commit(...all));
+      const log = createLogger({ sink: watched.sink, clock, level: "debug" });
+      await using broken = await startServer({ clock, store: wrappedStore(store, { commit }), log });
+      equal((await broken.call("POST", SECRETS, { metadata: { name: "a" }, stringData: { key: OWN } })).code, 201);
+      isBroken = true;
+      for (const [method, path, body] of [
+        ["POST", SECRETS, { metadata: { name: "b" }, stringData: { key: OWN } }],
+        ["PUT", `${SECRETS}/a`, { metadata: { name: "a" }, stringData: { key: `${OWN}2` } }],
+        ["DELETE", `${SECRETS}/a`, {}],
+      ] as const) {
+        const answer = await broken.call(method, path, body);
+        ok(answer.code >= 500 && plantedIn(answer.text) === undefined, `${method}: ${answer.code}`);
+      }
+      watched.check();
+    });
+  }
+});
+
+describe("the program, as verbose as it can be, tells none", () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  before(async () => {
+    directory = await makeTemporaryDirectory("k8ts-planted-");
+  });
+  after(() => directory[Symbol.asyncDispose]());
+
+  test("while it serves", async () => {
+    await using started = new ApiServerProcess({ directory: directory.path, flags: ["--store=memory"] });
+    await started.start();
+    using client = started.client();
+    await client.ask("POST", SECRETS, secret({ data: { key: OWN } }));
+    await client.ask("PATCH", PLANTED_SECRET, { data: { key: OWN } });
+    await client.ask("POST", REVIEWS, { spec: { token: PLANTED.password } });
+    await client.ask("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", { spec: {} });
+    await started.kill();
+    ok(started.output.length > 0);
+  });
+
+  const pem = ["-----BEGIN EC", `PRIVATE KEY-----\n${btoa(PLANTED.privateKey)}\n-----END EC`, "PRIVATE KEY-----\n"].join(" ");
+  const configuration = (url: string) =>
+    JSON.stringify({
+      apiVersion: "apiserver.config.k8s.io/v1",
+      kind: "AuthenticationConfiguration",
+      jwt: [{ issuer: { url, audiences: ["a"] }, claimMappings: { username: { claim: "sub", prefix: "" } } }],
+    });
+  const STARTS: readonly (readonly [it: string, flags: readonly string[], file?: string])[] = [
+    ["a line of tokens with too few columns", ["--token-auth-file=FILE"], `${PLANTED.staticToken},ann\n`],
+    ["a line of tokens with a quote that does not end", ["--token-auth-file=FILE"], `"${PLANTED.staticToken},ann,1\n`],
+    ["a line of tokens with a quote in the middle", ["--token-auth-file=FILE"], `a"${PLANTED.staticToken},ann,1\n`],
+    ["a key for signing tokens that is none", ["--service-account-signing-key-file=FILE"], pem],
+    ["a key for checking tokens that is none", ["--service-account-key-file=FILE"], pem],
+    ["an authority that is a key", ["--client-ca-file=FILE"], pem],
+    ["an authority of proxies that is a key", ["--requestheader-client-ca-file=FILE"], pem],
+    [
+      "an issuer with a password in its address",
+      [`--oidc-issuer-url=https://user:${PLANTED.password}@issuer.example`, "--oidc-client-id=x"],
+    ],
+    [
+      "an issuer with a password in its address, without TLS",
+      [`--oidc-issuer-url=http://user:${PLANTED.password}@issuer.example`, "--oidc-client-id=x"],
+    ],
+    [
+      "a description of an issuer with a password",
+      ["--authentication-config=FILE"],
+      configuration(`https://user:${PLANTED.password}@issuer.example`),
+    ],
+    [
+      "a description that is no YAML",
+      ["--authentication-config=FILE"],
+      `jwt: [{ issuer: { url: "https://user:${PLANTED.password}@issuer.example\n`,
+    ],
+    [
+      "a description with an unknown field",
+      ["--authentication-config=FILE"],
+      configuration("https://x").replace('"jwt"', `"clientSecret":"${PLANTED.password}","jwt"`),
+    ],
+    ["an etcd with a password in its address", [`--etcd-servers=https://user:${PLANTED.password}@127.0.0.1:1`]],
+    ["a key of etcd that is none", ["--etcd-servers=https://127.0.0.1:1", "--etcd-keyfile=FILE", "--etcd-certfile=FILE"], pem],
+  ];
+  for (const [index, [it, flags, content]] of STARTS.entries()) {
+    test(`when it is started with ${it}`, async () => {
+      const file = join(directory.path, `file-${index}`);
+      if (content !== undefined) await writeFile(file, content);
+      const given = flags.map((flag) => flag.replace("FILE", file));
+      const places = [`--kubeconfig=${join(directory.path, `kubeconfig-${index}`)}`, "--secure-port=0"];
+      const store = given.some((flag) => flag.startsWith("--etcd-servers")) ? [] : ["--store=memory"];
+      const launcher = join(import.meta.dirname, "..", "..", "src", "main", "launcher.js");
+      const starting = [launcher, "apiserver", "--verbose", ...store, ...places, ...given];
+      let end = (): void => undefined;
+      const onLine = (line: string): void => void (line.startsWith("listening on ") && end());
+      await using program = await startProgram({ command: process.execPath, arguments: starting, onLine });
+      end = () => program.signal("SIGKILL");
+      await program.exited;
+      deepEqual(
+        program.output.flatMap((line) => plantedIn(line) ?? []),
+        [],
+      );
+    });
+  }
+});

@@ -1,0 +1,545 @@
+/**
+ * What the fields of a Pod do to its containers, seen from inside of them and through the real kubectl, on a cluster of `k8ts up` with
+ * real containers. The words are upstream's. Each test has a namespace of its own, and they run side by side.
+ */
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { ContainerStatus, Pod } from "../../src/api/generated/core/v1.ts";
+import type { Json } from "../../src/api/machinery/object.ts";
+import { signalProcess } from "../../src/host/processes/detached-program.ts";
+import { findProcesses, type ProcessEntry } from "../../src/host/processes/process-table.ts";
+import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../../src/testing/fixtures/busybox-image.ts";
+import { calledProcess } from "../../src/testing/servers/called-process.ts";
+import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
+import { aConfigMap, aService } from "../../src/testing/clients/manifests.ts";
+import { needs } from "../../src/testing/needs.ts";
+import {
+  aRealContainer,
+  aRealPod,
+  lineOf,
+  REAL_CLUSTER_NEEDS,
+  SLEEP,
+  startRealCluster,
+  type RealCluster,
+} from "../../src/testing/servers/real-cluster.ts";
+
+/** As many as keep two cores busy: most of the time is waiting. */
+const AT_ONCE = 4;
+
+async function apply(kubectl: ClientProgram, object: object): Promise<void> {
+  await kubectl("apply -f -", { input: object });
+}
+
+async function podOf(kubectl: ClientProgram, name: string): Promise<Pod> {
+  return JSON.parse(await kubectl(`get pod ${name} -o json`)) as Pod;
+}
+
+async function mainOf(kubectl: ClientProgram, name: string): Promise<ContainerStatus | undefined> {
+  return (await podOf(kubectl, name)).status?.containerStatuses?.find((status) => status.name === "main");
+}
+
+/** What the container says until it ends. */
+async function said(kubectl: ClientProgram, pod: object & { readonly metadata?: unknown }): Promise<string> {
+  await apply(kubectl, pod);
+  const name = (pod.metadata as { readonly name: string }).name;
+  await kubectl(`wait --for=jsonpath={.status.phase}=Succeeded pod/${name} --timeout=60s`);
+  return kubectl(`logs ${name}`);
+}
+
+async function ready(kubectl: ClientProgram, pod: object): Promise<void> {
+  await apply(kubectl, pod);
+  await kubectl("wait --for=condition=Ready -f - --timeout=60s", { input: pod });
+}
+
+/** The first Event of this reason: its message. */
+async function told(kubectl: ClientProgram, reason: string): Promise<string> {
+  const columns = "custom-columns=REASON:.reason,MESSAGE:.message";
+  const line = await lineOf(kubectl, `get events --watch --no-headers -o ${columns}`, new RegExp(`^${reason} `));
+  return line.slice(reason.length).trim();
+}
+
+/** Resolves when there is such an Event: they are written after what they tell of. */
+async function tells(kubectl: ClientProgram, fits: RegExp): Promise<void> {
+  await lineOf(kubectl, "get events --watch --no-headers -o custom-columns=REASON:.reason,MESSAGE:.message", fits);
+}
+
+/** What holds the place of the Pod in which such a process runs: both are in one network. */
+async function pauseBeside(command: string): Promise<ProcessEntry> {
+  const networkOf = ({ pid }: ProcessEntry): Promise<string> => readlink(`/proc/${pid}/ns/net`).catch(() => "none");
+  const beside = await calledProcess(command);
+  const [network, pauses] = await Promise.all([networkOf(beside), findProcesses((words) => words[0] === "/pause")]);
+  const networks = await Promise.all(pauses.map(networkOf));
+  const pause = pauses[networks.indexOf(network)];
+  ok(pause !== undefined);
+  return pause;
+}
+
+const once = { restartPolicy: "Never" };
+/** On a busy machine a command takes longer than the second that a probe has by default. */
+const PATIENT = { periodSeconds: 1, timeoutSeconds: 20 };
+
+describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurrency: AT_ONCE }, () => {
+  let cluster: RealCluster;
+  before(async () => {
+    cluster = await startRealCluster();
+  });
+  after(() => cluster[Symbol.asyncDispose]());
+  /** A test with a namespace. */
+  let count = 0;
+  const inside = (title: string, run: (kubectl: ClientProgram, namespace: string) => Promise<void>): void => {
+    const namespace = `pods-${++count}`;
+    void test(title, async () => run(await cluster.inNamespace(namespace), namespace));
+  };
+
+  // First, since it waits longest.
+  inside("whose image cannot be had says why", async (kubectl) => {
+    const image = "127.0.0.1:1/none:1";
+    await apply(kubectl, aRealPod("pulling", SLEEP, { container: { image } }));
+    await apply(kubectl, aRealPod("never", SLEEP, { container: { image, imagePullPolicy: "Never" } }));
+    await apply(kubectl, aRealPod("wrong", SLEEP, { container: { image: "No:Such:Name" } }));
+    const reasonIs = (name: string, reason: string) =>
+      kubectl(`wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=${reason} pod/${name} --timeout=60s`);
+    await reasonIs("pulling", "ErrImagePull");
+    await reasonIs("never", "ErrImageNeverPull");
+    equal((await mainOf(kubectl, "never"))?.state?.waiting?.message, `Container image "${image}" is not present with pull policy of Never`);
+    await reasonIs("wrong", "InvalidImageName");
+    match(
+      (await mainOf(kubectl, "wrong"))?.state?.waiting?.message ?? "",
+      /^Failed to apply default image tag "No:Such:Name": couldn't parse image name "No:Such:Name": invalid reference format/,
+    );
+    match(await kubectl("get pod never --no-headers"), /^never +0\/1 +ErrImageNeverPull +0 /);
+    await tells(kubectl, /^Pulling +Pulling image "127\.0\.0\.1:1\/none:1"$/);
+    await tells(kubectl, /^Failed +Failed to pull image "127\.0\.0\.1:1\/none:1": .*connection refused/);
+    await tells(kubectl, /^Failed +Error: ErrImagePull$/);
+    await tells(kubectl, /^ErrImageNeverPull +Container image "127\.0\.0\.1:1\/none:1" is not present with pull policy of Never$/);
+
+    // Seen in one look: soon it is tried again.
+    const waiting = ".status.containerStatuses[0].state.waiting";
+    const shown = `get pod pulling --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
+    await lineOf(kubectl, shown, /^ImagePullBackOff: Back-off pulling image "127\.0\.0\.1:1\/none:1"/);
+  });
+
+  inside("has an environment out of what it is, what others keep, and what it says itself", async (kubectl, namespace) => {
+    await apply(kubectl, aConfigMap("settings", { COLOUR: "red" }));
+    await kubectl("create secret generic hidden --from-literal=WORD=sesame");
+    const env = [
+      { name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+      { name: "SPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+      { name: "ADDRESS", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+      { name: "MEMORY", valueFrom: { resourceFieldRef: { resource: "limits.memory", divisor: "1Mi" } } },
+      { name: "COLOUR", valueFrom: { configMapKeyRef: { name: "settings", key: "COLOUR" } } },
+      { name: "BOTH", value: "$(POD)-$(COLOUR)-$$(POD)-$(NONE)" },
+    ];
+    const container = {
+      env,
+      envFrom: [{ prefix: "P_", secretRef: { name: "hidden" } }],
+      resources: { limits: { memory: "32Mi" } },
+      command: ["sh", "-c", "echo $POD $SPACE $MEMORY $P_WORD $0 $BOTH; echo $ADDRESS; hostname -i", "$(COLOUR)"],
+    };
+    const [line, address, own] = (await said(kubectl, aRealPod("env", "", { container, ...once }))).split("\n");
+    equal(line, `env ${namespace} 32 sesame red env-red-$(POD)-$(NONE)`);
+    match(address ?? "", /^10\.\d+\.\d+\.\d+$/);
+    equal(own, address);
+  });
+
+  inside("is limited as it says, and one that takes more is killed for it", async (kubectl) => {
+    const limits = { cpu: "250m", memory: "64Mi" };
+    const read = (old: string, now: string): string => `cat /sys/fs/cgroup/${old} 2>/dev/null || cat /sys/fs/cgroup/${now}`;
+    const memory = read("memory/memory.limit_in_bytes", "memory.max");
+    const processor = read("cpu/cpu.cfs_quota_us", "cpu.max");
+    const pod = aRealPod("limited", `${memory}; ${processor}`, { container: { resources: { limits } }, ...once });
+    match(await said(kubectl, pod), /^67108864\n25000( 100000)?\n$/);
+
+    // It lives on for a moment: of the end and of the reason the runtime is told by two messages, in any order.
+    const script = "tail /dev/zero; code=$?; sleep 1; exit $code";
+    await apply(kubectl, aRealPod("greedy", script, { container: { resources: { limits: { memory: "16Mi" } } }, ...once }));
+    await kubectl("wait --for=jsonpath={.status.phase}=Failed pod/greedy --timeout=60s");
+    const { exitCode, reason } = (await mainOf(kubectl, "greedy"))?.state?.terminated ?? {};
+    deepEqual([exitCode, reason], [137, "OOMKilled"]);
+  });
+
+  inside("gets other limits while it runs", async (kubectl) => {
+    const resources = (memory: string, cpu: string) => ({ requests: { memory, cpu: "50m" }, limits: { memory, cpu } });
+    await ready(kubectl, aRealPod("resized", SLEEP, { container: { resources: resources("32Mi", "200m") } }));
+    const read = (old: string, now: string): string => `cat /sys/fs/cgroup/${old} 2>/dev/null || cat /sys/fs/cgroup/${now}`;
+    const files = `${read("memory/memory.limit_in_bytes", "memory.max")}; ${read("cpu/cpu.cfs_quota_us", "cpu.max")}`;
+    // More, and then less: what holds the container has to follow before it, and after it.
+    for (const [memory, cpu, megabytes, quota] of [
+      ["48Mi", "300m", 48, 30_000],
+      ["40Mi", "100m", 40, 10_000],
+    ] as const) {
+      const patch = { spec: { containers: [{ name: "main", resources: resources(memory, cpu) }] } };
+      await kubectl(`patch pod resized --subresource=resize -p '${JSON.stringify(patch)}'`);
+      await kubectl(`wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=${cpu} pod/resized --timeout=60s`);
+      deepEqual((await mainOf(kubectl, "resized"))?.resources, resources(memory, cpu));
+      match(await kubectl(`exec resized -- sh -c '${files}'`), new RegExp(`^${megabytes * 1_024 * 1_024}\n${quota}( 100000)?\n$`));
+    }
+    equal((await mainOf(kubectl, "resized"))?.restartCount, 0);
+  });
+
+  inside("gets no more than its node has, and waits for what others have", async (kubectl) => {
+    const resources = (cpu: string) => ({ requests: { cpu }, limits: { cpu } });
+    const resize = (cpu: string) => {
+      const patch = { spec: { containers: [{ name: "main", resources: resources(cpu) }] } };
+      return `patch pod growing --subresource=resize -p '${JSON.stringify(patch)}'`;
+    };
+    await ready(kubectl, aRealPod("beside", SLEEP, { container: { resources: resources("20m") } }));
+    await ready(kubectl, aRealPod("growing", SLEEP, { container: { resources: resources("50m") } }));
+    const all = await kubectl("get nodes -o jsonpath={.items[0].status.allocatable.cpu}");
+
+    match(
+      await kubectl.fails(resize("1000")),
+      /pods "growing" is forbidden: node didn't have enough allocatable resources: cpu, requested: 1000000, allocatable: \d+\n$/,
+    );
+    await kubectl(resize(all));
+    await kubectl("wait --for=condition=PodResizePending pod/growing --timeout=60s");
+    const { metadata, status } = await podOf(kubectl, "growing");
+    const { reason, message = "", observedGeneration } = status?.conditions?.find(({ type }) => type === "PodResizePending") ?? {};
+    deepEqual([reason, observedGeneration, status?.observedGeneration], ["Deferred", metadata.generation, metadata.generation]);
+    match(message, /^Node didn't have enough resource: cpu, requested: \d+, used: \d+, capacity: \d+$/);
+    deepEqual(
+      [status?.containerStatuses?.[0]?.resources, status?.containerStatuses?.[0]?.allocatedResources?.["cpu"]],
+      [resources("50m"), "50m"],
+    );
+
+    // What it asks for keeps others out while it waits.
+    await kubectl(resize("60m"));
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.cpu}=60m pod/growing --timeout=60s");
+    await tells(kubectl, /^ResizeCompleted /);
+    equal(
+      (await podOf(kubectl, "growing")).status?.conditions?.some(({ type }) => type.startsWith("PodResize")),
+      false,
+    );
+  });
+
+  inside("from which memory is taken that it uses says so until it is not", async (kubectl) => {
+    const resources = (memory: string) => ({ requests: { memory }, limits: { memory } });
+    const script = `held=$(head -c 24000000 /dev/zero | tr '\\0' x); ${SLEEP}`;
+    const usage = "cat /sys/fs/cgroup/memory/memory.usage_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.current";
+    const readinessProbe = { exec: { command: ["sh", "-c", `test $(${usage}) -gt 24000000`] }, ...PATIENT };
+    await ready(kubectl, aRealPod("holding", script, { container: { resources: resources("96Mi"), readinessProbe } }));
+    const resize = (memory: string) => {
+      const patch = { spec: { containers: [{ name: "main", resources: resources(memory) }] } };
+      return kubectl(`patch pod holding --subresource=resize -p '${JSON.stringify(patch)}'`);
+    };
+
+    await resize("16Mi");
+    const path = `{.status.conditions[?(@.type=="PodResizeInProgress")].reason}`;
+    await kubectl(`wait '--for=jsonpath=${path}=Error' pod/holding --timeout=60s`);
+    const { status } = await podOf(kubectl, "holding");
+    match(
+      status?.conditions?.find(({ type }) => type === "PodResizeInProgress")?.message ?? "",
+      /^cannot decrease memory limits: attempting to set container "main" memory limit \(16777216\) below current usage \(\d+\)$/,
+    );
+    deepEqual(status?.containerStatuses?.[0]?.resources, resources("96Mi"));
+    await resize("80Mi");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].resources.limits.memory}=80Mi pod/holding --timeout=60s");
+    await tells(kubectl, /^ResizeCompleted /);
+  });
+
+  inside("runs as whom and with what rights it says", async (kubectl) => {
+    const securityContext = {
+      runAsUser: 65_534,
+      runAsGroup: 50,
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+    };
+    const script =
+      "id -u; id -g; touch /file 2>&1; grep -E 'CapEff|NoNewPrivs' /proc/self/status; stat -c %g /data; touch /data/file && stat -c %g /data/file";
+    const container = { securityContext, volumeMounts: [{ name: "data", mountPath: "/data" }] };
+    const spec = { container, volumes: [{ name: "data", emptyDir: {} }], securityContext: { fsGroup: 1_234 }, ...once };
+    deepEqual((await said(kubectl, aRealPod("secured", script, spec))).split("\n"), [
+      ...["65534", "50", "touch: /file: Read-only file system", "CapEff:\t0000000000000000", "NoNewPrivs:\t1", "1234", "1234", ""],
+    ]);
+  });
+
+  inside("that must not be root is not started as root", async (kubectl) => {
+    await apply(kubectl, aRealPod("rootless", SLEEP, { container: { securityContext: { runAsNonRoot: true } } }));
+    await kubectl(
+      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/rootless --timeout=60s",
+    );
+    const { message = "" } = (await mainOf(kubectl, "rootless"))?.state?.waiting ?? {};
+    match(message, /^container has runAsNonRoot and image will run as root \(pod: "rootless_pods-\d+\([-0-9a-f]+\)", container: main\)$/);
+  });
+
+  inside("waits for a ConfigMap that is not there, and starts when it is", async (kubectl) => {
+    const env = [{ name: "COLOUR", valueFrom: { configMapKeyRef: { name: "later", key: "colour" } } }];
+    await apply(kubectl, aRealPod("waiting", `echo $COLOUR; ${SLEEP}`, { container: { env } }));
+    await kubectl(
+      "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CreateContainerConfigError pod/waiting --timeout=60s",
+    );
+    equal((await mainOf(kubectl, "waiting"))?.state?.waiting?.message, 'configmap "later" not found');
+    equal(await told(kubectl, "Failed"), 'Error: configmap "later" not found');
+
+    await apply(kubectl, aConfigMap("later", { colour: "green" }));
+    await kubectl("wait --for=condition=Ready pod/waiting --timeout=60s");
+    equal(await lineOf(kubectl, "logs --follow waiting", /./), "green");
+  });
+
+  inside("that fails again and again waits longer each time, and says so", async (kubectl) => {
+    await apply(kubectl, aRealPod("crashing", "echo trying; exit 3"));
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=CrashLoopBackOff pod/crashing --timeout=60s");
+    // Seen in one look: it does not wait for long, and then for longer.
+    const waiting = ".status.containerStatuses[0].state.waiting";
+    const shown = `get pod crashing --watch -o jsonpath='{${waiting}.reason}: {${waiting}.message}{"\\n"}'`;
+    const line = await lineOf(kubectl, shown, /^CrashLoopBackOff: /);
+    match(line, /: back-off [124]0s restarting failed container=main pod=crashing_pods-\d+\([-0-9a-f]+\)$/);
+    const { lastState } = (await mainOf(kubectl, "crashing")) ?? {};
+    deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [3, "Error"]);
+    match(await told(kubectl, "BackOff"), /^Back-off restarting failed container main in pod crashing_pods-/);
+  });
+
+  inside("leaves a message when it ends", async (kubectl) => {
+    await apply(kubectl, aRealPod("writing", "printf done > /dev/termination-log; exit 3", once));
+    const container = { terminationMessagePolicy: "FallbackToLogsOnError" };
+    await apply(kubectl, aRealPod("speaking", "echo from the log; exit 4", { container, ...once }));
+    for (const name of ["writing", "speaking"]) await kubectl(`wait --for=jsonpath={.status.phase}=Failed pod/${name} --timeout=60s`);
+    const ends = await Promise.all(["writing", "speaking"].map(async (name) => (await mainOf(kubectl, name))?.state?.terminated));
+    deepEqual(
+      ends.map((end) => [end?.exitCode, end?.message]),
+      [
+        [3, "done"],
+        [4, "from the log\n"],
+      ],
+    );
+  });
+
+  inside("starts what prepares it in order, keeps what helps it beside it, and ends that last", async (kubectl) => {
+    const shared = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };
+    const initContainers: Json = [
+      aRealContainer("first", "echo first >> /shared/order", shared),
+      aRealContainer("helper", "trap 'echo helper ends; exit 0' TERM; echo helper >> /shared/order; touch /shared/up; sleep 1d & wait $!", {
+        ...shared,
+        restartPolicy: "Always",
+        startupProbe: { exec: { command: ["test", "-f", "/shared/up"] }, ...PATIENT, failureThreshold: 60 },
+      }),
+      aRealContainer("second", "echo second >> /shared/order", shared),
+    ];
+    const spec = { initContainers, container: shared, volumes: [{ name: "shared", emptyDir: {} }], ...once };
+    equal(
+      await said(kubectl, aRealPod("prepared", "echo main >> /shared/order; cat /shared/order", spec)),
+      "first\nhelper\nsecond\nmain\n",
+    );
+    equal(await kubectl("logs prepared -c helper"), "helper ends\n");
+    const { initContainerStatuses = [] } = (await podOf(kubectl, "prepared")).status ?? {};
+    deepEqual(
+      initContainerStatuses.map(({ name, state }) => [name, state?.terminated?.reason, state?.terminated?.exitCode]),
+      [
+        ["first", "Completed", 0],
+        ["helper", "Completed", 0],
+        ["second", "Completed", 0],
+      ],
+    );
+  });
+
+  inside("shares what it wants between its containers: files in memory, and processes", async (kubectl) => {
+    const shared = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };
+    const containers = [
+      aRealContainer(
+        "main",
+        "until [ -f /shared/word ]; do usleep 50000; done; cat /shared/word; ps -o args | grep -c '^sleep 7777'",
+        shared,
+      ),
+      aRealContainer(
+        "other",
+        "echo sesame > /shared/new; sleep 7777 & until ps -o args | grep -q '^sleep 7777'; do usleep 20000; done; " +
+          "mv /shared/new /shared/word; df /shared | tail -n 1; wait %1",
+        shared,
+      ),
+    ];
+    const volumes = [{ name: "shared", emptyDir: { medium: "Memory", sizeLimit: "1Mi" } }];
+    await apply(kubectl, aRealPod("sharing", "", { containers, volumes, shareProcessNamespace: true, ...once }));
+    await kubectl(
+      'wait --for=jsonpath={.status.containerStatuses[?(@.name=="main")].state.terminated.reason}=Completed pod/sharing --timeout=60s',
+    );
+    match(await kubectl("logs sharing -c main"), /^sesame\n1\n$/);
+    await lineOf(kubectl, "logs --follow sharing -c other", /^tmpfs +1024 /);
+  });
+
+  inside("is given secrets and a token that the API server knows", async (kubectl, namespace) => {
+    await kubectl("create secret generic hidden --from-literal=word=sesame");
+    const volumes = [{ name: "hidden", secret: { secretName: "hidden", defaultMode: 0o400 } }];
+    await ready(kubectl, aRealPod("trusted", SLEEP, { container: { volumeMounts: [{ name: "hidden", mountPath: "/hidden" }] }, volumes }));
+    equal(
+      await kubectl('exec trusted -- sh -c \'cat /hidden/word; stat -L -c " %a" /hidden/word; grep -c "/hidden tmpfs" /proc/mounts\''),
+      "sesame 400\n1\n",
+    );
+
+    const account = "/var/run/secrets/kubernetes.io/serviceaccount";
+    const token = await kubectl(`exec trusted -- cat ${account}/token`);
+    equal(await kubectl(`exec trusted -- cat ${account}/namespace`), namespace);
+    match(await kubectl(`exec trusted -- cat ${account}/ca.crt`), /^-----BEGIN CERTIFICATE-----/);
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token } };
+    const { status } = JSON.parse(await kubectl("create -f - -o json", { input: review })) as {
+      readonly status: {
+        readonly authenticated: boolean;
+        readonly user: { readonly username: string; readonly extra: Record<string, string[]> };
+      };
+    };
+    deepEqual([status.authenticated, status.user.username], [true, `system:serviceaccount:${namespace}:default`]);
+    deepEqual(status.user.extra["authentication.kubernetes.io/pod-name"], ["trusted"]);
+  });
+
+  inside("tells in files what is known of it, as it changes", async (kubectl) => {
+    const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
+    const volumes = [{ name: "about", downwardAPI: { items } }];
+    // What the links led to may go while they are followed.
+    const script =
+      'while :; do if now=$(cat /about/labels) && [ "$now" != "$last" ]; then echo $now; last=$now; fi 2>/dev/null; usleep 50000; done';
+    await ready(kubectl, aRealPod("known", script, { container: { volumeMounts: [{ name: "about", mountPath: "/about" }] }, volumes }));
+    await using following = kubectl.start("logs --follow known");
+    equal(await following.line(), 'app="known"');
+    await kubectl("label pod known colour=red");
+    equal(await following.line(), 'app="known" colour="red"');
+  });
+
+  inside("gets traffic while it is ready, and none while it is not", async (kubectl) => {
+    const readinessProbe = { exec: { command: ["test", "-f", "/tmp/ready"] }, ...PATIENT, failureThreshold: 1 };
+    await apply(kubectl, aService("gated"));
+    await apply(kubectl, aRealPod("gated", SLEEP, { container: { readinessProbe } }));
+    const slices = (is: string) =>
+      lineOf(
+        kubectl,
+        `get endpointslices -l kubernetes.io/service-name=gated --watch -o jsonpath='{.endpoints[*].conditions.ready}{"\\n"}'`,
+        new RegExp(`^${is}$`),
+      );
+    await kubectl("wait --for=jsonpath={.status.phase}=Running pod/gated --timeout=60s");
+    await slices("false");
+    await kubectl("exec gated -- touch /tmp/ready");
+    await kubectl("wait --for=condition=Ready pod/gated --timeout=60s");
+    await slices("true");
+    await kubectl("exec gated -- rm /tmp/ready");
+    await kubectl("wait --for=condition=Ready=false pod/gated --timeout=60s");
+    await slices("false");
+    equal(await told(kubectl, "Unhealthy"), "Readiness probe failed:");
+  });
+
+  inside("that is not alive any more is started again", async (kubectl) => {
+    const livenessProbe = {
+      exec: { command: ["sh", "-c", "[ ! -f /tmp/sick ] || { echo I am sick; exit 1; }"] },
+      ...PATIENT,
+      failureThreshold: 1,
+    };
+    await ready(kubectl, aRealPod("sick", SLEEP, { container: { livenessProbe } }));
+    await kubectl("exec sick -- touch /tmp/sick");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/sick --timeout=60s");
+    equal(await told(kubectl, "Unhealthy"), "Liveness probe failed: I am sick");
+    equal(await told(kubectl, "Killing"), "Container main failed liveness probe, will be restarted");
+  });
+
+  inside("is looked into with a container beside it", async (kubectl) => {
+    const sleep = `sleep ${2_000_000 + process.pid}`;
+    await ready(kubectl, aRealPod("closed", `${sleep} & wait $!`));
+    await calledProcess(sleep);
+    await kubectl(`debug closed --image=${BUSYBOX_2} --container=looking --target=main -- sh -c 'ps; cat /version'`);
+    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/closed --timeout=60s");
+    match(await kubectl("logs closed -c looking"), new RegExp(` ${sleep}\\n[^]*\\n2\\n$`));
+  });
+
+  inside("may call its image by a short name, and is started again with another only if it is told so", async (kubectl) => {
+    await cluster.loadImage(busyboxImage("short:9"));
+    // A container that seems to be of another image would be stopped at the next look: a label has the kubelet look.
+    await ready(kubectl, aRealPod("short", SLEEP, { container: { image: "short:9" } }));
+    await kubectl("label pod short look=again");
+    equal(await kubectl("exec short -- cat /version"), "9\n");
+    const { restartCount, image } = (await mainOf(kubectl, "short")) ?? {};
+    deepEqual([restartCount, image], [0, "docker.io/library/short:9"]);
+
+    await kubectl(`set image pod/short main=${BUSYBOX_2}`);
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/short --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/short --timeout=60s");
+    equal(await kubectl("exec short -- cat /version"), "2\n");
+    equal(await told(kubectl, "Killing"), "Container main definition changed, will be restarted");
+  });
+
+  inside("is run for one command, and gone", async (kubectl) => {
+    const stdout = await kubectl(`run once --rm -i --restart=Never --image=${BUSYBOX_1} -- sh -c 'read -r word; echo you said $word'`, {
+      input: "hello\n",
+    });
+    match(stdout, /^you said hello\n/);
+    match(stdout, /pod "once" deleted/);
+    equal(await kubectl("get pods -o name"), "");
+    const { code } = await kubectl.run(`run failing --rm -i --restart=Never --image=${BUSYBOX_1} -- sh -c 'exit 5'`);
+    equal(code, 5);
+  });
+
+  inside("is started whatever becomes of volumes that nobody mounts, until somebody does", async (kubectl) => {
+    const volumes = [
+      { name: "secret", secret: { secretName: "none" } },
+      { name: "host", hostPath: { path: "/no/such/directory", type: "Directory" } },
+      { name: "later", configMap: { name: "later" } },
+    ];
+    await ready(kubectl, aRealPod("careless", SLEEP, { volumes }));
+    const custom = join(cluster.directory, "mounting.json");
+    await writeFile(custom, JSON.stringify({ volumeMounts: [{ name: "later", mountPath: "/later" }] }));
+    await kubectl(`debug careless --image=${BUSYBOX_1} --container=looking --custom=${custom} -- cat /later/word`);
+    match(await told(kubectl, "FailedMount"), /^MountVolume\.SetUp failed for volume "later" : configmap "later" not found$/);
+    await apply(kubectl, aConfigMap("later", { word: "sesame" }));
+    await kubectl("wait --for=jsonpath={.status.ephemeralContainerStatuses[0].state.terminated.exitCode}=0 pod/careless --timeout=60s");
+    equal(await kubectl("logs careless -c looking"), "sesame");
+  });
+
+  inside("that loses its place has its containers asked to end before they get another", async (kubectl) => {
+    const sleep = `sleep ${1_000_000 + process.pid}`;
+    const lifecycle = { preStop: { exec: { command: ["sh", "-c", "echo hook > /proc/1/fd/1"] } } };
+    await ready(kubectl, aRealPod("moved", `trap 'echo asked; exit 0' TERM; ${sleep} & wait $!`, { container: { lifecycle } }));
+    const before = (await podOf(kubectl, "moved")).status?.podIP;
+    signalProcess(await pauseBeside(sleep), "SIGKILL");
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/moved --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/moved --timeout=60s");
+
+    equal(await kubectl("logs moved --previous"), "hook\nasked\n");
+    const { lastState, restartCount } = (await mainOf(kubectl, "moved")) ?? {};
+    deepEqual([lastState?.terminated?.exitCode, restartCount], [0, 1]);
+    ok((await podOf(kubectl, "moved")).status?.podIP !== before);
+    equal(await told(kubectl, "SandboxChanged"), "Pod sandbox changed, it will be killed and re-created.");
+    equal(await told(kubectl, "Killing"), "Stopping container main");
+    const counts = "get events --watch --no-headers -o custom-columns=REASON:.reason,COUNT:.count";
+    equal((await lineOf(kubectl, counts, /^Started +[2-9]/)).replace(/ +/, " "), "Started 2");
+  });
+
+  inside("has names of its own, and those that it asks for", async (kubectl) => {
+    const spec = {
+      hostname: "called",
+      subdomain: "here",
+      hostAliases: [{ ip: "192.0.2.7", hostnames: ["other.example"] }],
+      dnsPolicy: "None",
+      dnsConfig: { nameservers: ["192.0.2.53"], searches: ["a.example"], options: [{ name: "ndots", value: "2" }] },
+      ...once,
+    };
+    const text = await said(kubectl, aRealPod("named", "hostname; cat /etc/hosts; cat /etc/resolv.conf", spec));
+    match(text, /^called\n# Kubernetes-managed hosts file\.\n127\.0\.0\.1\tlocalhost\n/);
+    match(text, /\n10\.\d+\.\d+\.\d+\tcalled\.here\.pods-\d+\.svc\.cluster\.local\tcalled\n/);
+    match(text, /\n# Entries added by HostAliases\.\n192\.0\.2\.7\tother\.example\n/);
+    match(text, /search a\.example\nnameserver 192\.0\.2\.53\noptions ndots:2\n$/);
+  });
+
+  inside("may be on the node itself, and in its files", async (kubectl) => {
+    const volumes = [{ name: "host", hostPath: { path: `${cluster.directory}/host`, type: "DirectoryOrCreate" } }];
+    const volumeMounts = [{ name: "host", mountPath: "/in", subPathExpr: "$(POD)" }];
+    const env = [{ name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }];
+    const spec = { hostNetwork: true, container: { volumeMounts, env }, volumes };
+    await ready(kubectl, aRealPod("host", `echo hello > /in/file; ${SLEEP}`, spec));
+    const { podIP, hostIP } = (await podOf(kubectl, "host")).status ?? {};
+    equal(podIP, hostIP);
+    equal(await kubectl("exec host -- sh -c 'until [ -s /in/file ]; do usleep 20000; done; cat /in/file'"), "hello\n");
+    const other = aRealPod("again", "cat /in/host/file", {
+      container: { volumeMounts: [{ name: "host", mountPath: "/in" }] },
+      volumes,
+      ...once,
+    });
+    equal(await said(kubectl, other), "hello\n");
+  });
+
+  inside("runs what it should after its start, and has no more time than it asks for", async (kubectl) => {
+    const lifecycle = { postStart: { exec: { command: ["sh", "-c", "echo after > /tmp/after"] } } };
+    await ready(kubectl, aRealPod("long", SLEEP, { container: { lifecycle } }));
+    equal(await kubectl("exec long -- cat /tmp/after"), "after\n");
+    await apply(kubectl, aRealPod("short", SLEEP, { activeDeadlineSeconds: 3 }));
+    await kubectl("wait --for=jsonpath={.status.reason}=DeadlineExceeded pod/short --timeout=60s");
+    equal((await podOf(kubectl, "short")).status?.message, "Pod was active on the node longer than the specified deadline");
+  });
+});

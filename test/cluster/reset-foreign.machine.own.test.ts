@@ -1,0 +1,57 @@
+/** `k8ts reset` of a cluster whose containers ran in a runtime that is not its own, and stays. */
+import { deepEqual, equal } from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { realClock } from "../../src/host/real-clock.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { openCriRuntime } from "../../src/kubelet/runtime/cri/cri-runtime.ts";
+import { clientProgram } from "../../src/testing/clients/client-program.ts";
+import { startTestContainerd } from "../../src/testing/servers/containerd-server.ts";
+import { K8tsMachine } from "../../src/testing/servers/k8ts-program.ts";
+import { needs, toolPath } from "../../src/testing/needs.ts";
+import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP } from "../../src/testing/servers/real-cluster.ts";
+import { findHome } from "../../src/cluster/home/cluster-home.ts";
+import { machineOwner } from "../../src/cluster/machine/machine-paths.ts";
+
+test(
+  "a stop keeps ended containers in somebody else's runtime, a start without containers ends those that run, and a reset removes all",
+  { ...needs(...REAL_CLUSTER_NEEDS) },
+  async (t) => {
+    await using containerd = await startTestContainerd();
+    const { endpoint } = containerd;
+    const machine = await K8tsMachine.make(t);
+    const words = ["up", "--listen", "127.0.0.1:0", `--container-runtime-endpoint=${endpoint}`];
+    await machine.start(words, /^Ctrl-C stops it$/);
+    const home = await findHome({ directory: machine.home() }, {});
+    const owner = machineOwner(home ?? { name: "", directory: "" });
+    const { PATH = "" } = process.env;
+    const kubectl = clientProgram({
+      path: toolPath("kubectl"),
+      environment: { PATH, HOME: machine.root, KUBECONFIG: machine.kubeconfig },
+    });
+    await kubectl("wait --for=create serviceaccount/default --timeout=60s");
+    await kubectl("apply -f -", { input: aRealPod("kept", SLEEP) });
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=60s");
+    const left = async (): Promise<unknown> => {
+      await using runtime = await openCriRuntime({ endpoint, owner, clock: realClock, log: silentLogger });
+      return (await runtime.list()).map(({ name, state, containers }) => [name, state, containers.map((one) => one.state.is)]);
+    };
+
+    equal((await machine.k8ts("down")).exitCode, 0);
+    deepEqual(await left(), [["kept", "not-ready", ["exited"]]]);
+
+    // A killed one, after which no containers are wanted: somebody else's runtime is not left with Pods that nobody is in charge of.
+    const again = await machine.start(words, /^Ctrl-C stops it$/);
+    // That it is ready may have been said before the stop.
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/kept --timeout=60s");
+    await kubectl("wait --for=condition=Ready pod/kept --timeout=60s");
+    again.child.kill("SIGKILL");
+    await once(again.child, "close");
+    const simulated = await machine.start(["up", "--listen", "127.0.0.1:0", "--simulated-nodes=1"], /^Ctrl-C stops it$/);
+    equal(simulated.lines.includes("1 Pod runs without a k8ts, and is stopped"), true);
+    equal(JSON.stringify(await left()).includes("running"), false);
+
+    equal((await machine.k8ts("reset", "--yes")).exitCode, 0);
+    deepEqual(await left(), []);
+  },
+);

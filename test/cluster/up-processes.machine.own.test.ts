@@ -1,0 +1,154 @@
+/**
+ * `k8ts up --processes` on real containers: each part can be killed, comes back, and nothing that ran or was promised is lost; and whatever
+ * end the supervisor has, nothing of the parts stays behind it.
+ */
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import type { Pod, PodList } from "../../src/api/generated/core/v1.ts";
+import { outwaitProcess, signalProcess } from "../../src/host/processes/detached-program.ts";
+import { isAlive } from "../../src/host/processes/process-identity.ts";
+import { findProcesses } from "../../src/host/processes/process-table.ts";
+import { realClock } from "../../src/host/real-clock.ts";
+import { becomes } from "../../src/testing/becomes.ts";
+import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
+import { aDeployment } from "../../src/testing/clients/manifests.ts";
+import { needs } from "../../src/testing/needs.ts";
+import { aRealContainer, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
+import type { ClusterRecord } from "../../src/cluster/home/cluster-record.ts";
+
+async function recordOf(cluster: RealCluster): Promise<ClusterRecord> {
+  const { stdout } = await cluster.k8ts("status", "-o", "json");
+  return (JSON.parse(stdout) as { readonly record: ClusterRecord }).record;
+}
+
+/** Of the Pods of a Deployment: which container, how often it was restarted. */
+async function runsOf(kubectl: ClientProgram): Promise<readonly string[]> {
+  const { items } = JSON.parse(await kubectl("get pods -l app=web -o json")) as PodList;
+  return items.map(runOf).toSorted();
+}
+
+function runOf({ status }: Pod): string {
+  const [main] = status?.containerStatuses ?? [];
+  return `${main?.containerID} ${main?.restartCount} ${main?.ready}`;
+}
+
+async function rolledOut(kubectl: ClientProgram): Promise<void> {
+  await kubectl("rollout status deployment/web --timeout=90s", { timeoutMs: ROLLED_OUT_WITHIN_MS });
+}
+
+/** The processes of the parts, with the words that they were started with. */
+async function childrenOf({ directory }: RealCluster) {
+  const all = await findProcesses((words) => words.some((word) => word.includes(directory)));
+  return all.filter(({ arguments: words }) => words.some((word) => COMMANDS.includes(word)));
+}
+
+const COMMANDS = ["apiserver", "controller-manager", "scheduler", "kubelet"];
+
+describe("a process each", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
+  let cluster: RealCluster;
+  let kubectl: ClientProgram;
+  let runs: readonly string[];
+
+  before(async () => {
+    // Started in one process first, with its images: the other way goes on with the same data.
+    cluster = await startRealCluster();
+    await cluster.interrupt();
+    await cluster.up("--processes");
+    kubectl = await cluster.inNamespace("processes");
+  });
+
+  after(() => cluster[Symbol.asyncDispose]());
+
+  test("each part is one that can be seen, and has a log", async () => {
+    const { mode, parts = [] } = await recordOf(cluster);
+    equal(mode, "a process each");
+    const own = parts.filter(({ process }) => process !== undefined);
+    deepEqual(
+      own.map(({ name }) => name),
+      ["API server", "controllers", "scheduler", "node"],
+    );
+    for (const { process } of own) ok(process !== undefined && isAlive(process));
+    match((await cluster.k8ts("status")).stdout, /controllers: +running\n/);
+    match((await cluster.k8ts("status")).stdout, /processes: +API server \d+, controllers \d+, scheduler \d+, node \d+\n/);
+    match((await cluster.k8ts("logs", "kubelet")).stdout, /^node \S+ of https:/m);
+    match((await cluster.k8ts("logs", "apiserver")).stdout, /^listening on https:/m);
+  });
+
+  test("a Deployment runs", async () => {
+    const containers = [aRealContainer("web", SLEEP)];
+    await kubectl("apply -f -", { input: aDeployment("web", { replicas: 2, containers }) });
+    await rolledOut(kubectl);
+    runs = await runsOf(kubectl);
+
+    equal(runs.length, 2);
+  });
+
+  for (const [index, [name, command]] of (
+    [
+      ["API server", "apiserver"],
+      ["controllers", "controller-manager"],
+      ["scheduler", "scheduler"],
+      ["kubelet", "kubelet"],
+    ] as const
+  ).entries()) {
+    test(`a killed ${command} is started again, and what ran runs on`, async () => {
+      const children = await childrenOf(cluster);
+      const killed = children.find(({ arguments: words }) => words.includes(command));
+      ok(killed !== undefined);
+
+      signalProcess(killed, "SIGKILL");
+      // Longer than a second if it had ended before: a part whose API server is away for long does so.
+      await cluster.says(new RegExp(`^The ${name} was ended by SIGKILL; it is started again in \\d+ s$`));
+
+      // Needs all four: made by a controller, given a node, run there, and told of.
+      await within(() => kubectl(`scale deployment/web --replicas=${3 + index}`));
+      await rolledOut(kubectl);
+      const now = await runsOf(kubectl);
+      deepEqual(
+        runs.filter((run) => !now.includes(run)),
+        [],
+      );
+      equal(now.length, 3 + index);
+    });
+  }
+
+  test("parts whose supervisor was killed end by themselves, and the next start goes on with what runs", async () => {
+    runs = await runsOf(kubectl);
+    const children = await childrenOf(cluster);
+    await cluster.kill();
+    for (const child of children) ok(await outwaitProcess(child, { timeoutMs: ENDED_WITHIN_MS, clock: realClock }));
+    await cluster.up("--processes");
+
+    await rolledOut(kubectl);
+    // A program that one of them starts is called as that one for a moment.
+    await becomes(async () => (await childrenOf(cluster)).length, COMMANDS.length);
+    deepEqual(await runsOf(kubectl), runs);
+  });
+
+  test("Ctrl-C leaves nothing on the machine", async () => {
+    equal(await cluster.interrupt(), 0);
+
+    deepEqual(
+      (await cluster.onMachine()).filter((one) => !one.startsWith("link veth")),
+      [],
+    );
+  });
+});
+
+/** While the API server is away kubectl fails at once: it is tried again until it is back. */
+async function within(ask: () => Promise<string>): Promise<string> {
+  const endMs = Date.now() + BACK_WITHIN_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (Date.now() > endMs) throw error;
+    }
+  }
+}
+
+const BACK_WITHIN_MS = 60_000;
+/** Without being killed. */
+const ENDED_WITHIN_MS = 60_000;
+/** Of kubectl, for a rollout. */
+const ROLLED_OUT_WITHIN_MS = 100_000;

@@ -1,0 +1,10 @@
+import { describe, test } from "node:test";
+import { everyStepMayBeTheLast } from "../../src/testing/every-step.ts";
+import { rounds } from "../../src/testing/rounds.ts";
+import { all } from "./all.ts";
+
+describe("wherever the process of the controllers dies, and whatever is late, doubled or fails, it ends the same", () => {
+  const deathsMax = rounds({ quick: 5, full: Infinity });
+  const disturbedRuns = rounds({ quick: 1, full: 50 });
+  for (const scenario of all) test(scenario.it, () => everyStepMayBeTheLast(scenario, { deathsMax, disturbedRuns }));
+});

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { PolicyRule } from "../../src/api/generated/rbac.authorization.k8s.io/v1.ts";
+import { describeParts, missingParts } from "../../src/api/rbac.authorization.k8s.io/v1/rule-covering.ts";
+import { controllerRoles } from "../../src/apiserver/bootstrap/policy/controller-roles.ts";
+import { namespacedRoles } from "../../src/apiserver/bootstrap/policy/namespaced-roles.ts";
+import { all } from "../../src/controllers/all.ts";
+import { TEST_SETTINGS } from "../../src/testing/fixtures/controller-settings.ts";
+
+/** What the role of a controller's account gives, in whatever namespace. */
+function givenTo(account: string): readonly PolicyRule[] {
+  const name = `system:controller:${account}`;
+  return [...controllerRoles, ...namespacedRoles].flatMap(({ role }) => (role.metadata.name === name ? (role.rules ?? []) : []));
+}
+
+describe("what a controller says it needs is given to its account in every cluster", () => {
+  for (const { name, account, rules } of all(TEST_SETTINGS)) {
+    test(name, () => assert.deepEqual(describeParts(missingParts(givenTo(account), rules).parts), []));
+  }
+});
+
+test("no two controllers have one name, and none is another's old one", () => {
+  const names = all(TEST_SETTINGS).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  );
+});
