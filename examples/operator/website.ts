@@ -163,7 +163,7 @@ export interface WebsiteStatus {
   readonly message: string;
 }
 
-export function statusOf({ replicas }: WebsiteSpec, deployment: appsV1.Deployment | undefined): WebsiteStatus {
+export function statusOf({ replicas }: WebsiteSpec, deployment?: appsV1.Deployment): WebsiteStatus {
   const { availableReplicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment?.status ?? {};
   // What is said of an older spec says nothing about this one.
   const isObserved = observedGeneration >= (deployment?.metadata.generation ?? Infinity);

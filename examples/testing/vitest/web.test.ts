@@ -27,7 +27,7 @@ async function nodesOfPods(): Promise<readonly (string | undefined)[]> {
   const pods = await cluster().until<coreV1.Pod>("pods", (all) => all.filter(isLeft).length === 3);
   return pods
     .filter(isLeft)
-    .map(({ spec }) => spec?.nodeName)
+    .map(({ spec }) => spec?.nodeName ?? "")
     .sort();
 }
 
