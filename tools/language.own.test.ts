@@ -52,9 +52,12 @@ const NOT_YET: readonly string[] = [
   "src/apiserver/connections/",
   "src/apiserver/documents/",
   "src/apiserver/fairness/",
+  "src/apiserver/framework/",
   "src/apiserver/http/",
+  "src/apiserver/limits/",
   "src/apiserver/resources/",
   "src/apiserver/rest/",
+  "src/apiserver/shared/",
   "src/apiserver/storage/",
   "src/apiserver/testing/",
   "src/apiserver/verbs/",
@@ -62,8 +65,23 @@ const NOT_YET: readonly string[] = [
   "src/apiserver/write/",
   // src/base
   "src/base/",
+  // src/cli
+  "src/cli/commands/",
+  "src/cli/framework/",
+  "src/cli/kubectl/",
+  "src/cli/shared/",
   // src/client
   "src/client/",
+  // src/cluster
+  "src/cluster/*",
+  "src/cluster/home/",
+  "src/cluster/kubeconfig/",
+  "src/cluster/machine/",
+  "src/cluster/processes/",
+  // src/components
+  "src/components/",
+  // src/config
+  "src/config/",
   // src/controllers
   "src/controllers/*",
   "src/controllers/bootstrap-signer/",
@@ -87,33 +105,44 @@ const NOT_YET: readonly string[] = [
   "src/controllers/root-ca-certificate-publisher/",
   "src/controllers/runtime/",
   "src/controllers/service-account/",
+  "src/controllers/shared/",
   "src/controllers/taint-eviction/",
   "src/controllers/token-cleaner/",
   "src/controllers/volume-attributes-class-protection/",
+  // src/embedded
+  "src/embedded/",
   // src/host
   "src/host/*",
+  "src/host/crypto/",
+  "src/host/files/",
+  "src/host/grpc/",
   "src/host/http/",
+  "src/host/kernel/",
+  "src/host/network/",
+  "src/host/processes/",
   "src/host/spdy/",
-  "src/host/testing/",
   // src/kubelet
   "src/kubelet/*",
+  "src/kubelet/container-config/",
+  "src/kubelet/exec/",
+  "src/kubelet/images/",
+  "src/kubelet/logs/",
   "src/kubelet/machine/",
+  "src/kubelet/node/",
+  "src/kubelet/pod/",
   "src/kubelet/probes/",
-  "src/kubelet/running/",
+  "src/kubelet/references/",
+  "src/kubelet/resize/",
   "src/kubelet/runtime/",
   "src/kubelet/server/",
   "src/kubelet/testing/",
   "src/kubelet/volumes/",
   // src/main
   "src/main/*",
-  "src/main/commands/",
-  "src/main/embedded/",
-  "src/main/home/",
-  "src/main/kubectl/",
-  "src/main/node/",
-  "src/main/pki/",
-  "src/main/processes/",
-  "src/main/store-access/",
+  // src/pki
+  "src/pki/",
+  // src/processes
+  "src/processes/",
   // src/scheduler
   "src/scheduler/*",
   "src/scheduler/cache/",
@@ -127,6 +156,13 @@ const NOT_YET: readonly string[] = [
   "src/store/",
   // src/testing
   "src/testing/",
+  // test
+  "test/clients/",
+  "test/cluster/",
+  "test/embedded/",
+  "test/kinds/",
+  "test/scenarios/",
+  "test/security/",
   // tools
   "tools/*",
   "tools/attack/",
