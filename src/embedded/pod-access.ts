@@ -1,6 +1,6 @@
 /** Logs of, and commands in, the containers of Pods on simulated nodes, for a program in the same process. */
 import type { Pod } from "../api/generated/core/v1.ts";
-import type { RuntimeContainer } from "../kubelet/runtime.ts";
+import type { RuntimeContainer } from "../kubelet/contracts/runtime.ts";
 import type { ExecOutcome } from "./cluster.ts";
 import { kubeletOf, type NodesPart } from "../components/simulated-nodes/simulated-nodes.ts";
 

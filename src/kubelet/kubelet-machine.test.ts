@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
-import { ContainerConfigError, MountError } from "./pod-machine.ts";
-import { RuntimeError } from "./runtime.ts";
+import { ContainerConfigError, MountError } from "./contracts/pod-machine.ts";
+import { RuntimeError } from "./contracts/runtime.ts";
 import { fakeMachine, realRuntime, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
 

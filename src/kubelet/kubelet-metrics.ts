@@ -5,7 +5,7 @@
 import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metrics/metric-series.ts";
 import type { Family, HistogramFamily } from "../base/metrics/prometheus-text.ts";
 import { ProbeMetrics } from "./probes/probe-metrics.ts";
-import type { RuntimeCall, RuntimeObserver } from "./runtime.ts";
+import type { RuntimeCall, RuntimeObserver } from "./contracts/runtime.ts";
 
 /** Upper bounds in seconds, upstream's. */
 const POD_START_BOUNDS_S: readonly number[] = [

@@ -19,10 +19,10 @@ import type { KubeletMetrics } from "./kubelet-metrics.ts";
 import { hostIpsOf, type NodeFacts } from "./node/node-facts.ts";
 import { NodeKeeper } from "./node/node-status.ts";
 import { NodeLease } from "./node/node-lease.ts";
-import type { PodMachine } from "./pod-machine.ts";
+import type { PodMachine } from "./contracts/pod-machine.ts";
 import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod/pod-source.ts";
 import { PodWorkers } from "./pod/pod-workers.ts";
-import type { PullProgress, Runtime, RuntimeContainer } from "./runtime.ts";
+import type { PullProgress, Runtime, RuntimeContainer } from "./contracts/runtime.ts";
 import { newestContainer, previousContainer } from "./pod/containers/runtime-containers.ts";
 import { toldTroubles, type Troubles } from "./node/shared-failures.ts";
 import { releaseLeftovers, stopPods } from "./pod/stop-pods.ts";
@@ -239,7 +239,7 @@ class RunningKubelet implements Kubelet {
   async #sleepUntilBeat(durationMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let leftMs = durationMs;
-    while (this.runtime.trouble !== undefined && this.#keeper.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
+    while (this.runtime.notReadyReason !== undefined && this.#keeper.hasTrouble && leftMs > TROUBLE_LOOK_MS) {
       await clock.sleep(TROUBLE_LOOK_MS, signal);
       leftMs -= TROUBLE_LOOK_MS;
       await this.#keeper.sync();

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
-import type { SandboxStatus } from "./runtime.ts";
+import type { SandboxStatus } from "./contracts/runtime.ts";
 import { fakeMachine, realRuntime, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
 

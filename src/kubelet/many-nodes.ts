@@ -20,7 +20,7 @@ import type { Informers } from "../client/informer/informer.ts";
 import { kubeletIdentity, LEASE_RENEW_INTERVAL_MS, startKubelet, type Kubelet } from "./kubelet.ts";
 import type { NodeFacts } from "./node/node-facts.ts";
 import { SharedPods } from "./pod/pod-source.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "./contracts/runtime.ts";
 import { SharedTroubles } from "./node/shared-failures.ts";
 
 /** Each node more makes the interval so much longer: 10 s up to 500 nodes, and never more than 50 renewals a second up to 2,000. */

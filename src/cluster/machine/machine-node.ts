@@ -6,7 +6,7 @@ import { nodeIdentity } from "../../api/identities.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
-import type { PullProgress } from "../../kubelet/runtime.ts";
+import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
 import { openCriRuntime, type CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import type { NodeContext, NodePart } from "../../components/control-plane.ts";

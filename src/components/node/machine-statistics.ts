@@ -3,8 +3,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
 import { diskUsage, machineUsage } from "../../host/kernel/machine-usage.ts";
-import type { FilesystemNumbers } from "../../kubelet/volumes/pod-storage.ts";
-import type { Runtime } from "../../kubelet/runtime.ts";
+import type { FilesystemUsage } from "../../kubelet/contracts/pod-storage.ts";
+import type { Runtime } from "../../kubelet/contracts/runtime.ts";
 import { CpuRate } from "../../kubelet/server/stats/cpu-rate.ts";
 import type { NodeNumbersSource, SystemContainerStats } from "../../kubelet/server/stats/node-statistics.ts";
 
@@ -48,7 +48,7 @@ export function machineNumbers(options: MachineNumbersOptions): NodeNumbersSourc
 }
 
 /** How large the disk is, and what of it is the runtime's. */
-async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<FilesystemNumbers | undefined> {
+async function imageNumbers({ runtime, log }: MachineNumbersOptions): Promise<FilesystemUsage | undefined> {
   try {
     const found = await runtime.imageFilesystem?.();
     if (found === undefined) return undefined;

@@ -5,7 +5,7 @@ import type { ConnectionCall, ConnectionTarget } from "../../apiserver/framework
 import type { ExchangeAnswer, Sink } from "../../apiserver/framework/exchange.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Kubelet } from "../../kubelet/kubelet.ts";
-import { RuntimeError, type LogLine, type RuntimeContainer } from "../../kubelet/runtime.ts";
+import { RuntimeError, type LogLine, type RuntimeContainer } from "../../kubelet/contracts/runtime.ts";
 import { nodesConnector } from "./nodes-connector.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ContainerConfigError } from "../pod-machine.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import { containerAnnotations, containerLabels } from "./container-labels.ts";
 import { containerRun } from "./container.ts";
 import { containerResources } from "./resources.ts";

@@ -5,10 +5,10 @@
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
-import type { ContainerRun, MountRun } from "../container-run.ts";
-import type { MountedVolume, PodVolumes } from "../volumes/pod-volumes.ts";
+import type { ContainerRun, MountRun } from "../contracts/container-run.ts";
+import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import type { References } from "../references/references.ts";
-import type { Image } from "../runtime.ts";
+import type { Image } from "../contracts/runtime.ts";
 import { containerAnnotations, containerLabels } from "./container-labels.ts";
 import { environmentOf } from "./environment.ts";
 import { expandAll } from "./expansion.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSpec } from "../../api/generated/core/v1.ts";
-import type { DnsRun } from "../container-run.ts";
+import type { DnsRun } from "../contracts/container-run.ts";
 import { dnsOf, parseResolvConf } from "./dns.ts";
 import type { DnsOptions } from "./node-view.ts";
 import { aPod, node } from "./testing/views.ts";

@@ -6,7 +6,7 @@
 import type { Pod, PodDNSConfig, PodDNSConfigOption } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { DNS_SUBDOMAIN_LENGTH_MAX } from "../../api/machinery/names.ts";
-import type { DnsRun } from "../container-run.ts";
+import type { DnsRun } from "../contracts/container-run.ts";
 import type { DnsOptions } from "./node-view.ts";
 import { describePod } from "./pod-name.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, PodSpec } from "../../api/generated/core/v1.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import { environmentOf, type EnvironmentView } from "./environment.ts";
 import { aContainer, aPod, aService, aVolume, node, referencesTo, type Objects } from "./testing/views.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSpec } from "../../api/generated/core/v1.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import { hostnameOf } from "./hostname.ts";
 import { aPod } from "./testing/views.ts";
 

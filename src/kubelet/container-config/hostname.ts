@@ -6,7 +6,7 @@ import type { Pod } from "../../api/generated/core/v1.ts";
 import { withoutTrailing } from "../../base/text.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { validateDnsLabel, validateDnsSubdomain } from "../../api/machinery/names.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 
 export interface PodHostname {
   /** Without a domain. */

@@ -5,7 +5,7 @@
  */
 import type { Secret } from "../../api/generated/core/v1.ts";
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
-import type { ImageCredentials } from "../runtime.ts";
+import type { ImageCredentials } from "../contracts/runtime.ts";
 
 /** Where images are from that name no registry, and the name that docker's own files have for it. */
 const DEFAULT_DOMAIN = "docker.io";

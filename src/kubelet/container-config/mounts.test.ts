@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, VolumeMount } from "../../api/generated/core/v1.ts";
-import type { MountRun } from "../container-run.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
+import type { MountRun } from "../contracts/container-run.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import { needsHostsFile, terminationMessageOf, volumeMountsOf, type MountsView } from "./mounts.ts";
 import { aContainer, aPod, aView, aVolume } from "./testing/views.ts";
 

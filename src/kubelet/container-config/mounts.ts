@@ -6,9 +6,9 @@
 import type { Pod, VolumeMount } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import type { MountRun, TerminationMessage } from "../container-run.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
-import type { MountedVolume, PodVolumes } from "../volumes/pod-volumes.ts";
+import type { MountRun, TerminationMessage } from "../contracts/container-run.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import { expand } from "./expansion.ts";
 import { HOSTS_PATH } from "./hosts-file.ts";
 

@@ -1,6 +1,6 @@
 /** What the rules of this folder know of the node besides the Pod: plain data, read from the machine and the options by somebody else. */
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
-import type { DnsRun } from "../container-run.ts";
+import type { DnsRun } from "../contracts/container-run.ts";
 
 export interface NodeView {
   /** The main one first, at most one of each family. */

@@ -9,7 +9,7 @@ import { hugePageSize, isHugePages, readQuantity, type ResourceList } from "../.
 import { podLimits, podRequests } from "../../api/core/v1/resource-quota/pod-demand.ts";
 import { quantityMilliValue, quantityToNumber, type Quantity } from "../../api/machinery/quantity.ts";
 import { withoutTrailing } from "../../base/text.ts";
-import type { LinuxResources } from "../container-run.ts";
+import type { LinuxResources } from "../contracts/container-run.ts";
 import type { CgroupOptions } from "./node-view.ts";
 import { bytesOf, CPU_PERIOD_MICROSECONDS, CPU_SHARES_MIN, cpuQuotaOf, cpuSharesOf, milliOf, qosOf, withoutStatus } from "./resources.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, PodSpec, ResourceRequirements } from "../../api/generated/core/v1.ts";
-import type { LinuxResources } from "../container-run.ts";
+import type { LinuxResources } from "../contracts/container-run.ts";
 import type { CgroupOptions } from "./node-view.ts";
 import { containerResources, cpuQuotaOf, cpuSharesOf, oomScoreAdjOf, sandboxResources } from "./resources.ts";
 import { aContainer, aPod, node } from "./testing/views.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../api/core/v1/pod/resource-list.ts";
 import { podLimits, podRequests, saysPodLevel } from "../../api/core/v1/resource-quota/pod-demand.ts";
 import { quantityMilliValue, quantityToNumber } from "../../api/machinery/quantity.ts";
-import type { LinuxResources } from "../container-run.ts";
+import type { LinuxResources } from "../contracts/container-run.ts";
 import type { CgroupOptions } from "./node-view.ts";
 
 /** The kernel's own limits. Nothing asked for gets the least, not the kernel's default of 1024. */

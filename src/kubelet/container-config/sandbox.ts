@@ -1,6 +1,6 @@
 /** How the place of a Pod is made: its network, namespaces, cgroup and settings, all worked out. Pure: what it comes to is data. */
 import type { ContainerPort, Pod } from "../../api/generated/core/v1.ts";
-import type { PortMapping, SandboxRun } from "../container-run.ts";
+import type { PortMapping, SandboxRun } from "../contracts/container-run.ts";
 import { dnsOf, type DnsWarning } from "./dns.ts";
 import { hostnameOf } from "./hostname.ts";
 import { sandboxLabels } from "./container-labels.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, EphemeralContainer, PodSpec, SecurityContext } from "../../api/generated/core/v1.ts";
-import type { ContainerSecurity, Namespaces, SecurityProfile } from "../container-run.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
+import type { ContainerSecurity, Namespaces, SecurityProfile } from "../contracts/container-run.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import { containerSecurity, namespacesOf, sandboxSecurity, type SecurityView } from "./security.ts";
 import { aContainer, aPod, node } from "./testing/views.ts";
 

@@ -8,9 +8,9 @@ import { allContainers, type AnyContainer } from "../../api/core/v1/pod/containe
 import { appArmorProfileOf } from "../../api/core/v1/pod/app-armor.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { validateUserId } from "../../api/machinery/names.ts";
-import type { ContainerSecurity, Namespaces, SandboxSecurity, SecurityProfile, SeLinux } from "../container-run.ts";
-import { ContainerConfigError } from "../pod-machine.ts";
-import type { Image } from "../runtime.ts";
+import type { ContainerSecurity, Namespaces, SandboxSecurity, SecurityProfile, SeLinux } from "../contracts/container-run.ts";
+import { ContainerConfigError } from "../contracts/pod-machine.ts";
+import type { Image } from "../contracts/runtime.ts";
 import type { NodeView } from "./node-view.ts";
 import { describePod } from "./pod-name.ts";
 

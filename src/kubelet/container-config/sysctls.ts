@@ -4,7 +4,6 @@
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import type { AdmissionRefusal } from "../pod/admit-pod.ts";
 
 /** Upstream also asks how old the kernel is; every kernel that runs Node.js has all of these in namespaces. */
 const SAFE = [
@@ -22,12 +21,12 @@ const SAFE = [
   "net.ipv4.tcp_wmem",
 ];
 
-/** Undefined: they may be set. `allowedUnsafe` are names, or beginnings of names with a `*` at their end. */
-export function sysctlRefusal({ spec }: Pod, allowedUnsafe: readonly string[] = []): AdmissionRefusal | undefined {
+/** Returns why the first forbidden sysctl is rejected, in upstream's words. `allowedUnsafe` holds names, or prefixes that end in `*`. */
+export function forbiddenSysctl({ spec }: Pod, allowedUnsafe: readonly string[] = []): string | undefined {
   const allowed = [...SAFE, ...allowedUnsafe.map(dotted)];
   for (const { name } of spec?.securityContext?.sysctls ?? []) {
     const why = refusalOf(dotted(name), allowed, { network: spec?.hostNetwork === true, ipc: spec?.hostIPC === true });
-    if (why !== undefined) return { reason: "SysctlForbidden", message: `forbidden sysctl: ${quoteGo(dotted(name))} ${why}` };
+    if (why !== undefined) return `forbidden sysctl: ${quoteGo(dotted(name))} ${why}`;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import { BASE64, BINARY } from "./web-socket-channels.ts";
 import { chooseProtocol, serveExec, type ExecProtocol, type ExecRun } from "./exec-channels.ts";
-import type { TerminalSize } from "../runtime.ts";
+import type { TerminalSize } from "../contracts/runtime.ts";
 import { ChannelClient } from "../testing/channel-client.ts";
 
 const encoder = new TextEncoder();

@@ -8,7 +8,7 @@
 import type { PodExecOptions } from "../../api/generated/core/v1.ts";
 import { internalError, isStatusError, type Status } from "../../api/machinery/status-error.ts";
 import { BASE64, BINARY, ChannelInput, ChannelOutlet, NORMAL_CLOSURE, type ChannelSocket, type Framing } from "./web-socket-channels.ts";
-import type { ExecStreams } from "../runtime.ts";
+import type { ExecStreams } from "../contracts/runtime.ts";
 import { TerminalSizes } from "./terminal-sizes.ts";
 
 const STDIN = 0;

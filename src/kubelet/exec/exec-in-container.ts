@@ -4,7 +4,7 @@
  */
 import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 
 /** As much as people are told. Upstream's number. */
 const OUTPUT_BYTES_MAX = 10 * 1024;

@@ -1,5 +1,5 @@
 /** The sizes of a client's terminal as they come: whoever asks gets the newest, since what it was in between does not matter. */
-import type { TerminalSize } from "../runtime.ts";
+import type { TerminalSize } from "../contracts/runtime.ts";
 
 export class TerminalSizes implements AsyncIterable<TerminalSize> {
   #newest: TerminalSize | undefined;

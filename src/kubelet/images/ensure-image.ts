@@ -3,9 +3,9 @@ import type { Container, EphemeralContainer, Pod } from "../../api/generated/cor
 import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
 import type { OwnMemory } from "../pod/pod-state.ts";
-import type { PodMachine } from "../pod-machine.ts";
+import type { PodMachine } from "../contracts/pod-machine.ts";
 import { withTag } from "./image-reference.ts";
-import type { PullOptions, PullProgress, Runtime } from "../runtime.ts";
+import type { PullOptions, PullProgress, Runtime } from "../contracts/runtime.ts";
 import { formatDuration, messageOf, tellContainer } from "../pod/pod-events.ts";
 
 export interface ImageOptions {

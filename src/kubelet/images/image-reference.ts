@@ -3,7 +3,7 @@
  * what a short name stands for are Docker's: "busybox" is docker.io/library/busybox:latest.
  */
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import { RuntimeError } from "../runtime.ts";
+import { RuntimeError } from "../contracts/runtime.ts";
 
 const HOST_PART = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
 const HOST = String.raw`(?:${HOST_PART}(?:\.${HOST_PART})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`;

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "./container-logs.ts";
-import type { LogLine } from "../runtime.ts";
+import type { LogLine } from "../contracts/runtime.ts";
 
 function podWith(status: Partial<ContainerStatus>, list: "containerStatuses" | "initContainerStatuses" = "containerStatuses"): Pod {
   const whole: ContainerStatus = { name: "main", image: "", imageID: "", ready: false, restartCount: 0, ...status };

@@ -6,7 +6,7 @@
 import type { ContainerStatus, Pod, PodLogOptions } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { parseTime } from "../../api/machinery/time.ts";
-import type { LogLine, LogOptions } from "../runtime.ts";
+import type { LogLine, LogOptions } from "../contracts/runtime.ts";
 
 /** The id as the runtime knows it, or why there is nothing to read: a bad request. */
 export type LoggedContainer = { readonly is: "there"; readonly id: string } | { readonly is: "refused"; readonly message: string };

@@ -15,10 +15,10 @@ import { emptyLogDirectories, removeEmptyLogDirectory } from "../../host/files/l
 import { openWithin } from "../../host/files/open-within.ts";
 import { openHeldFile } from "../../host/files/regular-file.ts";
 import { placeFile } from "../../host/files/in-place-file.ts";
-import type { ContainerRun, SandboxRun } from "../container-run.ts";
-import type { ContainerPlace, PodMachine } from "../pod-machine.ts";
-import { MountError } from "../pod-machine.ts";
-import type { MountedVolume, PodVolumes } from "../volumes/pod-volumes.ts";
+import type { ContainerRun, SandboxRun } from "../contracts/container-run.ts";
+import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
+import { MountError } from "../contracts/pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import type { ProbeActions } from "../probes/probe-actions.ts";
 import type { References } from "../references/references.ts";
 import { containerRun } from "../container-config/container.ts";
@@ -26,7 +26,7 @@ import { credentialsFor } from "../container-config/image-credentials.ts";
 import type { NodeView } from "../container-config/node-view.ts";
 import { podCgroup, possiblePodCgroups } from "../container-config/pod-cgroup.ts";
 import { sandboxRun, uidOfLogs } from "../container-config/sandbox.ts";
-import type { ImageCredentials, Runtime } from "../runtime.ts";
+import type { ImageCredentials, Runtime } from "../contracts/runtime.ts";
 import { createProbeActions } from "./probe-actions.ts";
 
 export interface MachinePodsOptions {
@@ -63,7 +63,7 @@ export class MachinePods implements PodMachine {
     return this.#options.hasCgroups ? run : { ...run, cgroupParent: "" };
   }
 
-  async container(pod: Pod, container: Container | EphemeralContainer, place: ContainerPlace): Promise<ContainerRun> {
+  async container(pod: Pod, container: Container | EphemeralContainer, place: ContainerContext): Promise<ContainerRun> {
     const { references, volumes, runtime, node } = this.#options;
     const { attempt, podIps, targetContainerId } = place;
     const image = await runtime.imageStatus(place.imageId === "" ? (container.image ?? "") : place.imageId);
@@ -98,21 +98,21 @@ export class MachinePods implements PodMachine {
     this.#options.volumes.update(pod);
   }
 
-  async endProcesses(podUid: string): Promise<void> {
+  async killProcesses(podUid: string): Promise<void> {
     for (const path of this.#cgroupsOf(podUid)) await endCgroup(path, this.#options.clock);
   }
 
-  async release(podUid: string, { isToReturn } = { isToReturn: false }): Promise<void> {
+  async release(podUid: string, { willRestart } = { willRestart: false }): Promise<void> {
     const { volumes, references } = this.#options;
-    await this.endProcesses(podUid);
-    await volumes.unmount(podUid, { keepsFiles: isToReturn });
+    await this.killProcesses(podUid);
+    await volumes.unmount(podUid, { keepsFiles: willRestart });
     references.unregister(podUid);
-    if (!isToReturn) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
+    if (!willRestart) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
     if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it made.
     for (const path of this.#cgroupsOf(podUid)) await removeCgroup(path);
   }
 
-  async leftovers(): Promise<readonly string[]> {
+  async orphanedPods(): Promise<readonly string[]> {
     const { volumes, node } = this.#options;
     const logs = await emptyLogDirectories(node().directories.logs, () => true);
     return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs)])];

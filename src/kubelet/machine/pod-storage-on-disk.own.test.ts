@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import type { MountedVolume } from "../volumes/pod-volumes.ts";
+import type { MountedVolume } from "../contracts/pod-volumes.ts";
 import { PodStorageOnDisk, VOLUME_USAGE_KEPT_MS } from "./pod-storage-on-disk.ts";
 
 const VOLUMES: readonly Volume[] = [
@@ -37,7 +37,7 @@ function aStorage() {
   const clock = virtualClock();
   const at = (name: string, isForeign = false): [string, MountedVolume] => [
     name,
-    { path: isForeign ? "/" : join(root, name), isReadOnly: false, isForeign },
+    { path: isForeign ? "/" : join(root, name), isReadOnly: false, isExternal: isForeign },
   ];
   const mounted = new Map([at("disk"), at("memory"), at("settings"), at("foreign", true)]);
   const directories = { logs: join(root, "logs"), pods: join(root, "pods") };

@@ -9,8 +9,8 @@ import { directoryUsage } from "../../host/files/directory-usage.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { diskUsage } from "../../host/kernel/machine-usage.ts";
 import { namesIn } from "../../host/files/shared-directory.ts";
-import type { PodStorage, TreeUsage, VolumeNumbers } from "../volumes/pod-storage.ts";
-import type { PodVolumes } from "../volumes/pod-volumes.ts";
+import type { PodStorage, TreeUsage, VolumeUsage } from "../contracts/pod-storage.ts";
+import type { PodVolumes } from "../contracts/pod-volumes.ts";
 import { podLogDirectory } from "../container-config/sandbox.ts";
 
 /** Upstream's volumeStatsAggPeriod. */
@@ -37,7 +37,7 @@ export class PodStorageOnDisk {
   /** One after the other: others want to read the disks, too. */
   async of(pod: Pod): Promise<PodStorage> {
     const { pods } = this.#options.directories;
-    const volumes: VolumeNumbers[] = [];
+    const volumes: VolumeUsage[] = [];
     for (const volume of pod.spec?.volumes ?? []) {
       const found = await this.#volume(pod, volume);
       if (found !== undefined) volumes.push(found);
@@ -47,9 +47,9 @@ export class PodStorageOnDisk {
   }
 
   /** Undefined of what is not the Pod's (hostPath), and of what is not there yet. */
-  async #volume({ metadata }: Pod, volume: Volume): Promise<VolumeNumbers | undefined> {
+  async #volume({ metadata }: Pod, volume: Volume): Promise<VolumeUsage | undefined> {
     const mounted = this.#options.volumes.mounted(metadata.uid ?? "")?.get(volume.name);
-    if (mounted === undefined || mounted.isForeign) return undefined;
+    if (mounted === undefined || mounted.isExternal) return undefined;
     const filesystem = await diskUsage(mounted.path).catch(() => undefined);
     if (filesystem === undefined) return undefined;
     const used = await this.#used(mounted.path);

@@ -11,7 +11,7 @@ import { formatTime } from "../../api/machinery/time.ts";
 import { deepEqual } from "../../base/deep.ts";
 import type { Draft } from "../../client/client.ts";
 import { KUBELET_VERSION, type NodeFacts } from "./node-facts.ts";
-import type { Image } from "../runtime.ts";
+import type { Image } from "../contracts/runtime.ts";
 
 export interface NodeDescription {
   readonly name: string;

@@ -17,7 +17,7 @@ import type { Client } from "../../client/client.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
-import type { Image, Runtime } from "../runtime.ts";
+import type { Image, Runtime } from "../contracts/runtime.ts";
 import type { Troubles } from "./shared-failures.ts";
 
 /** Of upstream: --node-status-report-frequency. */
@@ -199,7 +199,7 @@ export class NodeKeeper {
     const before = this.#trouble;
     try {
       await runtime.status("");
-      this.#trouble = await runtime.trouble?.();
+      this.#trouble = await runtime.notReadyReason?.();
     } catch (error) {
       // Upstream's words, which stay the same while it is so; what else there is to know is for the log.
       this.#trouble = "container runtime is down";

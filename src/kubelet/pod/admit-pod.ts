@@ -7,7 +7,7 @@ import type { Node, Pod, Taint } from "../../api/generated/core/v1.ts";
 import { RequiredNodes } from "../../api/core/v1/node/node-selector.ts";
 import { doAnyCollide, hostPortsOf } from "../../api/core/v1/pod/host-ports.ts";
 import { tolerates } from "../../api/core/v1/pod/tolerations.ts";
-import { sysctlRefusal } from "../container-config/sysctls.ts";
+import { forbiddenSysctl } from "../container-config/sysctls.ts";
 import { readQuantity } from "../../api/core/v1/pod/resource-list.ts";
 import { asSpecified, podRequests } from "../../api/core/v1/resource-quota/pod-demand.ts";
 import { quantityMilliValue, quantityToNumber } from "../../api/machinery/quantity.ts";
@@ -33,8 +33,8 @@ export function refusalOf(view: AdmissionView): AdmissionRefusal | undefined {
   if (os !== undefined && nodeOs !== undefined && os !== nodeOs) {
     return { reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS" };
   }
-  const sysctls = sysctlRefusal(pod);
-  if (sysctls !== undefined) return sysctls;
+  const sysctl = forbiddenSysctl(pod);
+  if (sysctl !== undefined) return { reason: "SysctlForbidden", message: sysctl };
   const shortage = shortageOf(view);
   if (shortage !== undefined) return shortage;
   if (pod.spec !== undefined && !new RequiredNodes(pod.spec).matches(node))

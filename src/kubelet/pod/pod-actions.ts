@@ -9,9 +9,9 @@ import { NO_LONGER_WANTED } from "../../base/abort.ts";
 import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
-import { MountError } from "../pod-machine.ts";
+import { MountError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/pod-plan.ts";
-import type { SandboxStatus } from "../runtime.ts";
+import type { SandboxStatus } from "../contracts/runtime.ts";
 import { messageOf } from "./pod-events.ts";
 
 export interface PodActsOptions extends ContainerStartsOptions {
@@ -89,7 +89,7 @@ export class PodActs {
           break;
         case "stop-sandbox":
           await runtime.stopSandbox(action.id);
-          await machine?.endProcesses(pod.metadata.uid ?? "");
+          await machine?.killProcesses(pod.metadata.uid ?? "");
           break;
         case "remove-sandbox":
           await runtime.removeSandbox(action.id);

@@ -5,8 +5,8 @@
 import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-off.ts";
-import { RuntimeError } from "../runtime.ts";
-import { usedVolumes } from "../volumes/used-volumes.ts";
+import { RuntimeError } from "../contracts/runtime.ts";
+import { usedVolumes } from "./used-volumes.ts";
 
 /** Delays between attempts to have the volumes of a Pod there. Upstream's. */
 const PREPARE_AGAIN = { minMs: 500, maxMs: 122_000 };

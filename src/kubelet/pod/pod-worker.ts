@@ -19,7 +19,7 @@ import type { AdmissionRefusal } from "./admit-pod.ts";
 import type { KubeletMetrics } from "../kubelet-metrics.ts";
 import { stopGraceMs } from "./plan/plan-termination.ts";
 import { PodActs } from "./pod-actions.ts";
-import type { PodMachine } from "../pod-machine.ts";
+import type { PodMachine } from "../contracts/pod-machine.ts";
 import { OwnMemory } from "./pod-state.ts";
 import { isResizing } from "./plan/plan-resize.ts";
 import { planPod, type PodPlan } from "./plan/pod-plan.ts";
@@ -29,7 +29,7 @@ import { PodReports } from "./status/status-writer.ts";
 import { PodWorkerFigures } from "./pod-worker-metrics.ts";
 import { PodProber } from "../probes/pod-prober.ts";
 import { recall, toldWaiting } from "./restore-state.ts";
-import type { PullProgress, Runtime, SandboxStatus } from "../runtime.ts";
+import type { PullProgress, Runtime, SandboxStatus } from "../contracts/runtime.ts";
 import { hasRunning } from "./containers/runtime-containers.ts";
 import { tellBackOff } from "./pod-events.ts";
 

@@ -8,7 +8,7 @@ import type { InformerHandler } from "../../client/informer/informer.ts";
 import { refusalOf, type AdmissionRefusal } from "./admit-pod.ts";
 import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
 import { comparePendingResizes } from "../resize/resize-order.ts";
-import type { SandboxStatus } from "../runtime.ts";
+import type { SandboxStatus } from "../contracts/runtime.ts";
 
 /** Nobody knows any more how long it wanted to have. Upstream's. */
 const ORPHAN_GRACE_SECONDS = 1;

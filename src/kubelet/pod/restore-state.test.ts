@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OwnMemory } from "./pod-state.ts";
 import { recall } from "./restore-state.ts";
-import type { RuntimeContainer } from "../runtime.ts";
+import type { RuntimeContainer } from "../contracts/runtime.ts";
 
 /** The newest began at 5,000 s. */
 const BEGUN_MS = 5_000_000;

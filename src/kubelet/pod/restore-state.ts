@@ -13,7 +13,7 @@ import { momentMs } from "../../api/core/v1/pod/readiness.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./containers/back-off.ts";
 import type { OwnMemory } from "./pod-state.ts";
 import type { Waiting } from "./plan/pod-plan.ts";
-import type { SandboxStatus } from "../runtime.ts";
+import type { SandboxStatus } from "../contracts/runtime.ts";
 import { isOfPresent, newestContainer, previousContainer } from "./containers/runtime-containers.ts";
 
 /** Moments of a status may be so much too early. */

@@ -8,10 +8,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import { PodActs } from "./pod-actions.ts";
-import type { PodMachine } from "../pod-machine.ts";
+import type { PodMachine } from "../contracts/pod-machine.ts";
 import { OwnMemory } from "./pod-state.ts";
 import { planPod, type PodAction } from "./plan/pod-plan.ts";
-import type { Runtime, SandboxStatus } from "../runtime.ts";
+import type { Runtime, SandboxStatus } from "../contracts/runtime.ts";
 
 export interface StopPodsOptions {
   readonly runtime: Runtime;
@@ -32,7 +32,7 @@ export async function stopPods(pods: ReadonlyMap<string, Pod>, options: StopPods
     const there = await runtime.list();
     await Promise.all(there.map((sandbox) => stopPod(pods.get(sandbox.podUid) ?? unknownPod(sandbox), sandbox, options)));
     // Those that nothing ran of may have volumes, too.
-    for (const uid of (await machine?.leftovers()) ?? []) await machine?.release(uid, { isToReturn: pods.has(uid) });
+    for (const uid of (await machine?.orphanedPods()) ?? []) await machine?.release(uid, { willRestart: pods.has(uid) });
   } catch (error) {
     log.warn("Cannot stop the Pods of this node", { error });
   }
@@ -44,7 +44,7 @@ export async function releaseLeftovers(
   { machine, log }: { readonly machine: PodMachine; readonly log: Logger },
 ): Promise<void> {
   const warn = (error: unknown): void => log.warn("Cannot remove what is left of Pods that are gone", { error });
-  const left = await machine.leftovers().catch(warn);
+  const left = await machine.orphanedPods().catch(warn);
   for (const uid of left ?? []) if (!isKnown(uid)) await machine.release(uid).catch(warn);
 }
 
@@ -57,7 +57,7 @@ async function stopPod(pod: Pod, sandbox: SandboxStatus, options: StopPodsOption
     try {
       const there = attempt === 1 ? sandbox : await runtime.status(sandbox.podUid);
       if (there !== undefined) await endPod(pod, there, options);
-      return await machine?.release(sandbox.podUid, { isToReturn: true });
+      return await machine?.release(sandbox.podUid, { willRestart: true });
     } catch (error) {
       if (attempt < ATTEMPTS_MAX) continue;
       return log.warn("Cannot stop a Pod", { pod: `${sandbox.namespace}/${sandbox.name}`, error });

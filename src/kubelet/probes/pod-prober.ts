@@ -11,7 +11,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { ExecRuntime } from "../exec/exec-in-container.ts";
-import type { RuntimeContainer, SandboxStatus } from "../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../pod/containers/runtime-containers.ts";
 import { messageOf, tellContainer } from "../pod/pod-events.ts";
 import type { ProbeActions, ProbeAnswer } from "./probe-actions.ts";

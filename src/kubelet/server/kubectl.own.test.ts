@@ -11,7 +11,7 @@ import { sharedPki } from "../../testing/fixtures/certificates.ts";
 import { clientProgram, type ClientProgram } from "../../testing/clients/client-program.ts";
 import { startHttpsWire } from "../../testing/servers/https-wire.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { aKubelet, serve, WEB } from "./testing/served.ts";
 
 const encoder = new TextEncoder();

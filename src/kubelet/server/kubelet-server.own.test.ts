@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { startWorld } from "../testing/world.ts";
 import { KubeletMetrics } from "../kubelet-metrics.ts";
-import type { LogLine, LogOptions } from "../runtime.ts";
+import type { LogLine, LogOptions } from "../contracts/runtime.ts";
 import { aKubelet, serve } from "./testing/served.ts";
 
 const PLAIN = "text/plain; charset=utf-8";

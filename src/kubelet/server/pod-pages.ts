@@ -2,7 +2,7 @@
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
 import { isRunning } from "../pod/containers/runtime-containers.ts";
-import type { SandboxStatus } from "../runtime.ts";
+import type { SandboxStatus } from "../contracts/runtime.ts";
 import { sendJson, type Handler } from "./call.ts";
 
 export const podsPage: Handler = ({ kubelet }, { reply }) => {

@@ -3,17 +3,17 @@
  * for is written down, and a test says what comes of it.
  */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
-import type { ContainerRun, LinuxResources, SandboxRun } from "../container-run.ts";
-import type { ContainerPlace, PodMachine } from "../pod-machine.ts";
+import type { ContainerRun, LinuxResources, SandboxRun } from "../contracts/container-run.ts";
+import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
 import type { HttpProbeRequest, ProbeAnswer } from "../probes/probe-actions.ts";
-import type { ContainerConfig, ImageCredentials, PullOptions, Runtime } from "../runtime.ts";
+import type { ContainerConfig, ImageCredentials, PullOptions, Runtime } from "../contracts/runtime.ts";
 
 /** What a test may change at any time. */
 export interface FakeMachine extends PodMachine {
   /** "prepare p", "container p/c", "release p". */
   readonly calls: string[];
   onPrepare: (pod: Pod, signal: AbortSignal) => Promise<void>;
-  onContainer: (pod: Pod, container: Container | EphemeralContainer, place: ContainerPlace) => Promise<void>;
+  onContainer: (pod: Pod, container: Container | EphemeralContainer, place: ContainerContext) => Promise<void>;
   onRelease: (name: string) => Promise<void>;
   onHttp: (request: HttpProbeRequest) => ProbeAnswer | Promise<ProbeAnswer>;
   onTcp: (address: string) => ProbeAnswer;
@@ -51,13 +51,13 @@ export function fakeMachine(): FakeMachine {
     credentials: () => Promise.resolve(machine.credentialsOf),
     resize: () => Promise.resolve(),
     update: (pod) => void calls.push(`update ${pod.metadata.name}`),
-    endProcesses: () => Promise.resolve(),
+    killProcesses: () => Promise.resolve(),
     async release(podUid) {
       const name = names.get(podUid) ?? podUid;
       calls.push(`release ${name}`);
       await machine.onRelease(name);
     },
-    leftovers: () => Promise.resolve(machine.left),
+    orphanedPods: () => Promise.resolve(machine.left),
     probes: {
       http: async (request) => machine.onHttp(request),
       tcp: async (host, port) => machine.onTcp(`${host}:${port}`),

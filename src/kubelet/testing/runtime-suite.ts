@@ -5,7 +5,7 @@
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import type { ExecStreams, LogOptions, Runtime, RuntimeContainer, SandboxStatus } from "../runtime.ts";
+import type { ExecStreams, LogOptions, Runtime, RuntimeContainer, SandboxStatus } from "../contracts/runtime.ts";
 
 /**
  * - waits: runs until it is asked to end, and then ends at once. In it `echo hello` writes "hello", `cat` writes what it reads, and

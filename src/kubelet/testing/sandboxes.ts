@@ -1,5 +1,5 @@
 /** What a runtime may say, for tables: containers in a word each. */
-import type { RuntimeContainer, RuntimeContainerState, SandboxStatus } from "../runtime.ts";
+import type { RuntimeContainer, RuntimeContainerState, SandboxStatus } from "../contracts/runtime.ts";
 
 export const CREATED: RuntimeContainerState = { is: "created" };
 

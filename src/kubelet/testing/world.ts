@@ -20,7 +20,7 @@ import { startControlledServer, WITH_ALL_ADMISSION } from "../../testing/servers
 import { driven } from "../../testing/driven.ts";
 import { startSimulatedNodes, type SimulatedNodes, type SimulatedNodesOptions } from "../many-nodes.ts";
 import { kubeletIdentity, startKubelet, type Kubelet, type KubeletOptions } from "../kubelet.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../contracts/runtime.ts";
 import { simulatedRuntime } from "../runtime/simulated/simulated-runtime.ts";
 import { Simulation } from "../runtime/simulated/simulation.ts";
 

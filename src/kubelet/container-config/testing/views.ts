@@ -1,7 +1,7 @@
 /** A Pod, a node and what they refer to, of which a test says only what it is about. */
 import type { ConfigMap, Container, Pod, PodSpec, Secret, Service } from "../../../api/generated/core/v1.ts";
 import { encodeText } from "../../../api/core/v1/secret/contents.ts";
-import type { MountedVolume } from "../../volumes/pod-volumes.ts";
+import type { MountedVolume } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ContainerView } from "../container.ts";
 import type { NodeView } from "../node-view.ts";
@@ -38,7 +38,7 @@ export function aService(name: string, namespace: string, spec: Service["spec"])
 }
 
 export function aVolume(path: string, fields: Partial<MountedVolume> = {}): MountedVolume {
-  return { path, isReadOnly: false, isForeign: false, ...fields };
+  return { path, isReadOnly: false, isExternal: false, ...fields };
 }
 
 export interface Objects {

@@ -4,7 +4,7 @@ import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import { joinPath } from "../../../host/files/files.ts";
 import { beginsFileSystem } from "../../../host/kernel/mount-table.ts";
 import { fileKind, makeDirectories, touchFile } from "../../../host/files/shared-directory.ts";
-import { VolumeError } from "../../volumes/volume-file.ts";
+import { VolumeError } from "../../volumes/framework/volume-file.ts";
 import { PARENT_MODE } from "./pod-directories.ts";
 import { giveToPodGroup, makeMemoryPlace, makePlace } from "./volume-place.ts";
 

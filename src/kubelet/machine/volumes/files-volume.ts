@@ -8,8 +8,8 @@ import { joinPath } from "../../../host/files/files.ts";
 import { makeDirectories } from "../../../host/files/shared-directory.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
-import { collectFiles } from "../../volumes/collect-files.ts";
-import { nestedMountPoints } from "../../volumes/nested-mount-points.ts";
+import { collectFiles } from "../../volumes/framework/collect-files.ts";
+import { nestedMountPoints } from "../../volumes/framework/nested-mount-points.ts";
 import { giveToPodGroup, makeMemoryPlaceIfAllowed, makePlace } from "./volume-place.ts";
 
 const NESTED_MODE = 0o755;

@@ -1,7 +1,7 @@
 /** hostPath volumes: a place of the machine itself, which must be what the volume says that it is. The words are upstream's. */
 import type { HostPathVolumeSource } from "../../../api/generated/core/v1.ts";
 import { fileKind, makeDirectories, touchFile, type FileKind } from "../../../host/files/shared-directory.ts";
-import { VolumeError } from "../../volumes/volume-file.ts";
+import { VolumeError } from "../../volumes/framework/volume-file.ts";
 
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;

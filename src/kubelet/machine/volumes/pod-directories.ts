@@ -1,6 +1,6 @@
 /** Where on the disk a Pod's things are, as kubelets have always had it: <root>/pods/<uid>/volumes/kubernetes.io~configmap/<name>. Only paths. */
 import { joinPath } from "../../../host/files/files.ts";
-import { EMPTY_DIRECTORIES } from "../../volumes/volume-kind.ts";
+import { EMPTY_DIRECTORIES } from "../../volumes/framework/volume-kind.ts";
 
 /** Of the directories above volumes: containers come to their volumes by mounts, and nobody else has business there. */
 export const PARENT_MODE = 0o750;

@@ -13,7 +13,7 @@ import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { needs } from "../../../testing/needs.ts";
-import type { PodVolumes } from "../../volumes/pod-volumes.ts";
+import type { PodVolumes } from "../../contracts/pod-volumes.ts";
 import { startPodVolumes } from "./pod-volumes-on-disk.ts";
 
 const ANY = new AbortController().signal;
@@ -155,7 +155,9 @@ test("volumes are where kubelets have always had them, with their rights", { ...
   const mounted = await all.volumes.mount(pod, ANY);
   const base = join(all.root, "pods/u/volumes");
   assert.deepEqual(
-    [...mounted].toSorted(byName).map(([name, { path, isReadOnly, isForeign }]) => [name, path.replace(base, ""), isReadOnly, isForeign]),
+    [...mounted]
+      .toSorted(byName)
+      .map(([name, { path, isReadOnly, isExternal: isForeign }]) => [name, path.replace(base, ""), isReadOnly, isForeign]),
     [
       ["config", "/kubernetes.io~configmap/config", true, false],
       ["empty", "/kubernetes.io~empty-dir/empty", false, false],

@@ -13,12 +13,12 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { makeDirectories, namesIn, realPathOf, removeTree } from "../../../host/files/shared-directory.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
-import { ContainerConfigError, MountError } from "../../pod-machine.ts";
-import type { MountedVolume, PodVolumes } from "../../volumes/pod-volumes.ts";
+import { ContainerConfigError, MountError } from "../../contracts/pod-machine.ts";
+import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
-import { usedVolumes } from "../../volumes/used-volumes.ts";
-import { kindOf } from "../../volumes/volume-kind.ts";
+import { usedVolumes } from "../../pod/used-volumes.ts";
+import { kindOf } from "../../volumes/framework/volume-kind.ts";
 import { setUpEmptyVolume } from "./empty-volume.ts";
 import { setUpFilesVolume, type FileSources } from "./files-volume.ts";
 import { checkHostPath } from "./host-volume.ts";
@@ -160,16 +160,16 @@ class PodVolumesOnDisk implements PodVolumes {
     const kind = kindOf(volume);
     if (kind.is === "host") {
       await checkHostPath(kind.source);
-      return { path: kind.source.path, isReadOnly: false, isForeign: true };
+      return { path: kind.source.path, isReadOnly: false, isExternal: true };
     }
     const path = this.#directories.volume(uidOf(pod), kind.directory, volume.name);
     if (kind.is === "empty") {
       const readyDirectory = this.#directories.readyDirectory(uidOf(pod), volume.name);
       await setUpEmptyVolume({ pod, source: kind.source, path, readyDirectory, nodeAllocatable: this.#options.nodeAllocatable() });
-      return { path, isReadOnly: false, isForeign: false };
+      return { path, isReadOnly: false, isExternal: false };
     }
     await setUpFilesVolume({ pod, volume, inMemory: kind.inMemory, path }, this.#sources(), signal);
-    return { path, isReadOnly: true, isForeign: false };
+    return { path, isReadOnly: true, isExternal: false };
   }
 
   #sources(): FileSources {

@@ -10,7 +10,7 @@ import { mountsUnder } from "../../../host/kernel/mount-table.ts";
 import { mountOpenFile, unmountUnder } from "../../../host/kernel/mounts.ts";
 import { openWithin } from "../../../host/files/open-within.ts";
 import { fileIdentity, makeDirectories, modeOf, touchFile } from "../../../host/files/shared-directory.ts";
-import { ContainerConfigError } from "../../pod-machine.ts";
+import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import { PARENT_MODE } from "./pod-directories.ts";
 
 const TARGET_FILE_MODE = 0o640;

@@ -6,8 +6,8 @@ import { joinPath } from "../../../host/files/files.ts";
 import { beginsFileSystem } from "../../../host/kernel/mount-table.ts";
 import { mountMemory } from "../../../host/kernel/mounts.ts";
 import { giveToGroup, makeDirectories } from "../../../host/files/shared-directory.ts";
-import { modeForGroup } from "../../volumes/file-rights.ts";
-import { memoryBytes } from "../../volumes/volume-kind.ts";
+import { modeForGroup } from "../../volumes/framework/file-rights.ts";
+import { memoryBytes } from "../../volumes/framework/volume-kind.ts";
 import { PARENT_MODE } from "./pod-directories.ts";
 
 /** Containers run as any user. */

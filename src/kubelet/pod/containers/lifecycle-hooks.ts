@@ -9,7 +9,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { execIn } from "../../exec/exec-in-container.ts";
 import type { ProbeActions } from "../../probes/probe-actions.ts";
 import { httpRequestOf } from "../../probes/probe-requests.ts";
-import type { Runtime } from "../../runtime.ts";
+import type { Runtime } from "../../contracts/runtime.ts";
 import { messageOf, podText } from "../pod-events.ts";
 
 const SECOND_MS = 1000;

@@ -6,8 +6,8 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EventRecorder } from "../../../client/events/event-recorder.ts";
 import { runHookWithin, type HookPlace } from "./lifecycle-hooks.ts";
-import type { PodMachine } from "../../pod-machine.ts";
-import type { Runtime } from "../../runtime.ts";
+import type { PodMachine } from "../../contracts/pod-machine.ts";
+import type { Runtime } from "../../contracts/runtime.ts";
 import { tellContainer } from "../pod-events.ts";
 
 const SECOND_MS = 1000;

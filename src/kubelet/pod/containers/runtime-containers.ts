@@ -1,5 +1,5 @@
 /** Finding one's way among the containers of a sandbox, of which there may be several attempts of one name. */
-import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 
 /** The newest attempt of a name. */
 export function newestContainer(sandbox: SandboxStatus | undefined, name: string): RuntimeContainer | undefined {
@@ -23,7 +23,7 @@ export function previousContainer(sandbox: SandboxStatus | undefined, name: stri
 }
 
 /** Runtimes may call an image otherwise than the Pod did, and would seem to run another. */
-export function isOfImage({ image, wantedImage }: RuntimeContainer, container: { readonly image?: string }): boolean {
+export function isOfImage({ image, requestedImage: wantedImage }: RuntimeContainer, container: { readonly image?: string }): boolean {
   return (wantedImage ?? image) === container.image;
 }
 

@@ -10,9 +10,9 @@ import { runHook } from "./lifecycle-hooks.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { isMemoryDecreased, memoryDecreaseError } from "../../resize/memory-decrease.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "../plan/plan-termination.ts";
-import { ContainerConfigError } from "../../pod-machine.ts";
+import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { StartAction } from "../plan/pod-plan.ts";
-import type { ContainerConfig, SandboxStatus } from "../../runtime.ts";
+import type { ContainerConfig, SandboxStatus } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "./runtime-containers.ts";
 import { definitionOf, messageOf, tellContainer } from "../pod-events.ts";
 

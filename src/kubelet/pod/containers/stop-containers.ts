@@ -4,10 +4,10 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EventRecorder } from "../../../client/events/event-recorder.ts";
 import { GRACE_MIN_MS } from "../plan/plan-termination.ts";
-import type { PodMachine } from "../../pod-machine.ts";
+import type { PodMachine } from "../../contracts/pod-machine.ts";
 import type { PodAction } from "../plan/pod-plan.ts";
 import { runPreStop } from "./pre-stop.ts";
-import { RuntimeError, type Runtime, type RuntimeContainer } from "../../runtime.ts";
+import { RuntimeError, type Runtime, type RuntimeContainer } from "../../contracts/runtime.ts";
 import { definitionOf, messageOf, tellContainer } from "../pod-events.ts";
 
 export type StopAction = Extract<PodAction, { readonly do: "stop-containers" }>;

@@ -8,7 +8,7 @@ import { isChanged, isResized, RESIZABLE } from "../../resize/allocation.ts";
 import type { Planning } from "./planning.ts";
 import type { PodMemory } from "../pod-state.ts";
 import type { PodView } from "./pod-plan.ts";
-import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { newestContainer } from "../containers/runtime-containers.ts";
 
 export function planResize(

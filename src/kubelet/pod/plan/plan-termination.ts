@@ -10,7 +10,7 @@ import type { Planning } from "./planning.ts";
 import type { PodView } from "./pod-plan.ts";
 import { hasBegun } from "./plan-init.ts";
 import { shouldRestart } from "./restart-policy.ts";
-import type { RuntimeContainer } from "../../runtime.ts";
+import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../containers/runtime-containers.ts";
 
 const SECOND_MS = 1000;

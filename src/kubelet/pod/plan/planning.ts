@@ -5,7 +5,7 @@ import type { PullFailure, StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./pod-plan.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "./plan-termination.ts";
 import { probeOf } from "../../probes/probe-state.ts";
-import type { RuntimeContainer } from "../../runtime.ts";
+import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isOfImage, isOfPresent, newestContainer } from "../containers/runtime-containers.ts";
 
 /** The newest that has ended, and one before it, are enough to tell what happened; upstream keeps as many. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { OwnMemory } from "../pod-state.ts";
 import { planPod, type PodAction, type PodView } from "./pod-plan.ts";
-import { RuntimeError, type SandboxStatus } from "../../runtime.ts";
+import { RuntimeError, type SandboxStatus } from "../../contracts/runtime.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
 
 const INIT = { name: "init", image: "i:1" };
@@ -240,7 +240,7 @@ const rows: readonly Row[] = [
   {
     it: "an image that the runtime calls otherwise is no other image",
     pod: pod({ containers: [{ name: "c", image: "busybox" }] }),
-    sandbox: sandbox([{ ...container("c", running()), image: "docker.io/library/busybox:latest", wantedImage: "busybox" }]),
+    sandbox: sandbox([{ ...container("c", running()), image: "docker.io/library/busybox:latest", requestedImage: "busybox" }]),
     plan: [],
   },
   {

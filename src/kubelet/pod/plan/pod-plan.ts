@@ -13,7 +13,7 @@ import type { Unhealthy } from "../../probes/pod-prober.ts";
 import { Planning } from "./planning.ts";
 import type { PodMemory } from "../pod-state.ts";
 import { shouldRestart } from "./restart-policy.ts";
-import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { isOfImage, newestContainer } from "../containers/runtime-containers.ts";
 
 export type ContainerRole = "init" | "regular" | "ephemeral";

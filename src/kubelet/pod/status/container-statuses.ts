@@ -19,7 +19,7 @@ import { LOST_EXIT_CODE } from "../plan/plan-termination.ts";
 import { hasBegun } from "../plan/plan-init.ts";
 import type { ContainerRole, Waiting } from "../plan/pod-plan.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
-import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { isStarted, newestContainer, previousContainer } from "../containers/runtime-containers.ts";
 
 const LOST = "ContainerStatusUnknown";

@@ -7,7 +7,7 @@ import { exponentialDelayMs } from "../../../base/backoff.ts";
 import { NO_LONGER_WANTED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { RuntimeObserver } from "../../runtime.ts";
+import type { RuntimeObserver } from "../../contracts/runtime.ts";
 import { mapOf } from "./messages/common.ts";
 import { CONTAINER_EXITED } from "./messages/container.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";

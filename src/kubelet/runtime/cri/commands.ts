@@ -3,7 +3,7 @@
  * probes need no streams, and are run by one call.
  */
 import type { ByteStream } from "../../../base/byte-stream.ts";
-import { RuntimeError, type ExecResult, type ExecStreams } from "../../runtime.ts";
+import { RuntimeError, type ExecResult, type ExecStreams } from "../../contracts/runtime.ts";
 import { attach, CONTAINER_RUNNING, exec, execSync, portForward } from "./messages/container.ts";
 import { CriError, inItsWords, type CriClient } from "./cri-client.ts";
 import type { PodViews } from "./pod-views.ts";

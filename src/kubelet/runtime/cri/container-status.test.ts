@@ -78,5 +78,5 @@ for (const { title, given, lastWords = "", expected } of [
 
 test("what a Pod calls its image is known again", () => {
   const annotations = [{ key: "k8ts.io/image", value: "busybox" }];
-  deepEqual(runtimeContainer(status({ annotations }), "").wantedImage, "busybox");
+  deepEqual(runtimeContainer(status({ annotations }), "").requestedImage, "busybox");
 });

@@ -1,5 +1,5 @@
 /** What the CRI says of a container, as the kubelet wants it. Pure; the last words come from elsewhere (termination-message.ts). */
-import type { RuntimeContainer, RuntimeContainerState } from "../../runtime.ts";
+import type { RuntimeContainer, RuntimeContainerState } from "../../contracts/runtime.ts";
 import { mapOf, millisecondsOf } from "./messages/common.ts";
 import { CONTAINER_CREATED, CONTAINER_EXITED, CONTAINER_RUNNING, type ContainerStatusMessage } from "./messages/container.ts";
 import { WANTED_IMAGE } from "./labels.ts";
@@ -16,7 +16,7 @@ export function runtimeContainer(status: ContainerStatusMessage, lastWords: stri
     name: status.metadata?.name ?? "",
     attempt: status.metadata?.attempt ?? 0,
     image: status.image?.image ?? "",
-    ...(wantedImage === undefined ? {} : { wantedImage }),
+    ...(wantedImage === undefined ? {} : { requestedImage: wantedImage }),
     imageId: status.imageRef,
     createdAtMs: millisecondsOf(status.createdAt),
     state: stateOf(status, lastWords),

@@ -3,8 +3,8 @@ import { exponentialDelayMs } from "../../../base/backoff.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { directoryOf, filesLike, makeLogDirectory } from "../../../host/files/log-files.ts";
 import { joinPath, removeFile } from "../../../host/files/files.ts";
-import type { LinuxResources } from "../../container-run.ts";
-import { RuntimeError, type ContainerConfig } from "../../runtime.ts";
+import type { LinuxResources } from "../../contracts/container-run.ts";
+import { RuntimeError, type ContainerConfig } from "../../contracts/runtime.ts";
 import {
   CONTAINER_RUNNING,
   createContainer,

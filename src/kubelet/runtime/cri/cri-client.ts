@@ -5,7 +5,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { decode, encode, type Decoded, type Encodable } from "../../../base/protobuf/messages.ts";
 import { GrpcError, openGrpcChannel, type GrpcChannel, type GrpcCode } from "../../../host/grpc/channel.ts";
-import { RuntimeError, type RuntimeErrorReason, type RuntimeObserver } from "../../runtime.ts";
+import { RuntimeError, type RuntimeErrorReason, type RuntimeObserver } from "../../contracts/runtime.ts";
 import type { CriMethod } from "./messages/common.ts";
 
 export interface CriCallOptions {

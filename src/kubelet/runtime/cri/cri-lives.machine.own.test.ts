@@ -9,7 +9,7 @@ import { signalProcess } from "../../../host/processes/detached-program.ts";
 import { findProcesses } from "../../../host/processes/process-table.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { needs } from "../../../testing/needs.ts";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import { LIST_SELDOM_EVERY_MS } from "./changes.ts";
 import { containerOf, created, ended, sharedMachine, started, until } from "./testing/test-machine.ts";
 import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
@@ -90,7 +90,7 @@ test("containers outlive a containerd that is killed, and all is told once it is
   await containerd.kill();
   const told = nextTold();
   await rejects(runtime.list(), (error: unknown) => error instanceof RuntimeError && error.reason === "Unavailable");
-  equal(await runtime.trouble(), "container runtime is down");
+  equal(await runtime.notReadyReason(), "container runtime is down");
   await containerd.restart();
 
   equal(await told, pod.metadata.uid);

@@ -9,7 +9,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { LinuxResources, SandboxRun } from "../../container-run.ts";
+import type { LinuxResources, SandboxRun } from "../../contracts/container-run.ts";
 import {
   RuntimeError,
   type ContainerConfig,
@@ -24,7 +24,7 @@ import {
   type Runtime,
   type RuntimeObserver,
   type SandboxStatus,
-} from "../../runtime.ts";
+} from "../../contracts/runtime.ts";
 import { Changes } from "./changes.ts";
 import { Commands } from "./commands.ts";
 import { CONTAINER_RUNNING } from "./messages/container.ts";
@@ -109,7 +109,7 @@ export class CriRuntime implements Runtime {
     return this.#views.status(podUid);
   }
 
-  trouble(): Promise<string | undefined> {
+  notReadyReason(): Promise<string | undefined> {
     return troubleOf(this.#client);
   }
 

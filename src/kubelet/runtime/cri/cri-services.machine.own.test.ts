@@ -3,7 +3,7 @@ import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { busyboxImage } from "../../../testing/fixtures/busybox-image.ts";
 import { needs } from "../../../testing/needs.ts";
-import type { PullProgress } from "../../runtime.ts";
+import type { PullProgress } from "../../contracts/runtime.ts";
 import { containerOf, sharedMachine, started } from "./testing/test-machine.ts";
 import { PROGRAMS, shellPod } from "./testing/test-pods.ts";
 import { startTestRegistry } from "./testing/test-registry.ts";
@@ -24,7 +24,7 @@ test("a runtime says what it is, how it is set up, and that nothing is wrong wit
   equal(runtime.setUp.sandboxImage !== undefined, /:\/\/1\./.test(runtime.version));
   equal(runtime.setUp.networkLoad, "OK");
   equal(runtime.setUp.usesSystemdCgroups, false);
-  equal(await runtime.trouble(), undefined);
+  equal(await runtime.notReadyReason(), undefined);
 });
 
 test("where no runtime answers, that is said", options, async () => {

@@ -4,7 +4,7 @@
  */
 import { messagesAsOne } from "./aggregate.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { RuntimeError, type Image, type ImageCredentials, type ImageFilesystem, type PullOptions } from "../../runtime.ts";
+import { RuntimeError, type Image, type ImageCredentials, type ImageFilesystem, type PullOptions } from "../../contracts/runtime.ts";
 import { CriError, isNotFound, isUnavailable, type CriClient } from "./cri-client.ts";
 import { imageFsInfo, imageStatus, listImages, pullImage, removeImage, type ImageMessage } from "./messages/image.ts";
 import { withTag } from "../../images/image-reference.ts";

@@ -3,7 +3,7 @@
  * by their names, and three of our own. The owner's label keeps two clusters on one runtime apart: who lists, lists by it.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
-import type { TerminationMessage } from "../../container-run.ts";
+import type { TerminationMessage } from "../../contracts/container-run.ts";
 
 export const POD_NAME = "io.kubernetes.pod.name";
 export const POD_NAMESPACE = "io.kubernetes.pod.namespace";

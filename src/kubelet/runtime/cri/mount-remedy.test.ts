@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import { withMountRemedy } from "./containers.ts";
 
 test("a mount that does not propagate is reported with the command that makes it shared", () => {

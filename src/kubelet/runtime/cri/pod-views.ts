@@ -4,7 +4,7 @@
  * several; the newest speaks for the Pod, and the containers of all are shown, as upstream shows them.
  */
 import type { Clock } from "../../../base/clock.ts";
-import type { RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
 import { containerStatus, listContainers, type ContainerStatusMessage, type ListedContainer } from "./messages/container.ts";
 import { runtimeContainer } from "./container-status.ts";

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import { NO_LONGER_WANTED } from "../../../base/abort.ts";
-import type { PullOptions, PullProgress } from "../../runtime.ts";
+import type { PullOptions, PullProgress } from "../../contracts/runtime.ts";
 import type { CriClient } from "./cri-client.ts";
 import { CONTAINERD_NAMESPACE, downloads } from "./messages/event.ts";
 

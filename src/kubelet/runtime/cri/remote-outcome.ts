@@ -1,5 +1,5 @@
 /** How a command ended, as a runtime's streaming server tells it at the end of v4.channel.k8s.io: a Status. */
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 
 /** Upstream puts these before the words of what went wrong, and whoever tells the client does so again. */
 const INTERNAL_ERROR = "Internal error occurred: ";

@@ -1,7 +1,7 @@
 /** What a runtime is and how it is: its version, which must be new enough, and whether it and its network are ready, in upstream's words. */
 import { mapOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import { runtimeStatus, version, type RuntimeCondition } from "./messages/sandbox.ts";
 
 /** It has runtime.v1 from this version on. */

@@ -5,8 +5,8 @@
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { makeLogDirectory, removeLogDirectory } from "../../../host/files/log-files.ts";
-import type { SandboxRun } from "../../container-run.ts";
-import { RuntimeError, type SandboxStatus } from "../../runtime.ts";
+import type { SandboxRun } from "../../contracts/container-run.ts";
+import { RuntimeError, type SandboxStatus } from "../../contracts/runtime.ts";
 import { mapOf } from "./messages/common.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";
 import { LOG_DIRECTORY } from "./labels.ts";

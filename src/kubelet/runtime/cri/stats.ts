@@ -1,5 +1,5 @@
 /** What the Pods of this node use, from the CRI's own counting. Where a runtime counts no Pods, only their containers are told. */
-import type { ContainerStats, PodStats, UsageStats } from "../../runtime.ts";
+import type { ContainerStats, PodStats, UsageStats } from "../../contracts/runtime.ts";
 import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import { CONTAINER_NAME, OWNER, POD_NAME, POD_NAMESPACE, POD_UID } from "./labels.ts";

@@ -6,7 +6,7 @@ import { BUSYBOX_1 } from "../../../testing/fixtures/busybox-image.ts";
 import { startTestContainerd, type TestContainerd } from "../../../testing/servers/containerd-server.ts";
 import { needs } from "../../../testing/needs.ts";
 import { readAll, streamPair } from "../../../testing/fixtures/stream-pair.ts";
-import type { ExecStreams, TerminalSize } from "../../runtime.ts";
+import type { ExecStreams, TerminalSize } from "../../contracts/runtime.ts";
 import { attach, createContainer, exec, portForward, startContainer } from "./messages/container.ts";
 import { openCriClient, type CriClient } from "./cri-client.ts";
 import { runPodSandbox } from "./messages/sandbox.ts";

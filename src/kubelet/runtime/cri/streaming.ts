@@ -9,7 +9,7 @@ import { discard } from "../../../host/network/byte-streams.ts";
 import type { SpdySession, SpdyStream } from "../../../host/spdy/contract.ts";
 import { spdySession } from "../../../host/spdy/session.ts";
 import { openTunnel } from "../../../host/http/client/upgrade-client.ts";
-import { RuntimeError, type ExecStreams, type TerminalSize } from "../../runtime.ts";
+import { RuntimeError, type ExecStreams, type TerminalSize } from "../../contracts/runtime.ts";
 import { exitCodeOf } from "./remote-outcome.ts";
 
 /** The only one that tells exit codes; every runtime of the last years speaks it. */

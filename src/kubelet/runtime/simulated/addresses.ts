@@ -3,7 +3,7 @@
  * which, and a driver that starts anew and claims what its Pods have goes on as if it had never been away.
  */
 import { addToIp, cidrSize, formatIp, networkOf, parseCidr, type Cidr } from "../../../api/machinery/ip-address.ts";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 
 /** The first address names the network and the second is the node's own in it. */
 const FIRST_OFFSET = 2;

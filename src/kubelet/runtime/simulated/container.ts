@@ -5,7 +5,7 @@
  */
 import { onAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { RuntimeError, type ExecStreams, type LogLine, type LogOptions, type RuntimeContainer } from "../../runtime.ts";
+import { RuntimeError, type ExecStreams, type LogLine, type LogOptions, type RuntimeContainer } from "../../contracts/runtime.ts";
 import type { Alarms, AlarmSeat } from "./alarms.ts";
 import { KILLED_EXIT_CODE, reasonOf, type ContainerScript } from "./script.ts";
 import type { ExecScript } from "./settings.ts";

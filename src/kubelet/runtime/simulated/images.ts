@@ -2,7 +2,7 @@
  * Images that nobody has: what one is called, its digest and its size follow from its reference, so every node says the same of it.
  */
 import { imageTag } from "../../../api/core/v1/pod/image-tag.ts";
-import type { Image } from "../../runtime.ts";
+import type { Image } from "../../contracts/runtime.ts";
 import { hashOf } from "./identity.ts";
 
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;

@@ -1,6 +1,6 @@
 import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import { readRules, scriptFor, type SimulationRule } from "./pod-script.ts";
 import { DEFAULT_INIT_SCRIPT, DEFAULT_SCRIPT, scriptOf } from "./script.ts";
 import type { Settings } from "./settings.ts";

@@ -7,7 +7,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import { EVERYTHING, parseLabelSelector, type LabelSelector } from "../../../api/machinery/selectors/label-selector.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import { DEFAULT_INIT_SCRIPT, DEFAULT_SCRIPT, scriptOf, type ContainerScript } from "./script.ts";
 import { contradictionIn, isJsonObject, readSetting, readYaml, SETTING_NAMES, SettingError } from "./settings.ts";
 import type { Settings, WrittenSettings } from "./settings.ts";

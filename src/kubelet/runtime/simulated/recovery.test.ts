@@ -5,7 +5,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import { driven } from "../../../testing/driven.ts";
 import { rounds, testSeed } from "../../../testing/rounds.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
-import type { Runtime, SandboxStatus } from "../../runtime.ts";
+import type { Runtime, SandboxStatus } from "../../contracts/runtime.ts";
 import { containerId } from "./identity.ts";
 import { recoverPod } from "./recovery.ts";
 import { simulatedRuntime } from "./simulated-runtime.ts";

@@ -7,7 +7,7 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from "../../../api/generated/core/v1.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
 import { GRACE_MIN_MS } from "../../pod/plan/plan-termination.ts";
-import { RuntimeError } from "../../runtime.ts";
+import { RuntimeError } from "../../contracts/runtime.ts";
 import type { ContainerFacts } from "./container.ts";
 import { containerId, createdAtOf, withoutScheme } from "./identity.ts";
 import { scriptFor, type NamedContainer, type ReadRule } from "./pod-script.ts";

@@ -4,7 +4,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import { driven } from "../../../testing/driven.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { runtimeSuite, type Program } from "../../testing/runtime-suite.ts";
-import type { Runtime } from "../../runtime.ts";
+import type { Runtime } from "../../contracts/runtime.ts";
 import { simulatedRuntime, type SimulatedRuntimeOptions } from "./simulated-runtime.ts";
 import { Simulation, type SimulationOptions } from "./simulation.ts";
 import { containerIn, reported, run, simulatedPod } from "./testing/pods.ts";

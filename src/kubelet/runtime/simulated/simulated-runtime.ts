@@ -17,7 +17,7 @@ import {
   type LogOptions,
   type Runtime,
   type SandboxStatus,
-} from "../../runtime.ts";
+} from "../../contracts/runtime.ts";
 import { Addresses, defaultPodCidr } from "./addresses.ts";
 import type { Alarms } from "./alarms.ts";
 import { SimulatedContainer, type ContainerOwner } from "./container.ts";

@@ -1,7 +1,7 @@
 /** What all simulated nodes of a cluster share: its rules, one timer, and what is known of images. */
 import type { Clock } from "../../../base/clock.ts";
 import { Lru } from "../../../base/lru.ts";
-import type { Image } from "../../runtime.ts";
+import type { Image } from "../../contracts/runtime.ts";
 import { Alarms } from "./alarms.ts";
 import { imageOf } from "./images.ts";
 import { readRules, type ReadRule, type SimulationRule } from "./pod-script.ts";

@@ -2,7 +2,7 @@
  * How a container of a script is at a moment: a pure function of the script, when it was started, and which attempt it is. Nothing else
  * is remembered of a running container, so a driver that starts anew, or a cluster that was forked, goes on exactly where it was.
  */
-import type { LogLine, RuntimeContainerState } from "../../runtime.ts";
+import type { LogLine, RuntimeContainerState } from "../../contracts/runtime.ts";
 import { KILLED_EXIT_CODE, reasonOf, type ContainerScript, type LogScript } from "./script.ts";
 
 /** What was done to a container that was started. */

@@ -3,7 +3,7 @@
  * a container runtime can say. A Pod as a whole has no container's name, the machine as a whole has the control group "/".
  */
 import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
-import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../runtime.ts";
+import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
 import type { NetworkNumbers } from "./node-statistics.ts";
 import type { ResourceNumbers } from "./resource-metrics.ts";
 

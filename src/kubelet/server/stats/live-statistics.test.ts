@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import type { PodStats, RuntimeContainer, RuntimeContainerState, SandboxStatus } from "../../runtime.ts";
+import type { PodStats, RuntimeContainer, RuntimeContainerState, SandboxStatus } from "../../contracts/runtime.ts";
 import { liveStats } from "./live-statistics.ts";
 
 const RUNNING: RuntimeContainerState = { is: "running", startedAtMs: 1 };

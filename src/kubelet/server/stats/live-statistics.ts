@@ -4,7 +4,7 @@
  * refuses all of such a page.
  */
 import { isRunning } from "../../pod/containers/runtime-containers.ts";
-import type { PodStats, SandboxStatus, UsageStats } from "../../runtime.ts";
+import type { PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
 import type { CgroupUsageSource } from "./node-statistics.ts";
 
 export function liveStats(pods: readonly PodStats[], sandboxes: readonly SandboxStatus[]): readonly PodStats[] {

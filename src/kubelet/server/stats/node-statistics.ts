@@ -1,6 +1,6 @@
 /** What the machine of a node uses, as whoever can look at it tells the server. Everything that is not known is left out. Only types. */
-import type { FilesystemNumbers } from "../../volumes/pod-storage.ts";
-import type { LinkTraffic, UsageStats } from "../../runtime.ts";
+import type { FilesystemUsage } from "../../contracts/pod-storage.ts";
+import type { LinkTraffic, UsageStats } from "../../contracts/runtime.ts";
 
 export interface NodeNumbers extends Partial<UsageStats> {
   /** When the machine began to run. */
@@ -8,9 +8,9 @@ export interface NodeNumbers extends Partial<UsageStats> {
   readonly memoryAvailableBytes?: number;
   readonly network?: NetworkNumbers;
   /** Of the node itself, of images, and of what containers write. */
-  readonly rootFilesystem?: FilesystemNumbers;
-  readonly imageFilesystem?: FilesystemNumbers;
-  readonly containerFilesystem?: FilesystemNumbers;
+  readonly rootFilesystem?: FilesystemUsage;
+  readonly imageFilesystem?: FilesystemUsage;
+  readonly containerFilesystem?: FilesystemUsage;
   readonly processes?: { readonly running: number; readonly max: number };
   /** Control groups that are no Pods', under upstream's names: "pods" is that of all Pods together. */
   readonly systemContainers?: readonly SystemContainerStats[];

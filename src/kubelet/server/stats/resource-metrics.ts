@@ -1,6 +1,6 @@
 /** What nodes, Pods and containers use, as the metrics that metrics-server scrapes (/metrics/resource): names and helps are upstream's. */
 import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
-import type { PodStats, SandboxStatus, UsageStats } from "../../runtime.ts";
+import type { PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
 import type { NodeNumbers } from "./node-statistics.ts";
 
 export interface ResourceNumbers {

@@ -1,8 +1,8 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { prometheusText } from "../../../base/metrics/prometheus-text.ts";
-import type { PodStorage } from "../../volumes/pod-storage.ts";
-import type { PodStats, SandboxStatus } from "../../runtime.ts";
+import type { PodStorage } from "../../contracts/pod-storage.ts";
+import type { PodStats, SandboxStatus } from "../../contracts/runtime.ts";
 import { completeStats } from "./live-statistics.ts";
 import type { NodeNumbers } from "./node-statistics.ts";
 import { resourceFamilies } from "./resource-metrics.ts";

@@ -3,8 +3,8 @@
  * from the numbers of the runtime and of the machine; what neither knows is left out.
  */
 import { formatTime } from "../../../api/machinery/time.ts";
-import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../runtime.ts";
-import type { FilesystemNumbers, PodStorage } from "../../volumes/pod-storage.ts";
+import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
+import type { FilesystemUsage, PodStorage } from "../../contracts/pod-storage.ts";
 import { isComplete } from "./live-statistics.ts";
 import type { NetworkNumbers, NodeNumbers } from "./node-statistics.ts";
 import {
@@ -213,7 +213,7 @@ function networkOf({ name, rxBytes, rxErrors = 0, txBytes, txErrors = 0 }: Netwo
   return { time, ...link, interfaces: [link] };
 }
 
-function filesystemOf(numbers: FilesystemNumbers | undefined, time: string): FilesystemSummary | undefined {
+function filesystemOf(numbers: FilesystemUsage | undefined, time: string): FilesystemSummary | undefined {
   return numbers === undefined ? undefined : { time, ...numbers };
 }
 

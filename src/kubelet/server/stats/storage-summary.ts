@@ -1,7 +1,7 @@
 /** What Pods and containers take of disks, in the form of upstream's stats summary. Pure; who counts it: machine/pod-storage-on-disk.ts. */
-import type { FilesystemNumbers, PodStorage, TreeUsage } from "../../volumes/pod-storage.ts";
+import type { FilesystemUsage, PodStorage, TreeUsage } from "../../contracts/pod-storage.ts";
 
-export interface FilesystemSummary extends Partial<FilesystemNumbers> {
+export interface FilesystemSummary extends Partial<FilesystemUsage> {
   readonly time: string;
 }
 
@@ -12,7 +12,7 @@ export interface VolumeSummary extends FilesystemSummary {
 /** The disk it is on, and what it takes of that. */
 export function filesystemSummary(
   time: string,
-  filesystem: FilesystemNumbers | undefined,
+  filesystem: FilesystemUsage | undefined,
   used: Partial<TreeUsage> | undefined,
 ): FilesystemSummary {
   const { availableBytes, capacityBytes, inodesFree, inodes } = filesystem ?? {};
@@ -36,7 +36,7 @@ export function volumeSummaries({ volumes }: PodStorage, time: string): readonly
 export interface OwnStorage {
   readonly time: string;
   /** Of the node. */
-  readonly filesystem: FilesystemNumbers | undefined;
+  readonly filesystem: FilesystemUsage | undefined;
   readonly containers: readonly { readonly rootfs?: FilesystemSummary; readonly logs?: FilesystemSummary }[];
   readonly storage: PodStorage;
 }

@@ -11,7 +11,7 @@ import { realClock } from "../../../host/real-clock.ts";
 import type { SpdySession, SpdyStream } from "../../../host/spdy/contract.ts";
 import { spdySession } from "../../../host/spdy/session.ts";
 import { execFailure, execOutcome, type ExecChannels } from "../../exec/exec-channels.ts";
-import type { ExecStreams } from "../../runtime.ts";
+import type { ExecStreams } from "../../contracts/runtime.ts";
 import { TerminalSizes } from "../../exec/terminal-sizes.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { chooseStreamProtocol, switchToSpdy } from "./stream-protocols.ts";

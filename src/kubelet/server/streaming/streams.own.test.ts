@@ -6,7 +6,7 @@ import type { SpdySession } from "../../../host/spdy/contract.ts";
 import { spdySession } from "../../../host/spdy/session.ts";
 import { messagesOf, webSocketHeaders } from "../../../host/testing/plain-web-socket.ts";
 import { openTunnel } from "../../../host/http/client/upgrade-client.ts";
-import type { ExecStreams, Runtime, TerminalSize } from "../../runtime.ts";
+import type { ExecStreams, Runtime, TerminalSize } from "../../contracts/runtime.ts";
 import { aKubelet, serve, type Served } from "../testing/served.ts";
 
 const encoder = new TextEncoder();

@@ -8,7 +8,7 @@ import { silentLogger } from "../../../base/logger.ts";
 import { realClock } from "../../../host/real-clock.ts";
 import { webSocketClient } from "../../../host/http/testing/web-socket-client.ts";
 import { testServing } from "../../../testing/fixtures/certificates.ts";
-import type { Runtime, RuntimeContainer, SandboxStatus } from "../../runtime.ts";
+import type { Runtime, RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
 import type { ServedKubelet } from "../call.ts";
 import { startKubeletServer, type KubeletServer, type KubeletServerOptions } from "../kubelet-server.ts";
 

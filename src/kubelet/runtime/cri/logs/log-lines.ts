@@ -4,7 +4,7 @@
  * is put together again.
  */
 import { parseTime } from "../../../../api/machinery/time.ts";
-import type { LogLine } from "../../../runtime.ts";
+import type { LogLine } from "../../../contracts/runtime.ts";
 
 const SPACE = 0x20;
 const BRACE = 0x7b;

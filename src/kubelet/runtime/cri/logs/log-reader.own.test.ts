@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { Clock } from "../../../../base/clock.ts";
 import { realClock } from "../../../../host/real-clock.ts";
-import type { LogOptions } from "../../../runtime.ts";
+import type { LogOptions } from "../../../contracts/runtime.ts";
 import { readLog } from "./log-reader.ts";
 
 /** Shorter sleeps have other reasons: something is let settle, or looked for again. */

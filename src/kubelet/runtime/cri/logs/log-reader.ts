@@ -7,7 +7,7 @@ import { exponentialDelayMs } from "../../../../base/backoff.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import { NO_LONGER_WANTED, onAbort } from "../../../../base/abort.ts";
 import { fileState, openGrowingFile, watchBeside, type GrowingFile } from "../../../../host/files/log-files.ts";
-import { RuntimeError, type LogLine, type LogOptions } from "../../../runtime.ts";
+import { RuntimeError, type LogLine, type LogOptions } from "../../../contracts/runtime.ts";
 import { LogReading } from "./read-logs.ts";
 import { fileAfter } from "./rotated-files.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../../base/clock.ts";
 import type { GrowingFile, ReadableFile } from "../../../../host/files/log-files.ts";
-import type { LogLine, LogOptions } from "../../../runtime.ts";
+import type { LogLine, LogOptions } from "../../../contracts/runtime.ts";
 import { LineCutter, LogLines, tailStart } from "./log-lines.ts";
 import { firstMoment, openLogFile, type LogMoment, type ReadFile } from "./rotated-files.ts";
 

@@ -5,7 +5,7 @@
  * Not here: putting them aside (log-rotation.ts).
  */
 import { fileState, filesLike, openGrowingFile, openPackedFile, type ReadableFile } from "../../../../host/files/log-files.ts";
-import type { LogLine } from "../../../runtime.ts";
+import type { LogLine } from "../../../contracts/runtime.ts";
 import { LineCutter, LogLines } from "./log-lines.ts";
 
 export const PACKED = ".gz";

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../../api/generated/core/v1.ts";
-import type { ContainerRun, ContainerSecurity, SandboxRun } from "../../../container-run.ts";
+import type { ContainerRun, ContainerSecurity, SandboxRun } from "../../../contracts/container-run.ts";
 import { mapOf } from "./common.ts";
 import { containerMessage, sandboxMessage, signalNumber } from "./run.ts";
 

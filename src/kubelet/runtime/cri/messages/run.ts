@@ -15,8 +15,8 @@ import type {
   SandboxRun,
   SandboxSecurity,
   SecurityProfile,
-} from "../../../container-run.ts";
-import type { ContainerConfig } from "../../../runtime.ts";
+} from "../../../contracts/container-run.ts";
+import type { ContainerConfig } from "../../../contracts/runtime.ts";
 import { entriesOf, type linuxResources, type namespaceOption, type securityProfile } from "./common.ts";
 import type { ContainerConfigMessage } from "./container.ts";
 import { containerAnnotations, containerLabels, LOG_DIRECTORY, podLabels, terminationPathOf } from "../labels.ts";

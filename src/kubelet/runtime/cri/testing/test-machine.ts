@@ -6,7 +6,7 @@ import { createLogger } from "../../../../base/logger.ts";
 import { realClock } from "../../../../host/real-clock.ts";
 import { busyboxImage } from "../../../../testing/fixtures/busybox-image.ts";
 import { startTestContainerd, type TestContainerd } from "../../../../testing/servers/containerd-server.ts";
-import type { RuntimeContainer } from "../../../runtime.ts";
+import type { RuntimeContainer } from "../../../contracts/runtime.ts";
 import { openCriRuntime, type CriRuntime, type CriRuntimeOptions } from "../cri-runtime.ts";
 import { withPlainRuns } from "./test-pods.ts";
 import { startTestRegistry, type TestRegistry } from "./test-registry.ts";

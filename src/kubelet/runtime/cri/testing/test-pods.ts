@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import type { Container, Pod } from "../../../../api/generated/core/v1.ts";
-import type { ContainerRun, ContainerSecurity, SandboxRun } from "../../../container-run.ts";
+import type { ContainerRun, ContainerSecurity, SandboxRun } from "../../../contracts/container-run.ts";
 import { CriRuntime } from "../cri-runtime.ts";
 import type { Program } from "../../../testing/runtime-suite.ts";
 

@@ -2,7 +2,7 @@
 import type { ContainerStatus, Pod, PodStatus } from "../../../../api/generated/core/v1.ts";
 import { formatTime } from "../../../../api/machinery/time.ts";
 import type { JsonObject } from "../../../../api/machinery/object.ts";
-import type { Runtime, RuntimeContainer, SandboxStatus } from "../../../runtime.ts";
+import type { Runtime, RuntimeContainer, SandboxStatus } from "../../../contracts/runtime.ts";
 import { ANNOTATION_PREFIX } from "../pod-script.ts";
 
 export interface SimulatedPodParts {

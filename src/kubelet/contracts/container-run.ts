@@ -1,26 +1,25 @@
 /**
- * How a sandbox and a container are run, with everything worked out that the Pod only describes: variables have values, volumes are paths
- * of this machine, users are numbers. What the rules of the Pod come to (running/) is data here, and a runtime driver hands it on; it has
- * the shape of the CRI, in our own words. Only types.
+ * Resolved configuration of a sandbox and of a container: environment variables have values, volumes are host paths, users are numeric.
+ * container-config/ computes it from the Pod as data, and a runtime driver passes it on; the shape follows the CRI. Only types.
  */
 
 export interface SandboxRun {
-  /** "" in the node's own network. */
+  /** "" for Pods with hostNetwork. */
   readonly hostname: string;
-  /** Where the logs of its containers are: an absolute path. */
+  /** Absolute host path of the directory with the logs of its containers. */
   readonly logDirectory: string;
-  /** Absent: as the node's. */
+  /** Absent: the node's resolver configuration. */
   readonly dns?: DnsRun;
   readonly portMappings: readonly PortMapping[];
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** As the runtime's cgroup driver writes it: "/kubepods/burstable/pod<uid>". "": the runtime's own. */
+  /** In the notation of the runtime's cgroup driver: "/kubepods/burstable/pod<uid>". "": the runtime's default. */
   readonly cgroupParent: string;
   readonly sysctls: Readonly<Record<string, string>>;
   readonly security: SandboxSecurity;
-  /** Of the RuntimeClass; "" for the default. */
+  /** Handler of the RuntimeClass; "" for the default. */
   readonly runtimeHandler: string;
-  /** Of all containers together, for runtimes that make room by it. */
+  /** Sum over all containers, for runtimes that size the sandbox by it (virtual machines). */
   readonly resources?: LinuxResources;
 }
 
@@ -37,16 +36,16 @@ export interface PortMapping {
   readonly hostIp: string;
 }
 
-/** "pod": one for the Pod; "container": one for each container; "node": the machine's own; "target": that of another container. */
+/** "pod": shared by the Pod; "container": one per container; "node": the host's; "target": that of another container. */
 export type NamespaceMode = "pod" | "container" | "node" | "target";
 
 export interface Namespaces {
   readonly network: NamespaceMode;
   readonly pid: NamespaceMode;
   readonly ipc: NamespaceMode;
-  /** Of pid "target": the container's id. */
+  /** Container id for pid "target". */
   readonly targetId?: string;
-  /** Absent: the machine's users. */
+  /** Absent: no user namespace. */
   readonly userMapping?: readonly UserMapping[];
 }
 
@@ -66,7 +65,7 @@ export interface SeLinux {
 export type SecurityProfile =
   | { readonly is: "runtime-default" }
   | { readonly is: "unconfined" }
-  /** A file of this machine (seccomp), or a name (AppArmor). */
+  /** Path on the host (seccomp), or name of a loaded profile (AppArmor). */
   | { readonly is: "local"; readonly reference: string };
 
 export interface SandboxSecurity {
@@ -84,17 +83,17 @@ export interface SandboxSecurity {
 }
 
 export interface ContainerSecurity extends SandboxSecurity {
-  /** Of the image's user, if it is a name and not a number. */
+  /** User name from the image, if it is not numeric. */
   readonly runAsUserName?: string;
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
   readonly noNewPrivileges: boolean;
-  /** Paths that are hidden or read-only unless procMount is Unmasked. */
+  /** Masked and read-only paths; empty if procMount is Unmasked. */
   readonly maskedPaths: readonly string[];
   readonly readOnlyPaths: readonly string[];
 }
 
-/** What is undefined is not set. */
+/** Undefined members are not set. */
 export interface LinuxResources {
   readonly cpuPeriod?: number;
   readonly cpuQuota?: number;
@@ -104,7 +103,7 @@ export interface LinuxResources {
   readonly cpusetCpus?: string;
   readonly cpusetMems?: string;
   readonly hugepageLimits?: readonly { readonly pageSize: string; readonly limit: number }[];
-  /** For cgroups of version 2. */
+  /** cgroup v2 settings by file name. */
   readonly unified?: Readonly<Record<string, string>>;
   readonly memorySwapLimitBytes?: number;
 }
@@ -131,10 +130,10 @@ export interface EnvironmentVariable {
 }
 
 export interface ContainerRun {
-  /** Empty: the image's. */
+  /** Empty: the image's entrypoint. */
   readonly command: readonly string[];
   readonly args: readonly string[];
-  /** "": the image's. */
+  /** "": the image's working directory. */
   readonly workingDirectory: string;
   readonly environment: readonly EnvironmentVariable[];
   readonly mounts: readonly MountRun[];
@@ -148,15 +147,15 @@ export interface ContainerRun {
   readonly tty: boolean;
   readonly resources: LinuxResources;
   readonly security: ContainerSecurity;
-  /** "SIGUSR1"; absent: the image's, or SIGTERM. */
+  /** "SIGUSR1"; absent: the image's STOPSIGNAL, or SIGTERM. */
   readonly stopSignal?: string;
-  /** Where this machine finds the container's last words; absent: they are not asked for. */
+  /** Where the termination message is read on the host; absent: it is not read. */
   readonly terminationMessage?: TerminationMessage;
 }
 
 export interface TerminationMessage {
-  /** The file of this machine that is mounted at terminationMessagePath. */
+  /** Host file that is mounted at terminationMessagePath. */
   readonly hostPath: string;
-  /** Of a container that failed without last words, the end of its log counts. */
+  /** terminationMessagePolicy FallbackToLogsOnError: a failed container without a message reports the end of its log. */
   readonly fallsBackToLogs: boolean;
 }

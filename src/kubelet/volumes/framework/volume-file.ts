@@ -2,7 +2,7 @@
  * What a volume is to hold: files by their path, and the rules that all paths keep. The words of the errors are upstream's, except where
  * upstream leaves it to the file system to object.
  */
-import { utf8Length } from "../../base/utf8.ts";
+import { utf8Length } from "../../../base/utf8.ts";
 
 export interface VolumeFile {
   readonly data: Uint8Array;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConfigMap, Pod, Secret, Volume } from "../../api/generated/core/v1.ts";
-import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
-import { encodeUtf8 } from "../../base/utf8.ts";
-import type { TokenWish } from "../references/service-account-tokens.ts";
+import type { ConfigMap, Pod, Secret, Volume } from "../../../api/generated/core/v1.ts";
+import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import { encodeUtf8 } from "../../../base/utf8.ts";
+import type { TokenWish } from "../../references/service-account-tokens.ts";
 import { collectFiles } from "./collect-files.ts";
 
 const CONFIG_MAP: ConfigMap = {

@@ -1,6 +1,6 @@
 /** Who may do what with the files of a volume: what `fsGroup` adds to a mode, and whose the private files of a Pod are. */
-import type { Pod } from "../../api/generated/core/v1.ts";
-import { allContainers } from "../../api/core/v1/pod/containers.ts";
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import { allContainers } from "../../../api/core/v1/pod/containers.ts";
 
 const GROUP_READS_AND_WRITES = 0o660;
 const GROUP_READS = 0o440;

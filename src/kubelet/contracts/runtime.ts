@@ -1,82 +1,84 @@
 /**
- * The contract of a container runtime, in the shape of the CRI: sandboxes, containers, images, logs, exec. The kubelet decides what should
- * run; a driver (runtime/<name>) makes it so and tells what is. Only types and words are here; runtime-suite.ts holds every driver to them.
+ * The contract of a container runtime, modelled on the CRI: sandboxes, containers, images, logs, exec. The kubelet decides what should run;
+ * a driver (runtime/<name>) runs it and reports the observed state. Only types; testing/runtime-suite.ts verifies every driver.
  *
- * Every call may be repeated after a crash: creating what is there answers with what is there, stopping what is stopped and removing what
- * is gone do nothing. Failures are RuntimeErrors. Nothing here knows the API server.
+ * Every call is idempotent, so that it can be repeated after a crash: creating an existing object returns that object, stopping a stopped
+ * and removing a removed one do nothing. Failures are RuntimeErrors. Nothing here knows the API server.
  */
-import type { Container, EphemeralContainer, Pod } from "../api/generated/core/v1.ts";
-import type { ByteStream } from "../base/byte-stream.ts";
+import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
+import type { ByteStream } from "../../base/byte-stream.ts";
 import type { ContainerRun, LinuxResources, SandboxRun } from "./container-run.ts";
 
 export interface Runtime extends AsyncDisposable {
-  /** Of Node.status.nodeInfo.containerRuntimeVersion: "containerd://2.1.4". */
+  /** Node.status.nodeInfo.containerRuntimeVersion: "containerd://2.1.4". */
   readonly version: string;
   /**
-   * Who looks whether containers are alive and ready. "kubelet": the kubelet probes them. "runtime": the runtime itself says so in
-   * `ready` and `started` of their status, and the kubelet probes nothing.
+   * Which side probes containers. "kubelet": the kubelet runs the probes. "runtime": the runtime reports `ready` and `started` in the
+   * container status, and the kubelet runs none.
    */
   readonly probes: "kubelet" | "runtime";
 
   /**
-   * Called once, before anything else, with the Pods that the API has on this node: a runtime that remembers nothing by itself finds here
-   * what it ran before. One that outlives the kubelet has no need of it.
+   * Called once, before any other call, with the Pods that the API server has on this node. A runtime without persistent state restores it
+   * from them; one that outlives the kubelet does not need it.
    */
   recover?(pods: readonly Pod[]): void;
 
-  /** What the Pod's annotations or labels say has changed: for runtimes to which they say what containers do. */
+  /** Called when annotations or labels of the Pod changed, for runtimes that read the behaviour of containers from them. */
   update?(pod: Pod): void;
 
-  /** Everything that there is on this node. */
+  /** All sandboxes on this node. */
   list(): Promise<readonly SandboxStatus[]>;
-  /** Undefined if there is none for the Pod of this uid. */
+  /** Undefined if the Pod has no sandbox. */
   status(podUid: string): Promise<SandboxStatus | undefined>;
 
-  /** The place of a Pod: its network and its address. Answers with the one that is there, if it is ready. */
+  /** Creates the sandbox of a Pod (its namespaces and network). Returns the existing one if it is ready. */
   runSandbox(pod: Pod, run?: SandboxRun): Promise<SandboxStatus>;
-  /** Kills what still runs in it. */
+  /** Kills running containers in it. */
   stopSandbox(id: string): Promise<void>;
   /** Also removes its containers and their logs. */
   removeSandbox(id: string): Promise<void>;
 
-  /** Made, not started. Resolves with its id; `attempt` tells it from earlier ones of the same name. */
+  /**
+   * Creates a container without starting it and resolves with its id. `attempt` distinguishes it from earlier containers of the same name.
+   */
   createContainer(sandboxId: string, config: ContainerConfig): Promise<string>;
   startContainer(id: string): Promise<void>;
-  /** Asks it to end, and kills it after `graceMs` (0: at once). Resolves when it has ended. */
+  /** Sends the stop signal, and SIGKILL after `graceMs` (0: at once). Resolves when the container has exited. */
   stopContainer(id: string, graceMs: number): Promise<void>;
   removeContainer(id: string): Promise<void>;
 
-  /** Undefined if it is not there. */
+  /** Undefined if the image is not present. */
   imageStatus(image: string): Promise<Image | undefined>;
-  /** Resolves with its id. Rejects with reason "ImagePull" if it cannot be had. */
+  /** Resolves with the image id. Rejects with reason "ImagePull" if the image cannot be pulled. */
   pullImage(image: string, pod: Pod, options?: PullOptions): Promise<string>;
   images(): Promise<readonly Image[]>;
   removeImage(image: string): Promise<void>;
 
-  /** What a container has written, line by line, oldest first; with `follow`, until it ends or the signal comes. */
+  /** Log lines of a container, oldest first; with `follow`, until it exits or the signal aborts. */
   logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncIterable<LogLine>;
   /** Runs a command in a running container. Resolves with its exit code. */
   exec(containerId: string, command: readonly string[], streams: ExecStreams, signal: AbortSignal): Promise<number>;
   /**
-   * Runs a command without input, which is ended when its time is up (0: it has all the time), and gathers what it says: for probes and
-   * hooks. Absent: `exec` does.
+   * Runs a command without stdin for a probe or hook and collects its output. Killed after the timeout (0: none). Absent: the kubelet uses
+   * `exec`.
    */
   execSync?(containerId: string, command: readonly string[], timeoutMs: number): Promise<ExecResult>;
-  /** Joins the streams to those of the container's own process. Resolves when it ends. Absent: it has no such process. */
+  /** Connects the streams to the container's main process. Resolves when it exits. Absent: not supported. */
   attach?(containerId: string, streams: ExecStreams, signal: AbortSignal): Promise<void>;
-  /** Connects to a port inside the Pod's network, and moves bytes until either side ends. Absent: it has no network. */
+  /** Connects the stream to a port in the Pod's network namespace until either side closes. Absent: not supported. */
   portForward?(podUid: string, port: number, stream: ByteStream, signal: AbortSignal): Promise<void>;
 
-  /** Changes what a running container may use. */
+  /** Changes the resources of a running container. */
   updateContainer?(containerId: string, resources: LinuxResources): Promise<void>;
-  /** What the Pods of this node use now, or only one of them, whatever becomes of the others meanwhile. */
+  /** Current resource usage of all Pods of this node, or of one Pod, independent of failures of the others. */
   stats?(podUid?: string): Promise<readonly PodStats[]>;
-  /** What images and what containers write take, and where that is. Undefined if it does not say. */
+  /** Usage and mount point of the image file system. Undefined if the runtime does not report it. */
   imageFilesystem?(): Promise<ImageFilesystem | undefined>;
-  /** Why nothing can be run now (the network is not ready); undefined if all is well. */
-  trouble?(): Promise<string | undefined>;
+  /** Why the runtime cannot run Pods now (for example NetworkNotReady); undefined if it is ready. */
+  notReadyReason?(): Promise<string | undefined>;
 
-  /** Told that something of a Pod changed by itself (a container ended, became ready): whoever cares looks again. */
+  /** Notifies the listener that the state of a Pod changed (a container exited or became ready), so that the kubelet reads it again. */
   watch(listener: (podUid: string) => void): Disposable;
 }
 
@@ -85,10 +87,10 @@ export interface SandboxStatus {
   readonly podUid: string;
   readonly namespace: string;
   readonly name: string;
-  /** "not-ready": stopped, or lost its network. */
+  /** "not-ready": stopped, or its network is lost. */
   readonly state: "ready" | "not-ready";
   readonly createdAtMs: number;
-  /** Empty for Pods in the node's own network. */
+  /** Empty for Pods with hostNetwork. */
   readonly ips: readonly string[];
   /** Newest attempt of each name first. */
   readonly containers: readonly RuntimeContainer[];
@@ -104,23 +106,23 @@ export type RuntimeContainerState =
       readonly exitCode: number;
       /** "Completed", "Error", "OOMKilled", … */
       readonly reason: string;
-      /** What it left as its last words (terminationMessagePath). */
+      /** Termination message (terminationMessagePath). */
       readonly message?: string;
     };
 
 export interface RuntimeContainer {
   readonly id: string;
   readonly name: string;
-  /** How often a container of this name was started before in this Pod. */
+  /** Number of earlier containers of this name in this Pod. */
   readonly attempt: number;
-  /** As the runtime calls it. */
+  /** Image name as the runtime reports it. */
   readonly image: string;
-  /** As the Pod called it, if the runtime keeps it: "busybox" where the runtime says "docker.io/library/busybox:latest". */
-  readonly wantedImage?: string;
+  /** Image name from the Pod's spec, if the runtime records it: "busybox" where the runtime reports "docker.io/library/busybox:latest". */
+  readonly requestedImage?: string;
   readonly imageId: string;
   readonly createdAtMs: number;
   readonly state: RuntimeContainerState;
-  /** Of runtimes that look themselves (`probes`): whether its startup is over, and whether it takes requests. */
+  /** Set only by runtimes that probe containers themselves (`probes`). */
   readonly started?: boolean;
   readonly ready?: boolean;
 }
@@ -130,25 +132,25 @@ export interface ContainerConfig {
   readonly container: Container | EphemeralContainer;
   readonly attempt: number;
   readonly imageId: string;
-  /** What it comes to on this machine. Runtimes that have no machine do without. */
+  /** Resolved configuration on this machine. Absent for runtimes without a machine (simulated). */
   readonly run?: ContainerRun;
   readonly sandboxRun?: SandboxRun;
 }
 
 export interface PullOptions {
-  /** Tried in this order; none: as anybody. */
+  /** Tried in this order; empty or absent: anonymous. */
   readonly credentials?: readonly ImageCredentials[];
-  /** Gives it up. */
+  /** Cancels the pull. */
   readonly signal?: AbortSignal;
-  /** Of the RuntimeClass; "" or absent for the default. */
+  /** Handler of the RuntimeClass; "" or absent for the default. */
   readonly runtimeHandler?: string;
-  /** Told now and then, at most once a second, of runtimes that can say it. */
+  /** Called at most once a second, by runtimes that report progress. */
   onProgress?(done: PullProgress): void;
 }
 
 export interface PullProgress {
   readonly bytes: number;
-  /** As far as it is known by now: it grows while the parts are found. */
+  /** Known so far; grows while layers are discovered. */
   readonly totalBytes: number;
 }
 
@@ -161,7 +163,7 @@ export interface ImageCredentials {
   readonly serverAddress?: string;
 }
 
-/** Sums since the start are for whoever asks twice. */
+/** Counters are cumulative since the container started; rates need two samples. */
 export interface UsageStats {
   readonly atMs: number;
   readonly cpuNanoseconds: number;
@@ -173,7 +175,7 @@ export interface UsageStats {
   readonly majorPageFaults?: number;
 }
 
-/** Of one link. */
+/** Traffic of one network interface. */
 export interface LinkTraffic {
   readonly rxBytes: number;
   readonly rxErrors?: number;
@@ -182,21 +184,21 @@ export interface LinkTraffic {
 }
 
 export interface ImageFilesystem {
-  /** A path of this machine. */
+  /** Host path. */
   readonly mountPoint: string;
   readonly usedBytes: number;
   readonly inodesUsed?: number;
 }
 
-/** Told of what a runtime is asked, by drivers that ask one over a wire. */
+/** Receives metrics of runtime calls from drivers that use a remote runtime. */
 export interface RuntimeObserver {
   called(call: RuntimeCall): void;
-  /** It was looked through all that there is, to find what has changed. */
+  /** Called after a full relist. */
   listed(durationMs: number): void;
 }
 
 export interface RuntimeCall {
-  /** "run_podsandbox", as upstream calls them. */
+  /** Upstream's operation name: "run_podsandbox". */
   readonly operation: string;
   readonly durationMs: number;
   readonly isFailed: boolean;
@@ -220,48 +222,48 @@ export interface PodStats extends Partial<UsageStats> {
 
 export interface Image {
   readonly id: string;
-  /** With tags and digests. */
+  /** Tags and digests. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
-  /** Who its processes are, if it says so: a number, or a name. */
+  /** User that the image declares: a uid, or a name. */
   readonly user?: { readonly uid: number } | { readonly name: string };
   readonly isPinned?: boolean;
 }
 
 export interface LogOptions {
   readonly follow: boolean;
-  /** Only those from this moment on. */
+  /** Only lines from this timestamp on. */
   readonly sinceMs?: number;
-  /** Only the last ones. */
+  /** Only the last lines. */
   readonly tailLines?: number;
 }
 
 export interface LogLine {
   readonly atMs: number;
-  /** As the runtime wrote it, with all its digits; absent: `atMs` says all. */
+  /** Timestamp as the runtime wrote it, with full precision; absent: `atMs` is exact. */
   readonly time?: string;
   readonly stream: "stdout" | "stderr";
-  /** Without its end. */
+  /** Without the line break. */
   readonly text: string;
-  /** The line goes on with the next: no line break here. */
+  /** The next line continues this one: no line break in between. */
   readonly isPartial?: boolean;
 }
 
 export interface ExecStreams {
-  /** Undefined: it gets no input. */
+  /** Absent: no stdin. */
   readonly input?: AsyncIterable<Uint8Array>;
-  /** Whoever writes waits for what it answers, so that a slow reader holds up the command. */
+  /** The writer awaits the returned promise, so that a slow reader applies back-pressure to the command. */
   output(chunk: Uint8Array): void | Promise<void>;
   error(chunk: Uint8Array): void | Promise<void>;
-  /** A terminal: one way out, and sizes. */
+  /** Allocates a terminal: stderr is merged into stdout, and `sizes` resizes it. */
   readonly tty?: boolean;
   readonly sizes?: AsyncIterable<TerminalSize>;
 }
 
 export interface ExecResult {
-  /** Undefined: its time was up. */
+  /** Undefined: the timeout expired. */
   readonly exitCode: number | undefined;
-  /** Of both streams. */
+  /** stdout and stderr, interleaved. */
   readonly output: Uint8Array;
 }
 

@@ -1,7 +1,7 @@
 /** The files that a ConfigMap or a Secret is in a volume: all of its keys, or those that are named, each at its path. */
-import type { ConfigMap, KeyToPath, Secret } from "../../api/generated/core/v1.ts";
-import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
-import { encodeUtf8 } from "../../base/utf8.ts";
+import type { ConfigMap, KeyToPath, Secret } from "../../../api/generated/core/v1.ts";
+import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import { encodeUtf8 } from "../../../base/utf8.ts";
 import { MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";
 
 /** What the four ways of having one in a volume share. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Container, Pod } from "../../api/generated/core/v1.ts";
+import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { modeForGroup } from "./file-rights.ts";
 import { nestedMountPoints } from "./nested-mount-points.ts";
 import { kindOf, memoryBytes } from "./volume-kind.ts";

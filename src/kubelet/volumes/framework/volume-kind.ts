@@ -1,8 +1,8 @@
 /** Which kind of volume one is, as far as the disk is concerned; its place there; and how much a volume in memory may hold. */
-import type { EmptyDirVolumeSource, HostPathVolumeSource, Pod, Volume } from "../../api/generated/core/v1.ts";
-import { allContainers } from "../../api/core/v1/pod/containers.ts";
-import { aggregateOverContainers, readQuantity, type ResourceList } from "../../api/core/v1/pod/resource-list.ts";
-import { quantityToNumber } from "../../api/machinery/quantity.ts";
+import type { EmptyDirVolumeSource, HostPathVolumeSource, Pod, Volume } from "../../../api/generated/core/v1.ts";
+import { allContainers } from "../../../api/core/v1/pod/containers.ts";
+import { aggregateOverContainers, readQuantity, type ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
+import { quantityToNumber } from "../../../api/machinery/quantity.ts";
 import { VolumeError } from "./volume-file.ts";
 
 export type VolumeKind =

@@ -2,8 +2,8 @@
  * Where other volumes are mounted inside a volume of files. Such a volume is read-only to its containers, so a runtime cannot make these
  * directories itself: they are made before.
  */
-import type { Pod } from "../../api/generated/core/v1.ts";
-import { allContainers } from "../../api/core/v1/pod/containers.ts";
+import type { Pod } from "../../../api/generated/core/v1.ts";
+import { allContainers } from "../../../api/core/v1/pod/containers.ts";
 
 /** Relative to the volume. Of what lies inside another only the outer: it is made in that one. */
 export function nestedMountPoints({ spec }: Pod, volumeName: string): readonly string[] {

@@ -2,13 +2,13 @@
  * What a configMap, secret, downwardAPI or projected volume is to hold now: asks for the objects that it is made of and puts together
  * what they come to. Of a projected volume whose sources fail all failures are told, as upstream. Not here: writing it (machine/volumes).
  */
-import type { DownwardAPIVolumeFile, Pod, Volume, VolumeProjection } from "../../api/generated/core/v1.ts";
-import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
-import { isReason } from "../../api/machinery/status-error.ts";
-import { encodeUtf8 } from "../../base/utf8.ts";
-import type { References } from "../references/references.ts";
-import { fileAmount, fileField } from "../container-config/downward.ts";
-import type { ServiceAccountTokens } from "../references/service-account-tokens.ts";
+import type { DownwardAPIVolumeFile, Pod, Volume, VolumeProjection } from "../../../api/generated/core/v1.ts";
+import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
+import { isReason } from "../../../api/machinery/status-error.ts";
+import { encodeUtf8 } from "../../../base/utf8.ts";
+import type { References } from "../../references/references.ts";
+import { fileAmount, fileField } from "../../container-config/downward.ts";
+import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
 import { soleUserOf } from "./file-rights.ts";
 import { configMapFiles, secretFiles } from "./keyed-files.ts";
 import { checkedFiles, MissingSourceError, VolumeError, type VolumeFile, type VolumeFiles } from "./volume-file.ts";

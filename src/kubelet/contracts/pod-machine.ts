@@ -1,0 +1,60 @@
+/**
+ * What the kubelet needs from the machine besides a container runtime: volumes, files, cgroups and the resolved configuration of
+ * containers. The kubelet's own rules are pure and reach the machine only through this contract; machine/ implements it, and simulated
+ * nodes run without one.
+ */
+import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
+import type { ContainerRun, SandboxRun } from "./container-run.ts";
+import type { ProbeActions } from "../probes/probe-actions.ts";
+import type { ImageCredentials } from "./runtime.ts";
+
+export interface PodMachine {
+  /**
+   * Prepares directories, volumes with their contents and the cgroup of the Pod. Idempotent. Rejects with a MountError if a part is not
+   * available now; the kubelet retries.
+   */
+  prepare(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Requires a completed `prepare`. */
+  sandbox(pod: Pod): Promise<SandboxRun>;
+  /** Rejects with a ContainerConfigError if the Pod's spec yields no valid container now (missing key, user would be root). */
+  container(pod: Pod, container: Container | EphemeralContainer, place: ContainerContext): Promise<ContainerRun>;
+  /** Credentials for this image from the pull secrets of the Pod and of its service account, best match first. */
+  credentials(pod: Pod, image: string): Promise<readonly ImageCredentials[]>;
+  /** Applies changed resources of the Pod to its cgroup. Rejects while a container still exceeds the new limits. */
+  resize(pod: Pod): Promise<void>;
+  /** Refreshes volumes that show the Pod's own metadata. */
+  update(pod: Pod): void;
+  /**
+   * Kills processes of the Pod that the runtime no longer lists: from 2.0 on, containerd loses the containers of a shim that died while
+   * their processes keep running.
+   */
+  killProcesses(podUid: string): Promise<void>;
+  /**
+   * Removes the volumes, directories and cgroup of a terminated Pod. Idempotent. With `willRestart` the Pod is to run here again: files on
+   * disk are kept and only mounts and cgroups are removed.
+   */
+  release(podUid: string, options?: { readonly willRestart: boolean }): Promise<void>;
+  /** Uids of Pods that still have files, volumes or logs on this machine. */
+  orphanedPods(): Promise<readonly string[]>;
+  /** Network actions of probes and lifecycle hooks. */
+  readonly probes: ProbeActions;
+}
+
+export interface ContainerContext {
+  readonly attempt: number;
+  /** Pod IPs; with hostNetwork the node's. */
+  readonly podIps: readonly string[];
+  readonly imageId: string;
+  /** Container id of the target of an ephemeral container. */
+  readonly targetContainerId?: string;
+}
+
+/** Reported as the Event FailedMount. */
+export class MountError extends Error {
+  override readonly name = "MountError";
+}
+
+/** Reported as the waiting reason CreateContainerConfigError. */
+export class ContainerConfigError extends Error {
+  override readonly name = "ContainerConfigError";
+}
