@@ -1,7 +1,7 @@
 /**
- * `npm run build` (`node tools/build.mjs [DIRECTORY]`): makes dist/, which is what the npm package holds. Generates, checks types and emits declarations, bundles,
- * and only then puts the new dist/ in the place of the old one, so that a failed or interrupted build leaves a whole one.
- * lmdb stays outside the bundle, since it comes with native binaries; everything else is inside, and its licences with it.
+ * `npm run build` (`node tools/build.mjs [DIRECTORY]`): builds dist/, the content of the npm package. Generates, checks types and emits
+ * declarations, bundles, and only then replaces the old dist/, so that a failed or interrupted build leaves a complete one. lmdb stays
+ * outside the bundle, since it has native binaries; everything else is bundled, with its licences.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -19,11 +19,11 @@ const ENTRIES = {
   testing: "src/testing/index.ts",
 };
 
-/** CommonJS packages inside the bundle ask for Node's modules with require, which an ES module does not have by itself. */
+/** CommonJS packages in the bundle call require for Node's modules, which an ES module does not define. */
 const REQUIRE = `import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);`;
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
-/** In the clone, as dist/ is, so that they can be renamed to each other. */
+/** In the clone, like dist/, so that one can be renamed to the other. */
 const fresh = join(root, ".cache/dist-new");
 const old = join(root, ".cache/dist-old");
 
@@ -68,7 +68,7 @@ async function bundle() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: ENTRIES,
-    // The paths in the source maps are relative to where the files will be; where they are written first is our business.
+    // Paths in source maps are relative to the final location, not to the temporary one.
     outdir: dist,
     write: false,
     bundle: true,
@@ -78,7 +78,7 @@ async function bundle() {
     platform: "node",
     target: "node20.19",
     external: ["lmdb"],
-    // Its ES modules, for the same code is there twice: as CommonJS it takes three times as long to load.
+    // Prefers ES modules: the CommonJS copy of the same code takes three times as long to load.
     alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
     banner: { js: REQUIRE },
     sourcemap: true,
@@ -95,7 +95,7 @@ async function bundle() {
 }
 
 /**
- * The licence texts of all packages of which something is in the bundle.
+ * Licence texts of all packages that the bundle contains.
  * @param {import("esbuild").Metafile} metafile
  */
 function licencesOf(metafile) {

@@ -1,6 +1,6 @@
 /**
- * Runs the generators of generate/all.ts. They are TypeScript and run before anything is compiled, so esbuild bundles them on
- * the fly. A file is written only if its content changed: its time then says when it last did.
+ * Runs the generators of generate/all.ts. They are TypeScript and run before anything is compiled, so esbuild bundles them on the fly. A
+ * file is written only if its content changed, so that its modification time is meaningful.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +20,7 @@ export async function generate() {
     logLevel: "warning",
   });
   /** @type {typeof import("./generate/all.ts")} */
-  // The query makes Node load it anew if it has loaded an older one.
+  // The query string bypasses Node's module cache.
   const { all } = await import(`${pathToFileURL(bundle).href}?${Date.now()}`);
   for (const generator of all) {
     for (const { path, text } of await generator.generate(root)) writeIfChanged(join(root, path), text);

@@ -1,8 +1,8 @@
 /**
- * Makes a fresh clone ready: `node tools/setup.mjs start|test|build|bench`, called by the npm scripts before anything else.
- * Installs and compiles what is missing, with a line for each step that does something; says nothing if nothing is missing.
- * Whatever was interrupted is done again: every step leaves its mark last. Plain JavaScript without dependencies, since it runs
- * before there are any. Not here: which programs the tests need (setup/find-tools.ts, which this compiles and then calls).
+ * Prepares a fresh clone: `node tools/setup.mjs start|test|build|bench`, called by the npm scripts first. Installs and compiles what is
+ * missing, with a line for each step that does something; prints nothing if nothing is missing. Interrupted steps are repeated: every step
+ * records its completion last. Plain JavaScript without dependencies, since it runs before they are installed. Not here: which programs the
+ * tests need (setup/find-tools.ts, which this compiles and then calls).
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -27,7 +27,7 @@ async function setUp(purpose) {
   mkdirSync(cache, { recursive: true });
   await withLock(join(cache, "setup.lock"), async () => {
     await installPackages();
-    // What is measured is what is shipped.
+    // Benchmarks measure what is shipped.
     if (purpose === "start" || purpose === "bench") await build();
     if (purpose === "start") await installContainers(cache);
     if (purpose === "test") await compile({ typeErrors: "are counted by the test run" });

@@ -1,6 +1,6 @@
 /**
- * Compiles everything (sources, tests, tools, benchmarks) into a clean out/, for the test run and the benchmarks. TypeScript
- * emits despite type errors, so the test run can go on and count them as one failed check (tools/checks/types.own.test.ts).
+ * Compiles everything (sources, tests, tools, benchmarks) into a clean out/, for the test run and the benchmarks. TypeScript emits despite
+ * type errors, so the test run can continue and count them as one failed check (tools/checks/types.own.test.ts).
  */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,13 +1,13 @@
 /**
- * What `npm start` needs to run real containers: on Debian, root gets containerd and what it needs if the machine has no container
- * runtime. Tried once: where it cannot be had, or nobody wants it (K8TS_INSTALL=no), the cluster plays its Pods and says why.
- * No service is started: the cluster starts a containerd of its own. Not here: what the tests need (debian-packages.ts).
+ * Installs what `npm start` needs for real containers: as root on Debian, containerd and its dependencies if the machine has no container
+ * runtime. Attempted once: if it fails or is declined (K8TS_INSTALL=no), the cluster simulates its Pods and logs the reason. No service is
+ * started: the cluster runs its own containerd. Not here: what the tests need (debian-packages.ts).
  */
 import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run, step } from "./step.mjs";
 
-/** Which package brings which program; the first place where it is counts. */
+/** Packages and the programs they provide; the first path that exists counts. */
 const PACKAGES = [
   { name: "containerd", programs: ["containerd"] },
   { name: "containernetworking-plugins", programs: ["/opt/cni/bin/bridge", "/usr/lib/cni/bridge", "/usr/libexec/cni/bridge"] },
@@ -19,23 +19,23 @@ const SOCKETS = ["/run/containerd/containerd.sock", "/run/crio/crio.sock", "/run
 /** Long enough for a slow mirror. */
 const APT_TIMEOUT_MS = 180_000;
 
-/** Answers no questions and starts no service, neither by systemd nor by the older scripts. */
+/** Non-interactive, and starts no service, neither by systemd nor by init scripts. */
 const QUIET = { DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1", RUNLEVEL: "1" };
 
-/** @param {string} cache where it is noted that it was tried in vain */
+/** @param {string} cache directory of the file that records a failed attempt */
 export async function installContainers(cache) {
-  const inVain = join(cache, "containers-tried");
+  const failedAttempt = join(cache, "containers-tried");
   const missing = missingPackages();
-  if (missing.length === 0 || existsSync(inVain) || !isWanted()) return;
-  await step(`installing Debian packages ${missing.join(", ")} (K8TS_INSTALL=no leaves them out)`, async () => {
+  if (missing.length === 0 || existsSync(failedAttempt) || !mayInstall()) return;
+  await step(`installing Debian packages ${missing.join(", ")} (skip with K8TS_INSTALL=no)`, async () => {
     const failure = await install(missing);
     if (failure === undefined) return;
-    process.stdout.write(`not possible (${failure}) `);
-    writeFileSync(inVain, `${failure}\n`);
+    process.stdout.write(`failed, Pods will be simulated (${failure})`);
+    writeFileSync(failedAttempt, `${failure}\n`);
   });
 }
 
-function isWanted() {
+function mayInstall() {
   if (process.env["K8TS_INSTALL"] === "no" || process.platform !== "linux" || process.getuid?.() !== 0) return false;
   return existsSync("/etc/debian_version") && isThere("apt-get") && !SOCKETS.some((socket) => existsSync(socket));
 }
@@ -44,7 +44,7 @@ function missingPackages() {
   return PACKAGES.filter(({ programs }) => !programs.some(isThere)).map(({ name }) => name);
 }
 
-/** @param {string} program a name on the path, or a path */
+/** @param {string} program a name on the PATH, or a path */
 function isThere(program) {
   const places = program.startsWith("/") ? [program] : (process.env["PATH"] ?? "").split(delimiter).map((place) => join(place, program));
   return places.some((place) => {
@@ -58,9 +58,9 @@ function isThere(program) {
 }
 
 /**
- * The lists of packages are fetched only if it does not work without.
+ * Updates the package lists only if installing fails without.
  * @param {readonly string[]} packages
- * @returns {Promise<string | undefined>} what went wrong
+ * @returns {Promise<string | undefined>} the reason of a failure
  */
 async function install(packages) {
   /** @param {readonly string[]} args */

@@ -10,7 +10,7 @@ const ETCD = installing("etcd-server");
 const LDD = "ldd /usr/bin/busybox";
 const UNSHARE = "unshare --mount --net --pid --fork mount -t proc proc /proc";
 
-/** What each package brings. */
+/** Programs that each package provides. */
 const PACKAGES: Readonly<Record<string, string>> = {
   "etcd-server": "etcd",
   openssl: "openssl",
@@ -23,7 +23,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 };
 const ALL_PROGRAMS = Object.values(PACKAGES);
 
-/** A machine with some programs, on which `apt` decides what installing does. */
+/** A machine with some programs, whose package manager is `apt`. */
 function machine(
   options: Partial<Surroundings> & {
     readonly programs?: readonly string[];
@@ -80,13 +80,13 @@ const ALL_FOUND = {
 const isInstall = (command: string) => command.includes(" install ");
 const isApt = (command: string) => command.startsWith("apt-get");
 
-test("what is there is used, and nothing is installed", async () => {
+test("programs that exist are used, and nothing is installed", async () => {
   const { surroundings, commands, steps } = machine({ programs: ALL_PROGRAMS });
   deepEqual(await debianPrograms(surroundings), ALL_FOUND);
   deepEqual([commands, steps], [[LDD, UNSHARE], []]);
 });
 
-test("what is missing is installed, one line of progress each, and no service is left to start", async () => {
+test("missing programs are installed with one progress line each, and no service is enabled", async () => {
   const { surroundings, commands, steps, environments } = machine({
     programs: ["systemctl"],
     apt: (command) => (isInstall(command) ? "installs" : { exitCode: 0, output: "" }),
@@ -116,7 +116,7 @@ test("what is missing is installed, one line of progress each, and no service is
     deepEqual([env["DEBIAN_FRONTEND"], env["SYSTEMD_OFFLINE"], env["RUNLEVEL"]], ["noninteractive", "1", "1"]);
 });
 
-test("the lists are fetched only if installing fails without, and only once", async () => {
+test("package lists are updated only if installing fails without, and only once", async () => {
   let updated = false;
   const { surroundings, commands } = machine({
     apt: (command) => {
@@ -129,7 +129,7 @@ test("the lists are fetched only if installing fails without, and only once", as
   deepEqual(commands.filter(isApt), [ETCD, UPDATE, ...Object.keys(PACKAGES).map(installing)]);
 });
 
-test("a failing apt is a reason and not a failure, and one package does not spoil the others", async () => {
+test("a failing apt-get is reported as the reason, and the other packages are installed", async () => {
   const { surroundings, commands } = machine({
     programs: ALL_PROGRAMS.filter((name) => name !== "etcd" && name !== "openssl"),
     apt: (command) => {
@@ -144,7 +144,7 @@ test("a failing apt is a reason and not a failure, and one package does not spoi
   deepEqual(commands.filter(isApt), [ETCD, UPDATE, ETCD, installing("openssl")]);
 });
 
-test("a busybox that needs shared libraries gives way to the static one", async () => {
+test("a busybox that needs shared libraries is replaced by the static one", async () => {
   const { surroundings, commands } = machine({
     programs: ALL_PROGRAMS,
     isBusyboxStatic: false,
@@ -154,18 +154,18 @@ test("a busybox that needs shared libraries gives way to the static one", async 
   deepEqual(commands, [LDD, installing("busybox-static"), LDD, UNSHARE]);
 });
 
-describe("where nothing can be installed, the reason says what to do", () => {
+describe("where nothing can be installed, the reason says how to install it", () => {
   for (const { it, options, missing, containerd } of [
     {
       it: "not root",
       options: { isRoot: false },
-      missing: "not installed, and only root may; run apt-get install etcd-server",
-      containerd: { missing: "only root on Linux may run containers" },
+      missing: "not installed; as root, run apt-get install etcd-server",
+      containerd: { missing: "containers need root on Linux" },
     },
     {
       it: "not Debian",
       options: { isDebian: false },
-      missing: "not on the path; install it (Debian: etcd-server)",
+      missing: "not on the PATH; install it (Debian: etcd-server)",
       containerd: ALL_FOUND.containerd,
     },
   ]) {
@@ -177,9 +177,9 @@ describe("where nothing can be installed, the reason says what to do", () => {
   }
 });
 
-test("where nobody may make namespaces, containerd is as good as missing", async () => {
+test("where namespaces are not permitted, containerd counts as missing", async () => {
   const apt = () => ({ exitCode: 1, output: "unshare: unshare failed: Operation not permitted\n" });
   const { surroundings } = machine({ programs: ALL_PROGRAMS, apt });
-  const missing = "this machine lets nobody run containers: unshare: unshare failed: Operation not permitted";
+  const missing = "this machine does not permit containers: unshare: unshare failed: Operation not permitted";
   deepEqual(await debianPrograms(surroundings), { ...ALL_FOUND, containerd: { missing } });
 });

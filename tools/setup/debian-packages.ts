@@ -1,19 +1,18 @@
 /**
- * Programs that come as Debian packages. Root on Debian gets what is missing; everybody else is told what to install. No
- * service is started or left to start with the machine: the tests start etcd, containerd and a registry themselves, each in a
- * directory and on ports of its own.
+ * Programs from Debian packages. Missing ones are installed as root on Debian; elsewhere the reason says what to install. No service is
+ * started or enabled: the tests start etcd, containerd and a registry themselves, each in its own directory and on its own ports.
  */
 import type { Finding } from "../../src/testing/needs.ts";
 import { reasonIn } from "../../src/host/processes/program-failure.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 interface DebianProgram {
-  /** On the path, or where it is; the first that is there. */
+  /** Names on the PATH, or paths; the first that exists counts. */
   readonly command: string | readonly string[];
   readonly package: string;
-  /** The service that comes with the package, to be kept from starting. */
+  /** Service of the package, to be disabled. */
   readonly service?: string;
-  /** One that needs shared libraries is none: it is copied to where there are none. */
+  /** Must be statically linked: it is copied into containers without shared libraries. */
   readonly isStatic?: true;
 }
 
@@ -21,7 +20,7 @@ const PROGRAMS = {
   etcd: { command: "etcd", package: "etcd-server", service: "etcd.service" },
   openssl: { command: "openssl", package: "openssl" },
   strace: { command: "strace", package: "strace" },
-  // Brings runc with it.
+  // Depends on runc.
   containerd: { command: "containerd", package: "containerd", service: "containerd.service" },
   cni: { command: ["/opt/cni/bin/bridge", "/usr/lib/cni/bridge"], package: "containernetworking-plugins" },
   iptables: { command: "iptables", package: "iptables" },
@@ -31,21 +30,18 @@ const PROGRAMS = {
 
 type ProgramName = keyof typeof PROGRAMS;
 
-/** Long enough for a slow mirror; a mirror that does not answer at all must not hold up the tests for ever. */
+/** Long enough for a slow mirror; a mirror that never responds must not block the tests. */
 const APT_TIMEOUT_MS = 180_000;
 
 const ASK_TIMEOUT_MS = 10_000;
 
-/**
- * Answers no questions and starts nothing: systemctl ignores "start" when told that the system is offline, and the older
- * init scripts do not start in runlevel 1.
- */
+/** Non-interactive, and starts nothing: systemctl ignores "start" with SYSTEMD_OFFLINE, and init scripts do not start in runlevel 1. */
 const QUIET = { DEBIAN_FRONTEND: "noninteractive", SYSTEMD_OFFLINE: "1", RUNLEVEL: "1" };
 
 export async function debianPrograms(surroundings: Surroundings): Promise<Record<ProgramName, Finding>> {
   const apt = { updated: false };
   const findings: [string, Finding][] = [];
-  // One after the other: there is one apt.
+  // Sequential: apt takes a global lock.
   for (const [name, program] of Object.entries(PROGRAMS)) findings.push([name, await find(program, surroundings, apt)]);
   const found = Object.fromEntries(findings) as Record<ProgramName, Finding>;
   return { ...found, containerd: await ifItMayRun(found.containerd, surroundings) };
@@ -55,13 +51,13 @@ async function find(program: DebianProgram, surroundings: Surroundings, apt: { u
   const { isDebian, isRoot, step } = surroundings;
   const path = await locate(program, surroundings);
   if (path !== undefined) return { path };
-  if (!isDebian) return { missing: `not on the path; install it (Debian: ${program.package})` };
-  if (!isRoot) return { missing: `not installed, and only root may; run apt-get install ${program.package}` };
+  if (!isDebian) return { missing: `not on the PATH; install it (Debian: ${program.package})` };
+  if (!isRoot) return { missing: `not installed; as root, run apt-get install ${program.package}` };
   const failure = await step(`installing Debian package ${program.package}`, () => install(program, surroundings, apt));
   const installed = await locate(program, surroundings);
   if (installed !== undefined) return { path: installed };
   return {
-    missing: `apt-get could not install ${program.package}: ${failure ?? `it has no program ${[program.command].flat().join(" or ")}`}`,
+    missing: `apt-get could not install ${program.package}: ${failure ?? `it does not provide ${[program.command].flat().join(" or ")}`}`,
   };
 }
 
@@ -76,17 +72,17 @@ async function locate({ command, isStatic }: DebianProgram, { which, run }: Surr
   return exitCode === 0 ? undefined : path;
 }
 
-/** Found out by doing it: root in a container often may not. */
+/** Determined by trying: root in a container often lacks the capability. */
 async function ifItMayRun(finding: Finding, { isRoot, platform, run }: Surroundings): Promise<Finding> {
   if ("missing" in finding) return finding;
-  if (platform !== "linux" || !isRoot) return { missing: "only root on Linux may run containers" };
+  if (platform !== "linux" || !isRoot) return { missing: "containers need root on Linux" };
   const { exitCode, output } = await run("unshare", ["--mount", "--net", "--pid", "--fork", "mount", "-t", "proc", "proc", "/proc"], {
     timeoutMs: ASK_TIMEOUT_MS,
   });
-  return exitCode === 0 ? finding : { missing: `this machine lets nobody run containers: ${reasonIn(output)}` };
+  return exitCode === 0 ? finding : { missing: `this machine does not permit containers: ${reasonIn(output)}` };
 }
 
-/** What went wrong, if something did. The lists of packages are fetched only if it does not work without. */
+/** Returns the reason of a failure. Package lists are updated only if installing fails without. */
 async function install(program: DebianProgram, surroundings: Surroundings, apt: { updated: boolean }): Promise<string | undefined> {
   const aptGet = (...args: readonly string[]) =>
     surroundings.run("apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], {

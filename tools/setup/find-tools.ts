@@ -1,7 +1,7 @@
 /**
- * What the tests need besides npm packages: looks for each, gets it where that is possible, and notes where it is or why it is
- * not in .cache/tools.json, which src/testing/needs.ts reads. A missing program never fails the set-up: the tests that need it
- * are skipped with the reason. What was missing is looked for again the next time.
+ * Finds the programs that the tests need besides npm packages, installs them where possible, and records their paths, or the reasons for
+ * their absence, in .cache/tools.json, which src/testing/needs.ts reads. A missing program never fails the set-up: tests that need it are
+ * skipped with the reason. Missing programs are searched again on the next run.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import type { Finding, ToolName } from "../../src/testing/needs.ts";

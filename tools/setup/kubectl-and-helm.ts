@@ -1,6 +1,6 @@
 /**
- * The real kubectl 1.36 and Helm 4, for the tests against real clients: fetched once into the cache of downloads, in which both appear at
- * once, after they were checked. How they are fetched: src/cli/kubectl/client-tools.ts, which `k8ts kubectl` uses, too.
+ * The real kubectl 1.36 and Helm 4, for the tests against real clients: downloaded once into the cache, where both appear atomically after
+ * verification. The download is in src/cli/kubectl/client-tools.ts, which `k8ts kubectl` uses, too.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

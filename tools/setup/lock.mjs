@@ -1,12 +1,12 @@
 /**
- * One set-up at a time in one clone. The lock is a file that holds the process id; it appears with its content at once (a hard
- * link), so nobody reads half of it. The lock of a process that is no more is taken away.
+ * Serializes set-ups in one clone. The lock is a file with the process id; it is created atomically with its content (a hard link), so that
+ * no process reads a partial one. A stale lock, whose process has ended, is removed.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** There is no event for "a file of another process is gone" on all systems; at this pace nobody notices the wait or its cost. */
-const LOOK_AGAIN_MS = 200;
+/** File deletion by another process has no portable event; at this interval neither the delay nor the cost of polling matters. */
+const POLL_INTERVAL_MS = 200;
 
 /**
  * @template T
@@ -15,17 +15,17 @@ const LOOK_AGAIN_MS = 200;
  * @returns {Promise<T>}
  */
 export async function withLock(file, work) {
-  let told = false;
-  while (!tryToTake(file)) {
+  let hasLogged = false;
+  while (!tryAcquire(file)) {
     const holder = holderOf(file);
     if (holder === undefined) continue;
     if (!isAlive(holder)) {
-      takeAway(file, holder);
+      removeStale(file, holder);
       continue;
     }
-    if (!told) console.log(`set-up: waiting for another one, process ${holder} (if there is none, delete ${file})`);
-    told = true;
-    await sleep(LOOK_AGAIN_MS);
+    if (!hasLogged) console.log(`set-up: waiting for another set-up, process ${holder} (if it does not exist, delete ${file})`);
+    hasLogged = true;
+    await sleep(POLL_INTERVAL_MS);
   }
   try {
     return await work();
@@ -35,7 +35,7 @@ export async function withLock(file, work) {
 }
 
 /** @param {string} file */
-function tryToTake(file) {
+function tryAcquire(file) {
   const own = `${file}.${process.pid}`;
   writeFileSync(own, String(process.pid));
   try {
@@ -65,25 +65,25 @@ function isAlive(pid) {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is alive and somebody else's.
+    // EPERM: alive, and owned by another user.
     return isCode(error, "EPERM");
   }
 }
 
 /**
- * Of several that wait, one gets to rename the file. If it was not the dead holder's any more, it is put back.
+ * Removes a stale lock. Of several waiting processes, one wins the rename. If the lock has changed hands meanwhile, it is restored.
  * @param {string} file
  * @param {number} holder
  */
-function takeAway(file, holder) {
-  const grave = `${file}.dead.${process.pid}`;
+function removeStale(file, holder) {
+  const stale = `${file}.dead.${process.pid}`;
   try {
-    renameSync(file, grave);
-    if (holderOf(grave) !== holder) linkSync(grave, file);
+    renameSync(file, stale);
+    if (holderOf(stale) !== holder) linkSync(stale, file);
   } catch (error) {
     if (!isCode(error, "ENOENT") && !isCode(error, "EEXIST")) throw error;
   } finally {
-    rmSync(grave, { force: true });
+    rmSync(stale, { force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-/** The oldest Node.js that k8ts runs on, checked before anything that an older one would trip over. */
+/** Checks for the oldest supported Node.js before any code that an older one cannot run. */
 import { StepFailed } from "./step.mjs";
 
 const OLDEST = { major: 20, minor: 19 };

@@ -1,6 +1,6 @@
 /**
- * The npm packages. npm itself notes what it installed in node_modules/.package-lock.json, and writes that last: if it agrees
- * with package-lock.json there is nothing to do, and after an interrupted install it is not there.
+ * Installs the npm packages. npm records what it installed in node_modules/.package-lock.json, and writes it last: if it agrees with
+ * package-lock.json nothing is to be done, and after an interrupted install it does not exist.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export async function installPackages() {
 }
 
 /**
- * Whether every locked package is there, as locked. Optional ones may be absent: most are for other systems.
+ * True if every locked package is installed as locked. Optional ones may be absent: most are for other systems.
  * @param {Lockfile} locked
  * @param {Lockfile} installed
  */

@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 
-/** The set-up is plain JavaScript, which is not compiled into out/: it is loaded from where it stands. */
+/** The set-up is plain JavaScript, which is not compiled into out/: it is loaded from the sources. */
 const folder = join(packageDirectory(import.meta.dirname), "tools/setup");
 const urlOf = (name: string) => pathToFileURL(join(folder, name)).href;
 
@@ -27,9 +27,9 @@ const load = async (name: string) => (await import(urlOf(name))) as Modules;
 const directory = mkdtempSync(join(tmpdir(), "k8ts-setup-"));
 after(() => rmSync(directory, { recursive: true }));
 
-describe("an old Node.js is refused before anything else, with what to do", async () => {
+describe("an outdated Node.js is rejected first, with advice", async () => {
   const { checkNode } = await load("node-version.mjs");
-  for (const version of ["20.19.0", "20.20.2", "21.0.0", "24.11.1"]) test(`${version} is new enough`, () => checkNode(version));
+  for (const version of ["20.19.0", "20.20.2", "21.0.0", "24.11.1"]) test(`${version} is supported`, () => checkNode(version));
   for (const version of ["20.18.3", "18.20.8", "4.0.0"]) {
     test(`${version} is too old`, () =>
       throws(() => checkNode(version), {
@@ -38,7 +38,7 @@ describe("an old Node.js is refused before anything else, with what to do", asyn
   }
 });
 
-describe("npm packages are installed only if they are not as locked", async () => {
+describe("npm packages are installed only if they differ from the lockfile", async () => {
   const { areInstalled } = await load("packages.mjs");
   const locked = {
     packages: {
@@ -48,7 +48,11 @@ describe("npm packages are installed only if they are not as locked", async () =
     },
   };
   for (const { it, installed, is } of [
-    { it: "all there", installed: { "node_modules/a": { version: "1", integrity: "x" }, "node_modules/b": { version: "2" } }, is: true },
+    {
+      it: "all installed",
+      installed: { "node_modules/a": { version: "1", integrity: "x" }, "node_modules/b": { version: "2" } },
+      is: true,
+    },
     { it: "an optional one absent", installed: { "node_modules/a": { version: "1", integrity: "x" } }, is: true },
     {
       it: "one more than locked",
@@ -57,7 +61,7 @@ describe("npm packages are installed only if they are not as locked", async () =
     },
     { it: "one absent", installed: { "node_modules/b": { version: "2" } }, is: false },
     { it: "another version", installed: { "node_modules/a": { version: "2", integrity: "x" } }, is: false },
-    { it: "another content", installed: { "node_modules/a": { version: "1", integrity: "y" } }, is: false },
+    { it: "another integrity", installed: { "node_modules/a": { version: "1", integrity: "y" } }, is: false },
     {
       it: "another version of an optional one",
       installed: { "node_modules/a": { version: "1", integrity: "x" }, "node_modules/b": { version: "1" } },
@@ -68,14 +72,14 @@ describe("npm packages are installed only if they are not as locked", async () =
   }
 });
 
-describe("what is made from the sources is made again when it must be", async () => {
+describe("unlessFresh rebuilds when needed", async () => {
   const { unlessFresh } = await load("sources.mjs");
   const clone = join(directory, "clone");
   const stamp = join(directory, "stamp");
   for (const folder of ["src/generated", "tools"]) mkdirSync(join(clone, folder), { recursive: true });
   for (const file of ["package.json", "package-lock.json", "tsconfig.json", "src/a.ts"]) writeFileSync(join(clone, file), "");
 
-  /** Whether it was made. */
+  /** True if it was rebuilt. */
   const makes = async (make: () => "whole" | "faulty" = () => "whole") => {
     let made = false;
     await unlessFresh({ stamp, folders: ["src", "tools"], clone }, async () => {
@@ -85,27 +89,27 @@ describe("what is made from the sources is made again when it must be", async ()
     return made;
   };
 
-  test("once, and then not before something changed", async () => deepEqual([await makes(), await makes()], [true, false]));
+  test("it builds once, and then only after a change", async () => deepEqual([await makes(), await makes()], [true, false]));
 
   for (const { it, change, again } of [
     { it: "a changed file", change: () => writeFileSync(join(clone, "src/a.ts"), "changed"), again: true },
-    { it: "a file of another time", change: () => utimesSync(join(clone, "package.json"), 1, 1), again: true },
+    { it: "a file with another modification time", change: () => utimesSync(join(clone, "package.json"), 1, 1), again: true },
     { it: "a new file", change: () => writeFileSync(join(clone, "tools/b.ts"), ""), again: true },
-    { it: "a file that is gone", change: () => rmSync(join(clone, "tools/b.ts")), again: true },
-    { it: "a file that a generator made", change: () => writeFileSync(join(clone, "src/generated/c.ts"), ""), again: false },
+    { it: "a deleted file", change: () => rmSync(join(clone, "tools/b.ts")), again: true },
+    { it: "a generated file", change: () => writeFileSync(join(clone, "src/generated/c.ts"), ""), again: false },
   ]) {
-    test(`${again ? "again" : "not again"} after ${it}`, async () => {
+    test(`${again ? "it rebuilds" : "it does not rebuild"} after ${it}`, async () => {
       change();
       deepEqual([await makes(), await makes()], [again, false]);
     });
   }
 
-  test("again while it is faulty", async () => {
+  test("it rebuilds while the result is faulty", async () => {
     rmSync(stamp);
     deepEqual([await makes(() => "faulty"), await makes(), await makes()], [true, true, false]);
   });
 
-  test("again after it failed", async () => {
+  test("it rebuilds after a failure", async () => {
     rmSync(stamp);
     const failing = makes(() => {
       throw new Error("interrupted");
@@ -115,9 +119,9 @@ describe("what is made from the sources is made again when it must be", async ()
   });
 });
 
-describe("two set-ups at once wait for each other", () => {
+describe("concurrent set-ups are serialized", () => {
   const lock = join(directory, "setup.lock");
-  /** Takes the lock, says so, and keeps it until its standard input ends. */
+  /** Acquires the lock, reports it, and holds it until its standard input ends. */
   const HOLD = `const { withLock } = await import(${JSON.stringify(urlOf("lock.mjs"))});
     await withLock(${JSON.stringify(lock)}, async () => { console.log("has it"); for await (const _ of process.stdin); });`;
 
@@ -126,13 +130,13 @@ describe("two set-ups at once wait for each other", () => {
     return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   }
 
-  test("the second says that it waits, for whom, and goes on when the first is done", async () => {
+  test("the second logs the process that it waits for, and continues when the first has finished", async () => {
     const first = startHolder();
     equal((await first.lines.next()).value, "has it");
     const second = startHolder();
     equal(
       (await second.lines.next()).value,
-      `set-up: waiting for another one, process ${first.child.pid} (if there is none, delete ${lock})`,
+      `set-up: waiting for another set-up, process ${first.child.pid} (if it does not exist, delete ${lock})`,
     );
 
     first.child.stdin?.end();
@@ -146,7 +150,7 @@ describe("two set-ups at once wait for each other", () => {
     );
   });
 
-  test("the lock of a set-up that was killed is taken away", async () => {
+  test("the stale lock of a killed set-up is removed", async () => {
     const killed = startHolder();
     await killed.lines.next();
     killed.child.kill("SIGKILL");
@@ -161,21 +165,21 @@ describe("two set-ups at once wait for each other", () => {
   });
 });
 
-describe("the set-up as a program", () => {
+describe("the set-up program", () => {
   const run = (...args: readonly string[]) => spawnSync(process.execPath, [join(folder, "../setup.mjs"), ...args], { encoding: "utf8" });
 
-  test("refuses a purpose that it does not know", () => {
+  test("rejects an unknown purpose", () => {
     const { status, stderr } = run("party");
     deepEqual([status, stderr], [1, 'Cannot set up for "party": it must be one of start, test, build, bench\n']);
   });
 
-  test("is quiet when nothing is missing", () => {
-    // The set-up for the very run that this test is part of has just been done; "build" asks only for the packages.
+  test("prints nothing if nothing is missing", () => {
+    // The set-up for this test run has just finished; "build" needs only the packages.
     const { status, stdout, stderr } = run("build");
     deepEqual([status, stdout, stderr], [0, "", ""]);
   });
 
-  test("shows the output of a step that failed, and nothing of one that did not", async () => {
+  test("prints the output of a step only if it failed", async () => {
     const script = `const { run, step, StepFailed } = await import(${JSON.stringify(urlOf("step.mjs"))});
       await step("one", () => run(process.execPath, ["-e", "console.log('noise')"]));
       await step("two", async () => { throw new StepFailed("no"); }).catch(() => {});`;

@@ -1,20 +1,20 @@
 /**
- * Whether something was made from the sources as they are now. A stamp is a file with a digest of the sources' names, sizes and
- * times; whoever makes something removes its stamp first and writes it last, so that half a result is never taken for a whole one.
+ * Detects whether a build is up to date. A stamp is a file with a digest of the sources' names, sizes and modification times; a build
+ * removes its stamp first and writes it last, so that a partial result is never taken for a complete one.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root } from "./step.mjs";
 
-/** Whatever decides what a build contains, besides the folders that are compiled. */
+/** Inputs of a build besides the folders that are compiled. */
 const FILES = ["package.json", "package-lock.json", "tsconfig.json"];
 
-/** What generators make follows from the other sources; it must not make itself look new. */
+/** Generated files follow from the other sources and would invalidate the stamp of the build that wrote them. */
 const GENERATED = /(^|\/)generated(\/|$)/;
 
 /**
- * Runs `make` unless `stamp` says that nothing changed since it last did. What is "faulty" is made again the next time.
+ * Runs `make` unless `stamp` matches the sources. A "faulty" result is rebuilt the next time.
  * @param {{ stamp: string, folders: readonly string[], clone?: string }} from
  * @param {() => Promise<"whole" | "faulty">} make
  */

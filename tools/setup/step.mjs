@@ -1,19 +1,19 @@
 /**
- * What all steps of the set-up share: the line of progress, running a program quietly, and the error that needs no stack.
- * A program's output is shown only if it failed: then it is all there is to go by.
+ * Shared by all steps of the set-up: progress lines, running a program silently, and the error that needs no stack trace. A program's
+ * output is printed only if it failed.
  */
 import { spawn } from "node:child_process";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The directory of the clone. */
+/** Root directory of the clone. */
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** A failure whose message says everything: what was tried, what is wrong, what to do. */
+/** A failure whose message is complete: the action, the problem, the remedy. */
 export class StepFailed extends Error {}
 
 /**
- * Does `work` and prints one line: what, how long.
+ * Runs `work` and prints one line with its name and duration.
  * @template T
  * @param {string} what
  * @param {() => Promise<T>} work
@@ -34,14 +34,14 @@ export async function step(what, work) {
 
 /**
  * @typedef {object} Outcome
- * @property {number | null} exitCode null: a signal ended it, or it could not be started
- * @property {string} output standard output and standard error, in the order in which they came
+ * @property {number | null} exitCode null: terminated by a signal, or not started
+ * @property {string} output standard output and standard error, in order of arrival
  */
 
 /** @typedef {{ env?: NodeJS.ProcessEnv, timeoutMs?: number }} RunOptions */
 
 /**
- * Runs a program to its end, or for so long. Never rejects.
+ * Runs a program until it exits or the timeout expires. Never rejects.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {RunOptions} [options]
@@ -58,13 +58,13 @@ export function run(command, args, { env = process.env, timeoutMs } = {}) {
     child.stderr.on("data", collect);
     child.on("error", (error) => resolve({ exitCode: null, output: `Cannot run ${command}: ${error.message}` }));
     child.on("close", (exitCode, signal) => {
-      resolve({ exitCode, output: signal === null ? output : `${output}\n${command} was ended by ${signal}` });
+      resolve({ exitCode, output: signal === null ? output : `${output}\n${command} was terminated by ${signal}` });
     });
   });
 }
 
 /**
- * Runs npm: the one that called us, if one did, else the one on the path.
+ * Runs npm: the one that started this process, else the one on the PATH.
  * @param {readonly string[]} args
  * @param {RunOptions} [options]
  */

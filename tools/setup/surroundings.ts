@@ -1,13 +1,11 @@
-/**
- * The machine as the set-up sees it, as an argument, so that "not root", "not Debian" and "apt fails" can be tested on any machine.
- */
+/** The machine as an argument of the set-up, so that "not root", "not Debian" and "apt fails" can be tested on any machine. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 export interface Outcome {
-  /** null: a signal ended it, or it could not be started. */
+  /** null: terminated by a signal, or not started. */
   readonly exitCode: number | null;
-  /** Standard output and standard error, in the order in which they came. */
+  /** Standard output and standard error, in order of arrival. */
   readonly output: string;
 }
 
@@ -16,15 +14,15 @@ export interface Surroundings {
   readonly architecture: string;
   readonly isRoot: boolean;
   readonly isDebian: boolean;
-  /** Where what was downloaded is kept. */
+  /** Directory of downloads. */
   readonly cache: string;
-  /** Does `work` and prints one line: what, how long. */
+  /** Runs `work` and prints one line with its name and duration. */
   step<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** The path of a program, undefined if there is none of that name. A path is itself, if it is a program. */
+  /** Resolves a program on the PATH; undefined if not found. A path to a program resolves to itself. */
   which(command: string): string | undefined;
-  /** Runs a program to its end, or for so long, and never rejects. */
+  /** Runs a program until it exits or the timeout expires. Never rejects. */
   run(command: string, args: readonly string[], options: RunOptions): Promise<Outcome>;
-  /** Runs npm, likewise. */
+  /** Runs npm in the same way. */
   npm(args: readonly string[], options: RunOptions): Promise<Outcome>;
 }
 
@@ -33,7 +31,7 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What the set-up, which is plain JavaScript, gives to what is compiled. */
+/** Passed from the set-up, which is plain JavaScript, to the compiled part. */
 export type Given = Pick<Surroundings, "cache" | "step" | "run" | "npm">;
 
 export function realSurroundings(given: Given): Surroundings {
@@ -47,7 +45,7 @@ export function realSurroundings(given: Given): Surroundings {
   };
 }
 
-/** A user's path often lacks these, though mount and others live there. */
+/** Often missing from a user's PATH, although mount and others are there. */
 const SYSTEM_FOLDERS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
 function which(command: string): string | undefined {

@@ -16,18 +16,18 @@ const { devDependencies: locked } = JSON.parse(readFileSync(join(list, "package.
   readonly devDependencies: Readonly<Record<string, string>>;
 };
 
-/** A machine of which nothing matters but what npm does. */
+/** A machine on which only npm matters. */
 function machineWith(npm: Surroundings["npm"]): Surroundings {
   return {
     ...{ platform: "linux", architecture: "x64", isRoot: false, isDebian: false, cache },
     step: (_what, work) => work(),
     which: () => undefined,
-    run: () => Promise.reject(new Error("Nothing should be run")),
+    run: () => Promise.reject(new Error("No program should run")),
     npm,
   };
 }
 
-test("without a network the reason is told, and nothing is left behind that a later run could take for the frameworks", async () => {
+test("without a network the reason is reported, and no partial installation is left", async () => {
   const { vitest, jest } = await testRunners(machineWith(async () => ({ exitCode: 1, output: "npm error code ENOTFOUND\n" })));
 
   match("missing" in vitest ? vitest.missing : "found", /npm install of vitest and jest failed: npm error code ENOTFOUND/);
@@ -35,7 +35,7 @@ test("without a network the reason is told, and nothing is left behind that a la
   deepEqual(readdirSync(cache), []);
 });
 
-test("what was locked is installed once, and then used without asking anybody", async () => {
+test("the locked versions are installed once, and then used without network access", async () => {
   const asked: (readonly string[])[] = [];
   const npm: Surroundings["npm"] = async (args) => {
     asked.push(args);

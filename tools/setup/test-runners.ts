@@ -1,6 +1,6 @@
 /**
- * The real vitest and jest, for the tests of what we have for those who use them. They come from npm with everything that
- * test-runners/package-lock.json names, into the cache and not into node_modules: nothing else of ours may depend on them.
+ * The real vitest and jest, for the tests of the integration with them. Installed from npm as locked in test-runners/package-lock.json,
+ * into the cache and not into node_modules, so that no other code can depend on them.
  */
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import type { Surroundings } from "./surroundings.ts";
 
 type TestRunner = "vitest" | "jest";
 
-/** Nobody should wait longer than this for 80 MB; the tests run without. */
+/** Timeout for downloading 80 MB; without them the tests are skipped. */
 const INSTALL_TIMEOUT_MS = 300_000;
 
-/** Names what is in it: whoever changes package.json changes this. */
+/** Directory name that contains the versions: must change together with package.json. */
 const FOLDER = "vitest-4.1.12-jest-30.5.2";
 
 const PROGRAMS: Readonly<Record<TestRunner, string>> = { vitest: "vitest/vitest.mjs", jest: "jest/bin/jest.js" };
@@ -37,7 +37,7 @@ function programIn(folder: string, runner: TestRunner): string {
 async function install(into: string, { npm }: Surroundings): Promise<void> {
   const list = join(packageDirectory(import.meta.dirname), "tools/setup/test-runners");
   for (const file of ["package.json", "package-lock.json"]) copyFileSync(join(list, file), join(into, file));
-  // Not `npm ci`: it insists on a line for the binaries of every system, of which a registry may have fewer.
+  // Not `npm ci`: it requires an entry for the binaries of every platform, of which a registry may have fewer.
   const quietly = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error"];
   const { exitCode, output } = await npm(["install", "--prefix", into, ...quietly], { timeoutMs: INSTALL_TIMEOUT_MS });
   const missing = (Object.keys(PROGRAMS) as TestRunner[]).filter((runner) => !existsSync(programIn(into, runner)));

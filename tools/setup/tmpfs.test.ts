@@ -22,12 +22,12 @@ const refuses = (program: string, output: string): Surroundings["run"] => {
   return async (command): Promise<Outcome> => (command.endsWith(program) ? { exitCode: 32, output } : { exitCode: 0, output: "" });
 };
 
-describe("a tmpfs is there if it could be mounted and unmounted", () => {
+describe("tmpfs is available if it can be mounted and unmounted", () => {
   for (const { it, options, finding } of [
     { it: "root on Linux", options: {}, finding: { path: "/usr/bin/mount" } },
-    { it: "another system", options: { platform: "darwin" as const }, finding: { missing: "only Linux has it, this is darwin" } },
-    { it: "not root", options: { isRoot: false }, finding: { missing: "only root may mount it" } },
-    { it: "no mount", options: { which: () => undefined }, finding: { missing: "there is no program mount" } },
+    { it: "another system", options: { platform: "darwin" as const }, finding: { missing: "tmpfs needs Linux, this is darwin" } },
+    { it: "not root", options: { isRoot: false }, finding: { missing: "mounting it needs root" } },
+    { it: "no mount", options: { which: () => undefined }, finding: { missing: "the program mount does not exist" } },
     {
       it: "root of a container that may not",
       options: { run: refuses("/mount", "mount: permission denied.\n") },

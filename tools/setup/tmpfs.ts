@@ -1,4 +1,7 @@
-/** Whether a small tmpfs can be mounted, for the tests of a full disk. Found out by doing it: root in a container often may not. */
+/**
+ * Checks whether a small tmpfs can be mounted, for the tests of a full disk. Determined by trying: root in a container often lacks the
+ * capability.
+ */
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,10 +12,10 @@ import type { Surroundings } from "./surroundings.ts";
 const MOUNT_TIMEOUT_MS = 10_000;
 
 export async function tmpfs({ platform, isRoot, run, which }: Surroundings): Promise<Finding> {
-  if (platform !== "linux") return { missing: `only Linux has it, this is ${platform}` };
-  if (!isRoot) return { missing: "only root may mount it" };
+  if (platform !== "linux") return { missing: `tmpfs needs Linux, this is ${platform}` };
+  if (!isRoot) return { missing: "mounting it needs root" };
   const mount = which("mount");
-  if (mount === undefined) return { missing: "there is no program mount" };
+  if (mount === undefined) return { missing: "the program mount does not exist" };
 
   const directory = mkdtempSync(join(tmpdir(), "k8ts-tmpfs-"));
   try {
@@ -30,6 +33,6 @@ function removeUnlessMounted(directory: string): void {
   try {
     rmdirSync(directory);
   } catch {
-    // What could not be unmounted stays; that it could not is told already.
+    // A tmpfs that could not be unmounted is left; the reason reports it.
   }
 }

@@ -22,17 +22,17 @@ function affected(...changed: readonly string[]): readonly string[] | "all" {
   return tests === "all" ? "all" : [...tests];
 }
 
-describe("tests affected by a change", () => {
+describe("affectedTests", () => {
   const ROWS = [
-    { of: "a document: those that check the tree", changed: ["docs/store.md"], tests: ["tools/layers.own.test.ts"] },
-    { of: "a test: itself", changed: ["src/api/pod.test.ts"], tests: ["src/api/pod.test.ts", "tools/layers.own.test.ts"] },
+    { of: "a document affects the tests in tools/", changed: ["docs/store.md"], tests: ["tools/layers.own.test.ts"] },
+    { of: "a test affects itself", changed: ["src/api/pod.test.ts"], tests: ["src/api/pod.test.ts", "tools/layers.own.test.ts"] },
     {
-      of: "a file: those that import it, over several imports, types, import() and the names of programs",
+      of: "a file affects the tests that import it: transitively, as types, by import() and by program name",
       changed: ["src/base/heap.ts"],
       tests: ["src/base/heap.test.ts", "src/store/store.test.ts", "src/main/up.own.test.ts", "tools/layers.own.test.ts"],
     },
     {
-      of: "data: those beside it and those that mention its ending",
+      of: "a data file affects the tests beside it and those that mention its suffix",
       changed: ["src/api/pod.golden.yaml"],
       tests: ["src/api/pod.test.ts", "src/testing/golden.test.ts", "tools/layers.own.test.ts"],
     },
@@ -40,7 +40,7 @@ describe("tests affected by a change", () => {
   for (const { of, changed, tests } of ROWS) test(of, () => deepEqual(affected(...changed), tests));
 
   for (const changed of ["package-lock.json", "tsconfig.json", "tools/setup.mjs", "tools/generate/version.ts", "examples/unknown.bin"])
-    test(`${changed}: all`, () => equal(affected("docs/store.md", changed), "all"));
+    test(`${changed} affects every test`, () => equal(affected("docs/store.md", changed), "all"));
 
-  test("nothing changed: those that check the tree", () => deepEqual(affected(), ["tools/layers.own.test.ts"]));
+  test("without a change the tests in tools/ run", () => deepEqual(affected(), ["tools/layers.own.test.ts"]));
 });

@@ -1,13 +1,13 @@
 /**
- * Which test files a change can affect. An edge of the graph is an import, also of types and `import()`, or the name of a program that a file
- * starts ("launcher.js"). Tests in tools/ check the tree as a whole and always run. Where the graph cannot tell, every test is affected:
- * a run may be larger than needed, never smaller. Pure.
+ * Computes which test files a change can affect. An edge of the graph is an import (types and `import()` included) or the name of a program
+ * that a file starts ("launcher.js"). Tests in tools/ check the tree as a whole and always run. Where the graph is inconclusive, every test
+ * is affected: a run may be larger than needed, never smaller. Pure.
  */
 import { posix } from "node:path";
 import { importsOf } from "../source/imports.ts";
 import type { Source } from "../source/source.ts";
 
-/** Changes of these decide what is installed, generated, compiled or built, so they affect everything. */
+/** Files that decide what is installed, generated, compiled or built: a change affects every test. */
 const EVERYTHING = [
   /^package(-lock)?\.json$/,
   /^\.npmrc$/,
@@ -35,7 +35,7 @@ export function affectedTests(sources: readonly Source[], changed: readonly stri
   return new Set(tests.filter((path) => path.startsWith("tools/") || reached.has(path)));
 }
 
-/** Code that may read a data file: in the same directory, or mentioning how its name ends (".golden.yaml"). */
+/** Code that may read a data file: in the same directory, or mentioning the suffix of its name (".golden.yaml"). */
 function readersOf(sources: readonly Source[], file: string): readonly string[] {
   const directory = posix.dirname(file);
   const ending = /\..*$/.exec(posix.basename(file))?.[0];

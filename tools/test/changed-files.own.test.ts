@@ -33,7 +33,7 @@ test("changed, deleted and untracked files are listed, ignored and unchanged one
   });
 });
 
-test("an unknown revision, and one that looks like a flag, is refused with git's reason", () => {
+test("an unknown revision, and one that looks like a flag, is rejected with git's reason", () => {
   inRepository((directory) => {
     for (const since of ["v9", "--output=/tmp/x"])
       match(JSON.stringify(changedFiles(directory, since)), /Cannot list what changed since .*: fatal: /);

@@ -1,7 +1,7 @@
-/** What git knows of changes: files that differ between a revision and the work tree, and files that git does not know yet. */
+/** Lists the files that git reports as changed: those that differ between a revision and the work tree, and untracked ones. */
 import { spawnSync } from "node:child_process";
 
-/** Paths relative to the root of the clone, or why git cannot list them. */
+/** Paths relative to the root of the clone, or git's reason for not listing them. */
 export function changedFiles(root: string, since: string): readonly string[] | { readonly problem: string } {
   const listings = [
     ["diff", "--name-only", "-z", "--no-renames", "--end-of-options", `${since}^{commit}`, "--"],

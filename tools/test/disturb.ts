@@ -1,6 +1,6 @@
 /**
- * Stops random processes of a test run with SIGSTOP for up to 2.5 s and lets them continue, as a busy machine does. A test that fails under it
- * depends on how fast something happens. Every process of a run carries the run's identifier in its environment, also one that was detached.
+ * Stops random processes of a test run with SIGSTOP for up to 2.5 s and resumes them, as a busy machine does. A test that fails under it
+ * depends on timing. Every process of a run carries the run's identifier in its environment, detached ones included.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { pick, seededRandom } from "../../src/base/random.ts";
@@ -15,9 +15,9 @@ const INTERVAL_MS = 400;
 export const STOP_MS_MAX = 2_500;
 
 export interface Disturbance {
-  /** How many times a process was stopped. */
+  /** Number of times a process was stopped. */
   readonly stops: number;
-  /** Lets every stopped process continue. */
+  /** Resumes every stopped process. */
   end(): void;
 }
 

@@ -1,33 +1,33 @@
 /**
- * From what a process told to what each test file is worth. A file is fine only if it was heard to the end: one that crashed,
- * exited early, hung, had no test in it or showed a planted secret has a problem, and a problem counts as a failed test.
+ * Turns the events and the exit status of a test process into a result per test file. A file passes only if it ran to completion: one that
+ * crashed, exited early, hung, contained no test or printed a planted secret has a problem, and a problem counts as a failed test.
  */
 import { readLines, type Reading, type TestResult } from "./lines.ts";
 import type { ProcessOutcome } from "./run-process.ts";
 
 export interface FileResult {
-  /** As in the sources: "src/base/heap.test.ts". */
+  /** Path of the source: "src/base/heap.test.ts". */
   readonly file: string;
   readonly durationMs: number;
   readonly passed: number;
   readonly failed: readonly { readonly title: string; readonly details: string }[];
   readonly skipped: readonly { readonly title: string; readonly reason: string }[];
-  /** What is wrong with the file as a whole. */
+  /** Failure of the file as a whole. */
   readonly problem: string | undefined;
-  /** What the file printed, and what Node remarked. Files that share a process share this. */
+  /** Output of the file and diagnostics of Node. Files that share a process share this. */
   readonly output: string;
 }
 
-/** Stands for the process of all pure tests where that failed as a whole. */
-export const SHARED_PROCESS = "the process that the files share";
+/** File name in the result of a shared process that failed as a whole. */
+export const SHARED_PROCESS = "the shared process";
 
 export function hasFailed({ failed, problem }: FileResult): boolean {
   return failed.length > 0 || problem !== undefined;
 }
 
-const NO_TEST = "It has no test, or it exited before the first one";
+const NO_TEST = "It contains no test, or exited before the first one";
 
-/** A file that had a process of its own. */
+/** Result of a file that ran in its own process. */
 export function ownFile(file: string, outcome: ProcessOutcome): FileResult {
   const reading = readLines(outcome.lines);
   const counted = countOf(reading.results);
@@ -35,7 +35,7 @@ export function ownFile(file: string, outcome: ProcessOutcome): FileResult {
   return { file, durationMs: outcome.durationMs, ...counted, problem, output: outputOf(outcome, reading) };
 }
 
-/** Files that shared one process, each in a suite of its name (writeEntry of test-files.ts). */
+/** Results of files that shared one process, each in a suite of its name (writeEntry of test-files.ts). */
 export function sharedFiles(files: readonly string[], outcome: ProcessOutcome): FileResult[] {
   const reading = readLines(outcome.lines);
   const output = outputOf(outcome, reading);
@@ -51,31 +51,31 @@ function oneOfShared(file: string, { results }: Reading, output: string): FileRe
   const suite = own.find(({ path }) => path.length === 0);
   const counted = countOf(own);
   const isEmpty = own.length === 1 && suite?.failed === undefined;
-  const problem = suite === undefined ? "It did not come to its end" : isEmpty ? NO_TEST : undefined;
+  const problem = suite === undefined ? "It did not run to completion" : isEmpty ? NO_TEST : undefined;
   return { file, durationMs: suite?.durationMs ?? 0, ...counted, problem, output };
 }
 
 function problemOf(outcome: ProcessOutcome, reading: Reading, failed: number): string | undefined {
-  const leaks = outcome.leaks.map((leak) => `A secret came out: ${leak}`);
+  const leaks = outcome.leaks.map((leak) => `It leaked a secret: ${leak}`);
   const problems = [...leaks, endProblemOf(outcome, reading, failed) ?? []].flat();
   return problems.length === 0 ? undefined : problems.join("\n");
 }
 
 function endProblemOf({ end, lines, timeoutMs }: ProcessOutcome, { ended, unfinished }: Reading, failed: number): string | undefined {
   const during = unfinished.length === 0 ? "" : ` during ${unfinished.map((name) => JSON.stringify(name)).join(" > ")}`;
-  if (end.by === "timeout") return `It was ended after ${timeoutMs / 1000} s${during}`;
-  if (end.by === "signal") return `It was ended by ${end.signal}${during}`;
-  // Without a single line, Node's test runner never came into play.
+  if (end.by === "timeout") return `It was killed after a timeout of ${timeoutMs / 1000} s${during}`;
+  if (end.by === "signal") return `It was terminated by ${end.signal}${during}`;
+  // Without a single line, Node's test runner was never loaded.
   if (lines.length === 0 && end.code === 0) return NO_TEST;
-  if (!ended) return `It exited too early, with code ${end.code}${during}`;
-  if (end.code !== 0 && failed === 0) return `It exited with code ${end.code} though no test failed`;
+  if (!ended) return `It exited prematurely with code ${end.code}${during}`;
+  if (end.code !== 0 && failed === 0) return `It exited with code ${end.code} although no test failed`;
   return undefined;
 }
 
-/** Suites count only for what happens to them alone: skipped as a whole, or failed in a hook or while they were read. */
+/** Suites count only for their own outcome: skipped as a whole, or failed in a hook or while loading. */
 function countOf(results: readonly TestResult[]): Pick<FileResult, "passed" | "failed" | "skipped"> {
   const passed = results.filter(({ isSuite, skipped, failed }) => !isSuite && skipped === undefined && failed === undefined);
-  const failed = results.filter((result) => result.failed !== undefined && !(result.isSuite && result.onlyBelow === true));
+  const failed = results.filter((result) => result.failed !== undefined && !(result.isSuite && result.failedOnlyInside === true));
   const skipped = results.filter((result) => result.skipped !== undefined);
   return {
     passed: passed.length,
@@ -88,6 +88,6 @@ function titleOf({ path }: TestResult): string {
   return path.length === 0 ? "the file itself" : path.join(" > ");
 }
 
-function outputOf({ output }: ProcessOutcome, { remarks }: Reading): string {
-  return [output.trimEnd(), ...remarks].filter((text) => text !== "").join("\n");
+function outputOf({ output }: ProcessOutcome, { diagnostics }: Reading): string {
+  return [output.trimEnd(), ...diagnostics].filter((text) => text !== "").join("\n");
 }

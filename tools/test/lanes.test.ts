@@ -1,14 +1,14 @@
 import { deepEqual, rejects } from "node:assert/strict";
 import { test } from "node:test";
-import { inLanes, type JobGroup } from "./lanes.ts";
+import { runInLanes, type JobGroup } from "./lanes.ts";
 
-/** Jobs that end when they are told, and who runs. */
+/** Jobs that end on request, and the names of those that run. */
 class Jobs {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
 
-  group(atOnce: number, ...names: readonly string[]): JobGroup {
-    return { atOnce, jobs: names.map((name) => () => this.#run(name)) };
+  group(concurrency: number, ...names: readonly string[]): JobGroup {
+    return { concurrency, jobs: names.map((name) => () => this.#run(name)) };
   }
 
   async end(name: string): Promise<void> {
@@ -24,9 +24,9 @@ class Jobs {
 
 const never = new AbortController().signal;
 
-test("as many at once as there are lanes, earlier groups first, and of a group no more than it allows", async () => {
+test("runs at most one job per lane, earlier groups first, within each group's own limit", async () => {
   const jobs = new Jobs();
-  const all = inLanes(2, never, [jobs.group(1, "shared"), jobs.group(1, "m1", "m2"), jobs.group(2, "a", "b", "c")]);
+  const all = runInLanes(2, never, [jobs.group(1, "shared"), jobs.group(1, "m1", "m2"), jobs.group(2, "a", "b", "c")]);
   deepEqual(jobs.begun, ["shared", "m1"]);
   await jobs.end("shared");
   deepEqual(jobs.begun, ["shared", "m1", "a"]);
@@ -41,11 +41,11 @@ test("as many at once as there are lanes, earlier groups first, and of a group n
   await all;
 });
 
-test("after the signal none is begun, and those that had begun are waited for", async () => {
+test("after an abort no job starts, and running ones are awaited", async () => {
   const jobs = new Jobs();
   const stop = new AbortController();
   let hasEnded = false;
-  const all = inLanes(1, stop.signal, [jobs.group(1, "a", "b")]).then(() => (hasEnded = true));
+  const all = runInLanes(1, stop.signal, [jobs.group(1, "a", "b")]).then(() => (hasEnded = true));
   stop.abort();
   await jobs.end("none");
   deepEqual(hasEnded, false);
@@ -54,10 +54,10 @@ test("after the signal none is begun, and those that had begun are waited for", 
   deepEqual(jobs.begun, ["a"]);
 });
 
-test("one that cannot be run ends it all", async () => {
-  await rejects(inLanes(1, never, [{ atOnce: 1, jobs: [() => Promise.reject(new Error("no process"))] }]), /no process/);
+test("a job that rejects makes the whole run reject", async () => {
+  await rejects(runInLanes(1, never, [{ concurrency: 1, jobs: [() => Promise.reject(new Error("no process"))] }]), /no process/);
 });
 
-test("without jobs it is done at once", async () => {
-  await inLanes(2, never, [{ atOnce: 1, jobs: [] }]);
+test("without jobs it resolves immediately", async () => {
+  await runInLanes(2, never, [{ concurrency: 1, jobs: [] }]);
 });

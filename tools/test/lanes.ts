@@ -1,13 +1,13 @@
-/** Jobs in groups, several at once: of the whole at most as many as there are lanes, of a group at most as many as it allows. */
+/** Runs groups of jobs concurrently: at most one job per lane in total, and per group at most the group's own limit. */
 export interface JobGroup {
-  readonly atOnce: number;
-  /** Begun in this order. */
+  readonly concurrency: number;
+  /** Started in this order. */
   readonly jobs: readonly (() => Promise<void>)[];
 }
 
-/** Begins jobs of earlier groups first. Resolves when all have ended, or, after the signal, those that had begun. */
-export async function inLanes(lanes: number, signal: AbortSignal, groups: readonly JobGroup[]): Promise<void> {
-  const states = groups.map(({ atOnce, jobs }) => ({ atOnce, waiting: [...jobs], running: 0 }));
+/** Starts jobs of earlier groups first. Resolves when all have ended or, after an abort, when the running ones have. */
+export async function runInLanes(lanes: number, signal: AbortSignal, groups: readonly JobGroup[]): Promise<void> {
+  const states = groups.map(({ concurrency, jobs }) => ({ concurrency, waiting: [...jobs], running: 0 }));
 
   const running = new Set<Promise<void>>();
   const begin = (state: (typeof states)[number]) => {
@@ -20,7 +20,7 @@ export async function inLanes(lanes: number, signal: AbortSignal, groups: readon
     running.add(ended);
   };
   for (;;) {
-    const next = states.find((state) => state.waiting.length > 0 && state.running < state.atOnce);
+    const next = states.find((state) => state.waiting.length > 0 && state.running < state.concurrency);
     if (next !== undefined && running.size < lanes && !signal.aborted) begin(next);
     else if (running.size > 0) await Promise.race(running);
     else return;

@@ -1,6 +1,6 @@
 /**
- * What the process of the tests tells the runner, and what the runner makes of it. `runs` and `done` come at once and say what
- * hangs; `opens` and `closes` come in the order in which tests are written, parents around their children, and are the results.
+ * Protocol between a test process and the runner, and its parser. `runs` and `done` are sent immediately and identify a test that hangs;
+ * `opens` and `closes` follow the order in the source, parents around their children, and carry the results.
  */
 export type Line =
   | { readonly type: "runs" | "done" | "opens"; readonly nesting: number; readonly name: string }
@@ -12,14 +12,14 @@ export type Line =
       readonly durationMs: number;
       /** The reason. */
       readonly skipped?: string;
-      /** What it threw, printed. */
+      /** The error, formatted. */
       readonly failed?: string;
-      /** Whether it failed only because something in it did. */
-      readonly onlyBelow?: boolean;
+      /** True if it failed only because a test inside it failed. */
+      readonly failedOnlyInside?: boolean;
     }
-  /** Something Node has to say, for instance about an error after a test had ended. */
-  | { readonly type: "remark"; readonly text: string }
-  /** The tests came to their end. */
+  /** A diagnostic of Node, for instance about an error after the end of a test. */
+  | { readonly type: "diagnostic"; readonly text: string }
+  /** The tests ran to completion. */
   | { readonly type: "end" };
 
 export interface TestResult {
@@ -29,21 +29,21 @@ export interface TestResult {
   readonly durationMs: number;
   readonly skipped?: string;
   readonly failed?: string;
-  readonly onlyBelow?: boolean;
+  readonly failedOnlyInside?: boolean;
 }
 
 export interface Reading {
   /** Suites included, in the order in which they closed. */
   readonly results: readonly TestResult[];
-  /** What was running when the lines stopped. */
+  /** Names of the tests that were running when the stream ended. */
   readonly unfinished: readonly string[];
-  readonly remarks: readonly string[];
+  readonly diagnostics: readonly string[];
   readonly ended: boolean;
 }
 
 export function readLines(lines: Iterable<Line>): Reading {
   const results: TestResult[] = [];
-  const remarks: string[] = [];
+  const diagnostics: string[] = [];
   const running = new Map<string, string>();
   const open: string[] = [];
   let ended = false;
@@ -64,13 +64,13 @@ export function readLines(lines: Iterable<Line>): Reading {
         results.push({ path: [...open.slice(0, nesting), name], ...result });
         break;
       }
-      case "remark":
-        remarks.push(line.text);
+      case "diagnostic":
+        diagnostics.push(line.text);
         break;
       case "end":
         ended = true;
         break;
     }
   }
-  return { results, unfinished: [...running.values()], remarks, ended };
+  return { results, unfinished: [...running.values()], diagnostics, ended };
 }

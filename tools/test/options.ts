@@ -1,26 +1,26 @@
 /** The command line of the test run. Pure. */
 export interface RunOptions {
-  /** Only files whose name contains one of these; all if there is none. */
+  /** Substrings of file names to run; empty for all files. */
   readonly patterns: readonly string[];
-  /** The full counts of long suites, and the time they need. */
+  /** Runs long suites with their full counts and timeouts. */
   readonly torture: boolean;
-  /** Undefined: the one of the environment, or the default. */
+  /** Default: K8TS_SEED, or a fixed seed. */
   readonly seed: number | undefined;
-  /** Where the compiled files are; undefined: where the runner itself is. */
+  /** Directory of the compiled files. Default: the one that contains the runner. */
   readonly directory: string | undefined;
   /** Maximum number of test processes that run concurrently. */
   readonly lanes: number;
-  /** A test process is killed after this timeout. */
+  /** Test processes are killed after this timeout. */
   readonly timeoutMs: number;
-  /** How often each file runs. More than 1 hunts flaky tests: no failure is forgiven. */
+  /** Number of runs per file. More than 1 is for finding flaky tests: every failure counts. */
   readonly repeat: number;
-  /** Stops random processes of the run for a while, to hunt flaky tests: no failure is forgiven. */
+  /** Stops random processes of the run temporarily, for finding flaky tests: every failure counts. */
   readonly disturb: boolean;
-  /** Only files that the changes since this git revision can affect. Undefined: all. */
+  /** Runs only files that changes since this git revision can affect. Default: all. */
   readonly since: string | undefined;
 }
 
-/** Several times what the slowest process needs on a slow machine: the one that all pure tests share. */
+/** Several times the duration of the slowest process on a slow machine: the one that all pure tests share. */
 const QUICK_TIMEOUT_MS = 600_000;
 
 /** Two hours: a thousand rounds of a crash test. */
@@ -43,7 +43,7 @@ const NUMBERS = ["--seed", "--timeout-ms", "--lanes", "--repeat"];
 const TEXTS = ["--directory", "--since"];
 const SWITCHES = ["--torture", "--disturb"];
 
-/** The options, or everything that is wrong with them. A value follows its flag after "=" or as the next argument. */
+/** Returns the options, or all problems with them. A value follows its flag after "=" or as the next argument. */
 export function parseRunOptions(argv: readonly string[]): RunOptions | { readonly problems: readonly string[] } {
   const problems: string[] = [];
   const numbers = new Map<string, number>();

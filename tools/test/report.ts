@@ -1,4 +1,4 @@
-/** The words of the test run: a line per file, then what failed in full, what was skipped and why, and the count. Pure. */
+/** Formats the output of the test run: a line per file, then failures in full, skipped tests with their reasons, and the totals. Pure. */
 import { hasFailed, type FileResult } from "./file-result.ts";
 
 export interface Count {
@@ -27,17 +27,17 @@ export function fileLine(file: FileResult): string {
   return `${failed > 0 ? "FAIL" : "ok  "}  ${file.file}  ${counts.join(", ")}  ${duration(file.durationMs)}`;
 }
 
-/** As much of a failure as is shown at once, while other files still run; all of it follows at the end. */
-const EARLY_CHARACTERS = 2_000;
+/** Characters of a failure that are printed while other files still run; the full text follows at the end. */
+const EARLY_CHARACTERS_MAX = 2_000;
 
-/** The reasons of a file's failures, for whoever waits for the end of the run, or sees but a part of what it printed. */
+/** Reasons of a file's failures, printed before the run ends. */
 export function earlyFailureLines(file: FileResult): string[] {
   const problem = file.problem === undefined ? [] : [file.problem];
   const reasons = [...file.failed.map(({ title, details }) => `${title}\n${details}`), ...problem];
-  return reasons.map((reason) => indented(reason.slice(0, EARLY_CHARACTERS)));
+  return reasons.map((reason) => indented(reason.slice(0, EARLY_CHARACTERS_MAX)));
 }
 
-/** Nothing if all is well. What a file printed follows once, even if several files of one process printed it. */
+/** Empty if everything passed. Output of a shared process is printed once. */
 export function failureLines(files: readonly FileResult[]): string[] {
   const shown = new Set<string>();
   return files.flatMap((file) => {
@@ -45,7 +45,7 @@ export function failureLines(files: readonly FileResult[]): string[] {
     if (file.problem !== undefined) lines.push("", `FAIL  ${file.file}: ${file.problem}`);
     if (lines.length === 0 || file.output === "" || shown.has(file.output)) return lines;
     shown.add(file.output);
-    return [...lines, "", `What ${file.file} printed:`, indented(file.output)];
+    return [...lines, "", `Output of ${file.file}:`, indented(file.output)];
   });
 }
 
@@ -54,10 +54,10 @@ export function skippedLines(files: readonly FileResult[]): string[] {
   return lines.length === 0 ? [] : ["", "Skipped:", ...lines];
 }
 
-/** How many of the slowest files are named. */
+/** Number of files in the list of the slowest. */
 const SLOWEST_FILES = 20;
 
-/** The slowest files, slowest first; nothing if so few ran that the lines above show it. */
+/** The slowest files, slowest first; empty if so few ran that the lines above suffice. */
 export function slowestLines(files: readonly FileResult[]): string[] {
   if (files.length <= SLOWEST_FILES) return [];
   const slowest = files.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_FILES);
@@ -68,19 +68,19 @@ export function slowestLines(files: readonly FileResult[]): string[] {
   ];
 }
 
-/** Files that failed and passed when they ran again, each with the output of its first run. */
+/** Files that failed and then passed on the second run, each with the output of its first run. */
 export function flakyLines(flaky: readonly FileResult[], max: number): string[] {
   if (flaky.length === 0) return [];
   const tooMany = flaky.length > max ? `; more than ${max} fail the run` : "";
   return [
     "",
-    `flaky: ${flaky.length} of the files failed, and passed when they ran again alone${tooMany}. Each is a defect of a test or of the product:`,
+    `flaky: ${flaky.length} of the files failed and passed when rerun alone${tooMany}. Each is a defect of a test or of the product:`,
     ...flaky.map(({ file }) => `  ${file}`),
     ...failureLines(flaky).map((line) => line.replace(/^FAIL {2}/, "flaky ")),
   ];
 }
 
-/** With --repeat: how often each file failed that failed at all. */
+/** With --repeat: failure count of each file that failed. */
 export function repeatLines(results: readonly FileResult[], repeat: number): string[] {
   if (repeat === 1) return [];
   const failures = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
- * Runs inside the process of the tests: Node hands it every event, it writes those that count to file descriptor 3, one JSON
- * line each, at once, so that a crash loses nothing of what came before. The last line says that the tests came to their end;
- * a process that ends without it ended too early, whatever its exit code says. lines.ts has the other end.
+ * Test reporter that runs inside the test process. Writes the relevant events to file descriptor 3 immediately, one JSON line each, so that
+ * a crash loses nothing of what came before. The last line marks completion; a process that ends without it ended prematurely, whatever its
+ * exit code. The other end is lines.ts.
  */
 import { writeSync } from "node:fs";
 import type { TestEvent } from "node:test/reporters";
@@ -10,10 +10,10 @@ import type { Line } from "./lines.ts";
 
 const LINES_DESCRIPTOR = 3;
 
-/** How deep the values of a failed comparison are shown. */
+/** Depth to which the values of a failed comparison are printed. */
 const INSPECT_DEPTH = 10;
 
-// Node takes the default export of the module that --test-reporter names, and it must be a generator, though all is said already.
+// Node requires the default export of the module that --test-reporter names to be a generator, although this one yields nothing.
 // oxlint-disable-next-line import/no-default-export, eslint/require-yield
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<never, void> {
   for await (const event of events) {
@@ -39,10 +39,10 @@ function lineOf(event: TestEvent): Line | undefined {
     case "test:fail":
       return { type: "closes", ...outcomeOf(event) };
     case "test:diagnostic":
-      // Node sums up at the end; the runner does that itself, over all files.
+      // Node's own summary; the runner computes one over all files.
       return /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /.test(event.data.message)
         ? undefined
-        : { type: "remark", text: event.data.message };
+        : { type: "diagnostic", text: event.data.message };
     default:
       return undefined;
   }
@@ -57,11 +57,11 @@ function outcomeOf(event: Extract<TestEvent, { type: "test:pass" | "test:fail" }
     isSuite: details.type === "suite",
     durationMs: details.duration_ms,
     ...(skip === undefined || skip === false ? {} : { skipped: skip === true ? "no reason given" : skip }),
-    ...(failure === undefined ? {} : { failed: textOf(failure), onlyBelow: isOnlyBelow(failure) }),
+    ...(failure === undefined ? {} : { failed: textOf(failure), failedOnlyInside: isOnlyBelow(failure) }),
   };
 }
 
-/** Node wraps what the test threw. Frames inside Node say nothing about the test. */
+/** Node wraps the error of the test. Frames inside Node are irrelevant to the reader. */
 function textOf(failure: Error): string {
   return inspect(failure.cause ?? failure, { depth: INSPECT_DEPTH }).replace(/\n +at .*\bnode:(internal|async_hooks)\b.*/g, "");
 }

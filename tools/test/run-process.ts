@@ -1,7 +1,7 @@
 /**
- * Runs one file of tests in a process of its own, and ends that process with everything it started when its time is over.
- * (`run()` of node:test can only ask politely, does not say which process it is, and takes an early exit(0) for success.)
- * Everything that comes out of it is looked at for secrets that tests have planted: what shows in a test run shows in a log.
+ * Runs one test file in its own process, and kills that process with all its descendants on a timeout. (`run()` of node:test can only send
+ * SIGTERM, does not expose the process id, and takes an early exit(0) for success.) All output is searched for secrets that tests have
+ * planted: what appears in a test run appears in a log.
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -10,22 +10,22 @@ import { plantedIn } from "../../src/testing/fixtures/planted-secrets.ts";
 import type { Line } from "./lines.ts";
 
 export interface ProcessOptions {
-  /** The compiled file. */
+  /** Path of the compiled file. */
   readonly file: string;
   readonly timeoutMs: number;
   readonly environment: NodeJS.ProcessEnv;
-  /** Aborted when the whole run is to end: ends the process too. */
+  /** Aborted when the whole run ends: kills the process too. */
   readonly signal: AbortSignal;
 }
 
 export interface ProcessOutcome {
   readonly lines: readonly Line[];
-  /** What the tests printed, its last part if it is long. */
+  /** Output of the tests, truncated to its end. */
   readonly output: string;
-  /** Where planted secrets were seen: "line 12 of its output shows the planted password". */
+  /** Places where planted secrets occurred: "line 12 of its output contains the planted password". */
   readonly leaks: readonly string[];
   readonly durationMs: number;
-  /** The time it had. */
+  /** The configured timeout. */
   readonly timeoutMs: number;
   readonly end:
     | { readonly by: "exit"; readonly code: number }
@@ -33,14 +33,14 @@ export interface ProcessOutcome {
     | { readonly by: "timeout" };
 }
 
-/** The end of what a file printed explains its failure; a file that prints without end must not fill the memory. */
+/** The end of the output explains a failure; unlimited output must not exhaust the memory. */
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const REPORTER = new URL("./reporter.js", import.meta.url).href;
 
 export async function runProcess({ file, timeoutMs, environment, signal }: ProcessOptions): Promise<ProcessOutcome> {
   const began = performance.now();
-  // With a process group of its own, the process and all that it started can be ended together.
+  // In its own process group, the process can be killed with all its descendants.
   const child = spawn(process.execPath, ["--enable-source-maps", `--test-reporter=${REPORTER}`, file], {
     detached: true,
     env: { ...environment, NODE_TEST_CONTEXT: undefined },
@@ -63,10 +63,10 @@ export async function runProcess({ file, timeoutMs, environment, signal }: Proce
   });
   clearTimeout(timer);
   signal.removeEventListener("abort", endGroup);
-  endGroup(); // What the file left running would disturb those after it, and keep the pipes open.
+  endGroup(); // Processes that the file left running would disturb later files and keep the pipes open.
 
-  const told = { lines: await lines, output: await output, leaks };
-  return { ...told, durationMs: performance.now() - began, timeoutMs, end: endOf(exit, timedOut) };
+  const report = { lines: await lines, output: await output, leaks };
+  return { ...report, durationMs: performance.now() - began, timeoutMs, end: endOf(exit, timedOut) };
 }
 
 function endOf(exit: { readonly code: number | null; readonly signal: string | null }, timedOut: boolean): ProcessOutcome["end"] {
@@ -80,7 +80,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of the group is left, which is what was wanted.
+    // ESRCH: no process of the group is left, as intended.
   }
 }
 
@@ -88,23 +88,23 @@ async function collectText(streams: Readonly<Record<string, Readable>>, leaks: s
   let text = "";
   await Promise.all(
     Object.entries(streams).map(async ([name, stream]) => {
-      const look = lookThrough(name, leaks);
+      const search = secretSearch(name, leaks);
       stream.setEncoding("utf8");
       for await (const chunk of stream) {
-        look(String(chunk));
+        search(String(chunk));
         text = (text + String(chunk)).slice(-OUTPUT_CHARACTERS_MAX);
       }
-      look("\n");
+      search("\n");
     }),
   );
   return text;
 }
 
-/** Of a line without end only so much is kept: secrets are shorter. */
+/** Limit of the buffered part of a line; secrets are shorter. */
 const LINE_CHARACTERS_MAX = 1_000_000;
 
-/** Takes text as it comes, and notes each line of it that shows what was planted. */
-function lookThrough(name: string, leaks: string[]): (text: string) => void {
+/** Returns a sink for text that records each line with a planted secret. */
+function secretSearch(name: string, leaks: string[]): (text: string) => void {
   let number = 1;
   let rest = "";
   return (text) => {
@@ -112,7 +112,7 @@ function lookThrough(name: string, leaks: string[]): (text: string) => void {
     rest = (lines.pop() ?? "").slice(-LINE_CHARACTERS_MAX);
     for (const line of lines) {
       const planted = plantedIn(line);
-      if (planted !== undefined) leaks.push(`line ${number} of its ${name} shows the planted ${planted}`);
+      if (planted !== undefined) leaks.push(`line ${number} of its ${name} contains the planted ${planted}`);
       number++;
     }
   };
@@ -121,12 +121,12 @@ function lookThrough(name: string, leaks: string[]): (text: string) => void {
 async function collectLines(stream: Readable, leaks: string[]): Promise<Line[]> {
   const lines: Line[] = [];
   for await (const text of createInterface({ input: stream })) {
-    // A process that was killed may have left half a line behind.
+    // A killed process may leave an incomplete line.
     if (!text.endsWith("}")) continue;
     const line = JSON.parse(text) as Line;
     const planted = plantedIn(text);
     if (planted !== undefined)
-      leaks.push(`what is told of ${"name" in line ? JSON.stringify(line.name) : "the run"} shows the planted ${planted}`);
+      leaks.push(`the report on ${"name" in line ? JSON.stringify(line.name) : "the run"} contains the planted ${planted}`);
     lines.push(line);
   }
   return lines;

@@ -25,14 +25,14 @@ function runOver(files: Readonly<Record<string, string>>, ...args: readonly stri
   });
 }
 
-/** Long for a file of one test on a busy machine, short for one that Node 24 waits for in vain. */
+/** Long enough for a file with one test on a busy machine, short for one that Node 24 never ends. */
 const TIMEOUT_MS = 20_000;
 
 function withFiles<T>(files: Readonly<Record<string, string>>, use: (directory: string) => T): T {
   const directory = mkdtempSync(join(tmpdir(), "k8ts-runner-"));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
-    // Without a package.json beside them, Node must be told that these are modules.
+    // Without a package.json beside them, Node would load these as CommonJS.
     writeFileSync(join(directory, "package.json"), `{ "type": "module" }`);
     writeFileSync(join(directory, name), text);
   }
@@ -45,7 +45,7 @@ function withFiles<T>(files: Readonly<Record<string, string>>, use: (directory: 
 const PASSES = `import { test } from "node:test"; test("passes", () => {});`;
 const FAILS = `import { test } from "node:test"; test("fails", () => { throw new Error("the reason"); });`;
 
-test("passing files end in exit code 0, a line for each file, and the count as the last line", () => {
+test("passing files yield exit code 0, a line per file, and the totals as the last line", () => {
   const { exitCode, output, lastLine } = runOver({ "src/a.test.js": PASSES, "src/b.test.js": PASSES, "src/c.own.test.js": PASSES });
 
   equal(lastLine, "3 passed, 0 failed, 0 skipped");
@@ -54,20 +54,20 @@ test("passing files end in exit code 0, a line for each file, and the count as t
     match(output, new RegExp(`^ok +${file} +1 passed +\\d+ ms$`, "m"));
 });
 
-test("pure files share one process, the others have one each", () => {
-  const tellsProcess = `import { test } from "node:test"; test("x", () => { throw new Error("in process " + process.pid); });`;
+test("pure files share one process, others have their own", () => {
+  const printsProcessId = `import { test } from "node:test"; test("x", () => { throw new Error("in process " + process.pid); });`;
   const { output } = runOver({
-    "a.test.js": tellsProcess,
-    "b.test.js": tellsProcess,
-    "c.own.test.js": tellsProcess,
-    "d.own.test.js": tellsProcess,
+    "a.test.js": printsProcessId,
+    "b.test.js": printsProcessId,
+    "c.own.test.js": printsProcessId,
+    "d.own.test.js": printsProcessId,
   });
   const [a, b, c, d] = Array.from(output.matchAll(/Error: in process (\d+)/g), ([, pid]) => pid);
   equal(a, b);
   equal(new Set([a, c, d]).size, 3);
 });
 
-test("why a file failed is told at once, and again at the end", () => {
+test("the reason of a failure is printed immediately and again at the end", () => {
   const { output } = runOver({ "a.own.test.js": FAILS, "b.own.test.js": PASSES });
   match(
     output,
@@ -75,44 +75,44 @@ test("why a file failed is told at once, and again at the end", () => {
   );
 });
 
-describe("in two lanes", () => {
-  /** Passes if the other file ran at the same time, whose marks it waits for. */
+describe("concurrency with two lanes", () => {
+  /** Passes if the other file runs at the same time, whose marker file it awaits. */
   const meets = (
     own: string,
     other: string,
-    patienceMs: number,
+    timeoutMs: number,
   ) => `import { test } from "node:test"; import { existsSync, watch, writeFileSync } from "node:fs";
     test("meets", async () => {
       const seen = new Promise((resolve) => {
-        const alone = setTimeout(resolve, ${patienceMs}, "alone");
+        const alone = setTimeout(resolve, ${timeoutMs}, "alone");
         const look = () => existsSync(new URL("${other}", import.meta.url)) && (clearTimeout(alone), resolve());
         watch(new URL(".", import.meta.url), look).unref();
         look();
       });
       writeFileSync(new URL("${own}", import.meta.url), "");
-      if ((await seen) === "alone") throw new Error("nobody came");
+      if ((await seen) === "alone") throw new Error("no other file ran");
     });`;
 
   for (const { it, names, isTogether } of [
-    { it: "files with a process of their own run together", names: ["a.own.test.js", "b.own.test.js"], isTogether: true },
+    { it: "files with their own process run concurrently", names: ["a.own.test.js", "b.own.test.js"], isTogether: true },
     { it: "the shared process runs beside others", names: ["a.test.js", "b.own.test.js"], isTogether: true },
-    { it: "one with the machine's containers runs beside others", names: ["a.machine.own.test.js", "b.own.test.js"], isTogether: true },
-    { it: "two with the machine's containers do not", names: ["a.machine.own.test.js", "b.machine.own.test.js"], isTogether: false },
+    { it: "a machine test runs beside other files", names: ["a.machine.own.test.js", "b.own.test.js"], isTogether: true },
+    { it: "two machine tests do not run concurrently", names: ["a.machine.own.test.js", "b.machine.own.test.js"], isTogether: false },
   ]) {
     test(it, () => {
       const [a = "", b = ""] = names;
-      // Starting the other may take a busy machine long; nobody comes however long one waits.
-      const patienceMs = isTogether ? 30_000 : 3_000;
-      const files = { [a]: meets("mark-a", "mark-b", patienceMs), [b]: meets("mark-b", "mark-a", patienceMs) };
+      // Starting the other file may take long on a busy machine; the case without concurrency needs no patience.
+      const timeoutMs = isTogether ? 30_000 : 3_000;
+      const files = { [a]: meets("mark-a", "mark-b", timeoutMs), [b]: meets("mark-b", "mark-a", timeoutMs) };
       const { lastLine, output } = runOver(files, "--lanes=2", "--timeout-ms=60000");
       equal(lastLine, "2 passed, 0 failed, 0 skipped", output);
-      // The first of two that do not run together waits in vain, and finds the other's mark when it runs again.
+      // The first of two sequential files times out, and finds the other's marker on its second run.
       equal(/^flaky: 1 of/m.test(output), !isTogether, output);
     });
   }
 });
 
-test("a skipped test is counted and named with its reason", () => {
+test("a skipped test is counted and listed with its reason", () => {
   const { exitCode, output, lastLine } = runOver({
     "a.test.js": `${PASSES} test("wants etcd", { skip: "needs etcd: not installed" }, () => {});`,
     "b.own.test.js": `${PASSES} test("decides late", (t) => t.skip("no luck"));`,
@@ -122,8 +122,8 @@ test("a skipped test is counted and named with its reason", () => {
   match(output, /Skipped:\n {2}a\.test\.ts: wants etcd \(needs etcd: not installed\)\n {2}b\.own\.test\.ts: decides late \(no luck\)/);
 });
 
-describe("whatever goes wrong with a file is told and counted, and the files after it run", () => {
-  const TROUBLES = [
+describe("every kind of failure of a file is reported and counted, and later files still run", () => {
+  const FAILURES = [
     { it: "a failing test", text: FAILS, says: / fails\n +Error: the reason\n +at .*\.test/ },
     {
       it: "a failing test in a suite",
@@ -135,46 +135,46 @@ describe("whatever goes wrong with a file is told and counted, and the files aft
       text: `import { before, test } from "node:test"; before(() => { throw new Error("no start"); }); test("x", () => {});`,
       says: /no start/,
     },
-    { it: "a crash while the file is read", text: `${PASSES} throw new Error("crashed");`, says: /Error: crashed/ },
+    { it: "a crash while loading", text: `${PASSES} throw new Error("crashed");`, says: /Error: crashed/ },
     { it: "a file that cannot be parsed", text: `import { test } from "node:test"; test(`, says: /SyntaxError/ },
     {
       it: "an exit with code 0 in the middle",
       text: `${PASSES} test("leaves", async () => { await new Promise((r) => setTimeout(r, 20)); process.exit(0); }); test("never runs", () => {});`,
-      says: /It exited too early, with code 0 during .*"leaves"/,
+      says: /It exited prematurely with code 0 during .*"leaves"/,
     },
-    { it: "an exit with code 0 at once", text: `${PASSES} process.exit(0);`, says: /exited (before the first one|too early)/ },
+    { it: "an immediate exit with code 0", text: `${PASSES} process.exit(0);`, says: /exited (before the first one|prematurely)/ },
     { it: "an error after the last test", text: `${PASSES} setTimeout(() => { throw new Error("too late"); }, 20);`, says: /too late/ },
     {
       it: "a promise that is never settled",
       text: `import { test } from "node:test"; test("waits", () => new Promise(() => {}));`,
-      says: / waits\n.*still pending|ended after 20 s during .*"waits"/,
+      says: / waits\n.*still pending|timeout of 20 s during .*"waits"/,
     },
-    { it: "a file without a test", text: `console.log("nothing");`, says: /It has no test, or it exited before the first one/ },
+    { it: "a file without a test", text: `console.log("nothing");`, says: /It contains no test, or exited before the first one/ },
     {
       it: "a file that kills itself",
       text: `${PASSES} test("dies", () => { process.kill(process.pid, "SIGKILL"); });`,
-      says: /It was ended by SIGKILL/,
+      says: /It was terminated by SIGKILL/,
     },
   ];
 
   const own = runOver({
-    ...Object.fromEntries(TROUBLES.map(({ text }, index) => [`t${index}.own.test.js`, text])),
+    ...Object.fromEntries(FAILURES.map(({ text }, index) => [`t${index}.own.test.js`, text])),
     "z.own.test.js": PASSES,
   });
-  for (const [index, { it, says }] of TROUBLES.entries()) {
-    test(`in a process of its own: ${it}`, () => {
+  for (const [index, { it, says }] of FAILURES.entries()) {
+    test(`in its own process: ${it}`, () => {
       const [, about = ""] = own.output.split(`FAIL  t${index}.own.test.ts:`);
       match(about.split(/FAIL {2}t\d/)[0] ?? "", new RegExp(says.source));
       match(own.output, new RegExp(`^FAIL +t${index}\\.own\\.test\\.ts +\\d+ passed, 1 failed `, "m"));
     });
   }
-  test("in processes of their own: the count, the exit code, and the good file after them", () => {
-    match(own.lastLine ?? "", new RegExp(`^\\d+ passed, ${TROUBLES.length} failed, 0 skipped$`));
+  test("in their own processes: totals, exit code, and the passing file after them", () => {
+    match(own.lastLine ?? "", new RegExp(`^\\d+ passed, ${FAILURES.length} failed, 0 skipped$`));
     equal(own.exitCode, 1);
     match(own.output, /^ok +z\.own\.test\.ts/m);
   });
 
-  for (const { it, text, says } of TROUBLES) {
+  for (const { it, text, says } of FAILURES) {
     test(`in the shared process: ${it}`, () => {
       const { exitCode, output, lastLine } = runOver({ "x.test.js": text });
       match(output, says);
@@ -184,17 +184,17 @@ describe("whatever goes wrong with a file is told and counted, and the files aft
   }
 });
 
-describe("a file that hangs is ended with all that it started", () => {
-  /** Within which also a busy machine starts a file, and runs the one after it whole. */
+describe("a file that hangs is killed with all its descendants", () => {
+  /** Enough for a busy machine to start a file and run the next one completely. */
   const HANG_SECONDS = 12;
-  /** Starts a process that does not care for SIGTERM, and notes its id. */
+  /** Starts a process that ignores SIGTERM, and records its id. */
   const STARTS = `
     const child = spawn(process.execPath, ["-e", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)"], { stdio: "inherit" });
     writeFileSync(new URL("pid", import.meta.url), String(child.pid));`;
-  /** Fails if that process is alive. A killed one whose parent is gone may linger as a zombie. */
+  /** Fails if that process is alive. A killed one whose parent has exited may linger as a zombie. */
   const IS_GONE = `
     import { test } from "node:test"; import { existsSync, readFileSync } from "node:fs";
-    test("nobody is left", () => {
+    test("no process is left", () => {
       const stat = "/proc/" + readFileSync(new URL("pid", import.meta.url), "utf8") + "/stat";
       if (existsSync(stat) && !/\\) [ZX] /.test(readFileSync(stat, "utf8"))) throw new Error("it still runs");
     });`;
@@ -203,19 +203,19 @@ describe("a file that hangs is ended with all that it started", () => {
 
   for (const { it, files, says } of [
     {
-      it: "in a process of its own",
+      it: "in its own process",
       files: { "a.own.test.js": HANGS, "b.own.test.js": IS_GONE },
-      says: `a.own.test.ts: It was ended after ${HANG_SECONDS} s during "hangs"`,
+      says: `a.own.test.ts: It was killed after a timeout of ${HANG_SECONDS} s during "hangs"`,
     },
     {
       it: "in the shared process",
       files: { "a.test.js": HANGS, "b.own.test.js": IS_GONE },
-      says: `share: It was ended after ${HANG_SECONDS} s during "a.test.ts" > "hangs"`,
+      says: `process: It was killed after a timeout of ${HANG_SECONDS} s during "a.test.ts" > "hangs"`,
     },
     {
       it: "in an endless loop",
       files: { "a.own.test.js": `${IMPORTS} test("spins", () => { ${STARTS} for (;;); });`, "b.own.test.js": IS_GONE },
-      says: `It was ended after ${HANG_SECONDS} s`,
+      says: `It was killed after a timeout of ${HANG_SECONDS} s`,
     },
   ]) {
     test(it, () => {
@@ -226,7 +226,7 @@ describe("a file that hangs is ended with all that it started", () => {
     });
   }
 
-  test("and so is what a file forgot, though it did not hang", () => {
+  test("a process that a passing file leaves running is killed", () => {
     const { output, exitCode } = runOver({
       "a.own.test.js": `${IMPORTS} test("forgets", () => { ${STARTS} child.unref(); });`,
       "b.own.test.js": IS_GONE,
@@ -236,48 +236,48 @@ describe("a file that hangs is ended with all that it started", () => {
   });
 });
 
-test("what a file printed is shown if something in it failed, and only then", () => {
+test("the output of a file is printed only if one of its tests failed", () => {
   const { output } = runOver({
     "a.own.test.js": `console.log("quiet, please"); ${PASSES}`,
     "b.own.test.js": `console.log("see here"); ${FAILS}`,
   });
-  match(output, /What b\.own\.test\.ts printed:\n +see here/);
+  match(output, /Output of b\.own\.test\.ts:\n +see here/);
   doesNotMatch(output, /quiet, please/);
 });
 
-describe("a planted secret in anything that a file lets out fails the run, which says where it was", () => {
+describe("a planted secret in any output of a file fails the run, which names the place", () => {
   const secret = JSON.stringify(PLANTED.password);
   const ROWS = [
     {
       it: "printed",
       text: `${PASSES} console.log("one"); console.log("two " + ${secret} + " three");`,
-      says: /line 2 of its standard output shows the planted password/,
+      says: /line 2 of its standard output contains the planted password/,
     },
     {
       it: "printed as an error",
       text: `${PASSES} process.stderr.write(${secret});`,
-      says: /line 1 of its standard error shows the planted password/,
+      says: /line 1 of its standard error contains the planted password/,
     },
     {
       it: "printed in two pieces",
       text: `${PASSES} const text = ${secret}; process.stdout.write(text.slice(0, 9)); setTimeout(() => process.stdout.write(text.slice(9)), 20);`,
-      says: /line 1 of its standard output shows the planted password/,
+      says: /line 1 of its standard output contains the planted password/,
     },
-    { it: "printed as base64", text: `${PASSES} console.log(btoa("user:" + ${secret} + "@host"));`, says: /shows the planted password/ },
+    { it: "printed as base64", text: `${PASSES} console.log(btoa("user:" + ${secret} + "@host"));`, says: /contains the planted password/ },
     {
       it: "printed before much else",
       text: `${PASSES} console.log(${secret}); console.log(("x".repeat(99) + "\\n").repeat(5000));`,
-      says: /line 1 of its standard output shows the planted password/,
+      says: /line 1 of its standard output contains the planted password/,
     },
     {
       it: "thrown",
       text: `import { test } from "node:test"; test("throws", () => { throw new Error("it is " + ${secret}); });`,
-      says: /what is told of "throws" shows the planted password/,
+      says: /the report on "throws" contains the planted password/,
     },
     {
       it: "remarked",
-      text: `import { test } from "node:test"; test("remarks", (t) => { t.diagnostic(${secret}); });`,
-      says: /what is told of the run shows the planted password/,
+      text: `import { test } from "node:test"; test("logs", (t) => { t.diagnostic(${secret}); });`,
+      says: /the report on the run contains the planted password/,
     },
   ];
   for (const { it, text, says } of ROWS) {
@@ -290,30 +290,30 @@ describe("a planted secret in anything that a file lets out fails the run, which
       }
     });
   }
-  test("what only looks like one does not", () => {
+  test("a similar text is not taken for the secret", () => {
     const text = `${PASSES} console.log(${JSON.stringify(PLANTED.password.slice(0, -1))});`;
     equal(runOver({ "a.own.test.js": text }).exitCode, 0);
   });
 });
 
-test("a run in which nothing was executed fails", () => {
+test("a run without any executed test fails", () => {
   for (const files of [{}, { "a.test.js": `import { test } from "node:test"; test("x", { skip: "never" }, () => {});` }]) {
     const { exitCode, output, lastLine } = runOver(files);
-    match(output, /Not one test was executed/);
+    match(output, /No test was executed/);
     match(lastLine ?? "", /^0 passed, 0 failed, \d skipped$/);
     equal(exitCode, 1);
   }
 });
 
-test("patterns choose files by a part of their names", () => {
+test("patterns select files by substrings of their names", () => {
   const files = { "src/base/a.test.js": PASSES, "src/store/b.test.js": FAILS, "src/store/c.own.test.js": FAILS };
   equal(runOver(files, "base/").lastLine, "1 passed, 0 failed, 0 skipped");
   equal(runOver(files, "./src/store/c.own.test.ts").lastLine, "0 passed, 1 failed, 0 skipped");
   equal(runOver(files, "nothing-like-it").exitCode, 1);
 });
 
-describe("a file that failed runs once more, alone, after all others", () => {
-  /** Fails in its first run and passes in the second: each run leaves a mark. */
+describe("a file that failed is rerun alone after all others", () => {
+  /** Fails in its first run and passes in the second: each run leaves a marker file. */
   const failsOnce = (name: string) => `import { test } from "node:test"; import { existsSync, writeFileSync } from "node:fs";
     test("settles", () => {
       const mark = new URL("${name}.mark", import.meta.url);
@@ -324,7 +324,7 @@ describe("a file that failed runs once more, alone, after all others", () => {
     });`;
 
   for (const kind of ["own.test", "machine.own.test", "test"]) {
-    test(`*.${kind}.ts: it passes then, so the run passes and lists it as flaky with the output of its first run`, () => {
+    test(`*.${kind}.ts: if it then passes, the run passes and lists it as flaky with the output of its first run`, () => {
       const { exitCode, output, lastLine } = runOver({ [`a.${kind}.js`]: failsOnce("a"), "b.own.test.js": PASSES, "c.test.js": PASSES });
       equal(lastLine, "3 passed, 0 failed, 0 skipped", output);
       equal(exitCode, 0);
@@ -333,7 +333,7 @@ describe("a file that failed runs once more, alone, after all others", () => {
     });
   }
 
-  test("it fails again, so the run fails, and the failure counts once", () => {
+  test("if it fails again, the run fails, and the failure counts once", () => {
     const { exitCode, output, lastLine } = runOver({ "a.own.test.js": FAILS, "b.test.js": FAILS, "c.test.js": PASSES });
     equal(lastLine, "1 passed, 2 failed, 0 skipped");
     equal(exitCode, 1);
@@ -345,7 +345,7 @@ describe("a file that failed runs once more, alone, after all others", () => {
     deepEqual([runOver(files(5)).exitCode, runOver(files(6)).exitCode], [0, 1]);
   });
 
-  test("a shared process that crashed once runs again whole, and is one flaky entry", () => {
+  test("a shared process that crashed once is rerun as a whole, and is one flaky entry", () => {
     const crashesOnce = `import { test } from "node:test"; import { existsSync, writeFileSync } from "node:fs";
       test("crashes", () => {
         const mark = new URL("crash.mark", import.meta.url);
@@ -356,10 +356,10 @@ describe("a file that failed runs once more, alone, after all others", () => {
     const { exitCode, output, lastLine } = runOver({ "a.test.js": crashesOnce, "b.test.js": PASSES, "c.test.js": PASSES });
     equal(lastLine, "3 passed, 0 failed, 0 skipped", output);
     equal(exitCode, 0);
-    match(output, /^flaky: 1 of the files .*\n +the process that the files share\n/m);
+    match(output, /^flaky: 1 of the files .*\n +the shared process\n/m);
   });
 
-  test("with --repeat each file runs so often, and every failure counts", () => {
+  test("--repeat runs each file that many times, and every failure counts", () => {
     const { exitCode, output, lastLine } = runOver({ "a.own.test.js": failsOnce("a"), "b.test.js": PASSES }, "--repeat", "3");
     equal(lastLine, "5 passed, 1 failed, 0 skipped", output);
     equal(exitCode, 1);
@@ -367,38 +367,34 @@ describe("a file that failed runs once more, alone, after all others", () => {
   });
 });
 
-test(
-  "--disturb stops processes of the run, those they detached included, and lets them continue",
-  { skip: process.platform !== "linux" },
-  () => {
-    // The child ends when it has seen time stand still, so the file passes only if a stop reached it.
-    const notices = `let last = performance.now(); setInterval(() => {
+test("--disturb stops processes of the run, detached ones included, and resumes them", { skip: process.platform !== "linux" }, () => {
+  // The child exits after it has noticed a pause, so the file passes only if a stop reached it.
+  const notices = `let last = performance.now(); setInterval(() => {
     const now = performance.now();
     if (now - last > 150) process.exit(0);
     last = now;
   }, 5);`;
-    const text = `import { test } from "node:test"; import { spawn } from "node:child_process"; import { once } from "node:events";
+  const text = `import { test } from "node:test"; import { spawn } from "node:child_process"; import { once } from "node:events";
     test("is stopped", async () => { await once(spawn(process.execPath, ["-e", ${JSON.stringify(notices)}], { detached: true }), "exit"); });`;
-    const { lastLine, output } = runOver({ "a.own.test.js": text }, "--disturb", "--timeout-ms=120000");
-    equal(lastLine, "1 passed, 0 failed, 0 skipped", output);
-    match(output, /^Processes were stopped [1-9]\d* times$/m);
-  },
-);
+  const { lastLine, output } = runOver({ "a.own.test.js": text }, "--disturb", "--timeout-ms=120000");
+  equal(lastLine, "1 passed, 0 failed, 0 skipped", output);
+  match(output, /^Processes were stopped [1-9]\d* times$/m);
+});
 
-test("the 20 slowest files are named, slowest first", () => {
+test("the 20 slowest files are listed, slowest first", () => {
   const takes = (ms: number) =>
     `import { test } from "node:test"; test("x", async () => { await new Promise((r) => setTimeout(r, ${ms})); });`;
   const files = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`f${i}.test.js`, takes(i === 7 ? 500 : 0)]));
   match(runOver(files).output, /The 20 slowest files:\n +\d+ ms {2}f7\.test\.ts\n/);
 });
 
-test("--since names a revision that git does not know: exit code 2 and git's reason", () => {
+test("--since with an unknown revision: exit code 2 and git's reason", () => {
   const { exitCode, output } = runOver({ "a.test.js": PASSES }, "--since", "no-such-revision");
   equal(exitCode, 2);
   match(output, /Cannot list what changed since "no-such-revision": /);
 });
 
-test("--torture and --seed reach the tests, and the seed is printed", () => {
+test("--torture and --seed are passed to the tests, and the seed is printed", () => {
   const text = `import { test } from "node:test"; import { deepEqual } from "node:assert/strict";
     test("x", () => deepEqual([process.env.K8TS_TORTURE, process.env.K8TS_SEED], ["1", "42"]));`;
   const { output, lastLine } = runOver({ "a.test.js": text, "b.own.test.js": text }, "--torture", "--seed=42");
@@ -406,12 +402,12 @@ test("--torture and --seed reach the tests, and the seed is printed", () => {
   match(output, /seed 42/);
 });
 
-test("wrong flags are refused, all at once, with exit code 2", () => {
+test("invalid flags are all reported, with exit code 2", () => {
   const { exitCode, output } = runOver({}, "--seed=x", "--frob");
   deepEqual([exitCode, output.split("\n").slice(0, 2)], [2, ['--seed must be a whole number, is "x"', 'Unknown flag "--frob"']]);
 });
 
-test("a signal ends the run and the file that is running, with exit code 130", async () => {
+test("a signal ends the run and the running file, with exit code 130", async () => {
   const text = `import { test } from "node:test"; test("waits", async () => { await new Promise((r) => setTimeout(r, 1e8)); });`;
   await withFiles({ "a.own.test.js": PASSES, "b.own.test.js": text, "c.own.test.js": PASSES }, async (directory) => {
     const runner = spawn(process.execPath, [RUNNER, `--directory=${directory}`, "--lanes=1"], { stdio: ["ignore", "pipe", "inherit"] });
@@ -421,7 +417,7 @@ test("a signal ends the run and the file that is running, with exit code 130", a
       if (line.startsWith("ok")) runner.kill("SIGINT");
     }
     if (runner.exitCode === null) await once(runner, "exit");
-    deepEqual([runner.exitCode, lines.includes("Stopped by a signal before the end")], [130, true]);
+    deepEqual([runner.exitCode, lines.includes("Interrupted by a signal")], [130, true]);
     equal(
       lines.some((line) => line.includes("c.own.test.ts")),
       false,

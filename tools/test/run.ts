@@ -1,8 +1,8 @@
 /**
- * `npm test`: runs the compiled test files and prints a line for each with the first of what failed in it. A file that failed runs once more,
- * alone, at the end (second-run.ts). Then everything about what failed, what is flaky, what was skipped and why, the slowest files, how large
- * files and functions are, and as its last line the count. The exit code is 1 if anything failed, too much is flaky or nothing ran.
- * Checks (types, lint, format, layers, tidiness) are ordinary test files in tools/.
+ * `npm test`: runs the compiled test files and prints a line for each, with the start of its failures. A file that failed is rerun alone at
+ * the end (second-run.ts). Then follow failures in full, flaky files, skipped tests with reasons, the slowest files, sizes of files and
+ * functions, and the totals as the last line. The exit code is 1 if a test failed, too many files are flaky or no test ran. Checks (types,
+ * lint, format, layers, tidiness, language) are ordinary test files in tools/.
  */
 import { dirname, join, resolve } from "node:path";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
@@ -13,7 +13,7 @@ import { ownFile, sharedFiles, type FileResult } from "./file-result.ts";
 import { parseRunOptions, USAGE, type RunOptions } from "./options.ts";
 import * as report from "./report.ts";
 import { runProcess } from "./run-process.ts";
-import { inLanes } from "./lanes.ts";
+import { runInLanes } from "./lanes.ts";
 import { FLAKY_FILES_MAX, judge, planSecondRuns, type Verdict } from "./second-run.ts";
 import { findTestFiles, writeEntry, type TestFile, type TestKind } from "./test-files.ts";
 
@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   if ("problems" in options) return refuse([...options.problems, USAGE]);
   if (options.disturb && process.platform !== "linux") return refuse(["--disturb works on Linux only"]);
   const seed = options.seed ?? testSeed();
-  // Only a disturbed run is marked: a run inside of a test of such a run stays part of the outer one.
+  // Only a disturbed run is marked: a nested run of the runner's own tests belongs to the outer one.
   const runId = `${process.pid}-${seed}`;
   const run: Run = {
     ...options,
@@ -60,7 +60,7 @@ function refuse(lines: readonly string[]): number {
   return USAGE_ERROR;
 }
 
-/** Exit code of wrong flags. */
+/** Exit code for invalid flags. */
 const USAGE_ERROR = 2;
 
 async function filesToRun(run: Run): Promise<readonly TestFile[] | { readonly problem: string }> {
@@ -68,21 +68,21 @@ async function filesToRun(run: Run): Promise<readonly TestFile[] | { readonly pr
   if (run.since === undefined) return files;
   const changed = changedFiles(root, run.since);
   if ("problem" in changed) return changed;
-  // Loaded only when wanted: the parser takes longer to load than a small test to run.
+  // Loaded lazily: loading the parser takes longer than running a small test.
   const [{ affectedTests }, { readSources }] = await Promise.all([import("./affected.ts"), import("../source/read-sources.ts")]);
-  const affected = affectedTests(readSources(root, "src", "tools", "bench"), changed);
+  const affected = affectedTests(readSources(root, "src", "tools", "bench", "test"), changed);
   console.log(`${changed.length} files changed since ${run.since}${affected === "all" ? ": they can affect every test" : ""}`);
   return affected === "all" ? files : files.filter(({ name }) => affected.has(name));
 }
 
-/** Hunting flaky tests, no failure is forgiven. */
+/** With --repeat and --disturb every failure counts, so there is no second run. */
 async function runFiles(files: readonly TestFile[], run: Run): Promise<Verdict> {
   const first = await runAll(files, run);
   if (run.repeat > 1 || run.disturb || run.signal.aborted) return { results: first, flaky: [] };
   const second: FileResult[] = [];
   for (const { files: again } of planSecondRuns(files, first)) {
     if (run.signal.aborted) break;
-    console.log(`Running again, alone: ${again.length === 1 ? again[0]?.name : `the ${again.length} files of the shared process`}`);
+    console.log(`Rerunning alone: ${again.length === 1 ? again[0]?.name : `the ${again.length} files of the shared process`}`);
     const results = again.every(({ kind }) => kind === "shared") ? await sharedResults(again, run) : await ownResults(again, run);
     results.forEach(printFile);
     second.push(...results);
@@ -100,16 +100,16 @@ async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[
   const repeated = <T>(jobs: readonly T[]): T[] => Array.from({ length: run.repeat }, () => jobs).flat();
   const runOwn = async (file: TestFile) => (await ownResults([file], run)).forEach(add);
   const runShared = async () => (await sharedResults(of("shared"), run)).forEach(add);
-  // The longest first, so that no lane is left alone with it.
-  await inLanes(run.lanes, run.signal, [
-    { atOnce: 1, jobs: of("shared").length === 0 ? [] : repeated([runShared]) },
-    { atOnce: 1, jobs: repeated(of("machine")).map((file) => () => runOwn(file)) },
-    { atOnce: run.lanes, jobs: repeated(checksFirst(of("own"))).map((file) => () => runOwn(file)) },
+  // The longest first, so that no lane ends up alone with it.
+  await runInLanes(run.lanes, run.signal, [
+    { concurrency: 1, jobs: of("shared").length === 0 ? [] : repeated([runShared]) },
+    { concurrency: 1, jobs: repeated(of("machine")).map((file) => () => runOwn(file)) },
+    { concurrency: run.lanes, jobs: repeated(checksFirst(of("own"))).map((file) => () => runOwn(file)) },
   ]);
   return results;
 }
 
-/** The checks of the tree (tools/) are among the longest, and what they find is wanted first. */
+/** The checks of the tree (tools/) are among the longest, and their findings are the most useful. */
 function checksFirst(files: readonly TestFile[]): readonly TestFile[] {
   const isCheck = ({ name }: TestFile) => name.startsWith("tools/");
   return [...files.filter(isCheck), ...files.filter((file) => !isCheck(file))];
@@ -150,14 +150,14 @@ async function conclude({ results, flaky }: Verdict, run: Run): Promise<number> 
   for (const line of lines) console.log(line);
   if (run.directory === compiledRoot && run.patterns.length === 0) await printSizes();
   const count = report.countOf(results);
-  if (run.signal.aborted) console.log("\nStopped by a signal before the end");
-  else if (count.passed + count.failed === 0) console.log("\nNot one test was executed");
+  if (run.signal.aborted) console.log("\nInterrupted by a signal");
+  else if (count.passed + count.failed === 0) console.log("\nNo test was executed");
   console.log(`\n${report.closingLine(count)}`);
   if (run.signal.aborted) return INTERRUPTED;
   return count.failed === 0 && count.passed > 0 && flaky.length <= FLAKY_FILES_MAX ? 0 : 1;
 }
 
-/** What a shell reports of a program that was ended by SIGINT. */
+/** Exit code of a shell for a program terminated by SIGINT. */
 const INTERRUPTED = 130;
 
 function abortedBySignals(): AbortSignal {

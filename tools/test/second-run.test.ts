@@ -17,19 +17,19 @@ function result(name: string, outcome: "passed" | "failed" | "problem"): FileRes
     passed: outcome === "passed" ? 1 : 0,
     failed: outcome === "failed" ? [{ title: "x", details: "" }] : [],
     skipped: [],
-    problem: outcome === "problem" ? "It did not come to its end" : undefined,
+    problem: outcome === "problem" ? "It did not run to completion" : undefined,
     output: "",
   };
 }
 
-describe("planned second runs", () => {
+describe("planSecondRuns", () => {
   const plan = (...results: readonly FileResult[]) => planSecondRuns(FILES, results).map(({ files }) => files.map(({ name }) => name));
 
-  test("none if all passed", () => deepEqual(plan(result("a", "passed"), result("c", "passed")), []));
-  test("each failed file alone", () => {
+  test("no rerun if all files passed", () => deepEqual(plan(result("a", "passed"), result("c", "passed")), []));
+  test("each failed file is rerun alone", () => {
     deepEqual(plan(result("a", "passed"), result("b", "failed"), result("c", "problem"), result("d", "failed")), [["b"], ["c"], ["d"]]);
   });
-  test("all files of a shared process that failed as a whole together", () => {
+  test("files of a shared process that failed as a whole are rerun together", () => {
     deepEqual(plan(result("a", "passed"), result("b", "problem"), result("c", "failed"), result(SHARED_PROCESS, "problem")), [
       ["a", "b"],
       ["c"],
@@ -37,7 +37,7 @@ describe("planned second runs", () => {
   });
 });
 
-describe("verdict", () => {
+describe("judge", () => {
   const verdict = (first: readonly FileResult[], second: readonly FileResult[]) => {
     const { results, flaky } = judge(first, second);
     return { passed: results.filter(({ passed }) => passed > 0).map((one) => one.file), flaky: flaky.map((one) => one.file) };
@@ -49,7 +49,7 @@ describe("verdict", () => {
   test("a file that passes the second time is flaky", () => {
     deepEqual(verdict([result("a", "passed"), result("c", "failed")], [result("c", "passed")]), { passed: ["a", "c"], flaky: ["c"] });
   });
-  test("files that a crash of the shared process kept from their end are not flaky; the process is", () => {
+  test("files interrupted by a crash of the shared process are not flaky; the process is", () => {
     const first = [result("a", "failed"), result("b", "problem"), result(SHARED_PROCESS, "problem")];
     deepEqual(verdict(first, [result("a", "passed"), result("b", "passed")]), { passed: ["a", "b"], flaky: ["a", SHARED_PROCESS] });
   });

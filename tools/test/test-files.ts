@@ -1,14 +1,14 @@
 /**
- * Which test files there are among the compiled ones. `x.test.ts` is pure and shares a process with all others of its kind;
- * `x.own.test.ts` owns processes, ports or files and gets a process; `x.machine.own.test.ts` has real containers in it, and runs beside no
- * other of its kind. A hundred files in one process take 0.3 s, in a hundred 13 s.
+ * Finds the compiled test files. `x.test.ts` is pure and shares a process with all others of its kind; `x.own.test.ts` may own processes,
+ * ports or files and runs in its own process; `x.machine.own.test.ts` runs real containers, one such file at a time. A hundred files take
+ * 0.3 s in one process and 13 s in a hundred.
  */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 export interface TestFile {
-  /** As in the sources: "src/base/heap.test.ts". */
+  /** Path of the source: "src/base/heap.test.ts". */
   readonly name: string;
   readonly compiled: string;
   readonly kind: TestKind;
@@ -16,7 +16,7 @@ export interface TestFile {
 
 export type TestKind = "shared" | "own" | "machine";
 
-/** Those whose name contains one of the patterns; all of them if there is none. In the order of their names. */
+/** Files whose name contains one of the patterns, or all without patterns; sorted by name. */
 export function findTestFiles(directory: string, patterns: readonly string[]): TestFile[] {
   // Shells complete a path to "./src/base/heap.test.ts".
   const parts = patterns.map((pattern) => pattern.replace(/^\.\//, ""));
@@ -35,7 +35,7 @@ function kindOf(name: string): TestKind {
   return name.endsWith(".own.test.ts") ? "own" : "shared";
 }
 
-/** The file that imports all the files, each in a suite of its name, so that results and hooks of each stay its own. */
+/** Writes a file that imports all the files, each in a suite of its name, so that results and hooks stay separate. */
 export function writeEntry(entry: string, files: readonly TestFile[]): void {
   const suites = files.map(({ name, compiled }) => {
     return `describe(${JSON.stringify(name)}, async () => { await import(${JSON.stringify(pathToFileURL(compiled).href)}); });`;
