@@ -31,12 +31,12 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return stdout;
 }
 
-/** Documents whose TypeScript is checked, and run where it is a test. */
-const DOCUMENTS = ["writing-controllers", "client", "testing", "scheduler", "nodes"];
+/** Documents whose TypeScript is compiled, and run where it is a test. */
+const DOCUMENTS = ["README", "docs/writing-controllers", "docs/client", "docs/testing", "docs/scheduler", "docs/nodes"];
 
 /** The TypeScript of a document by file: each block is one, named by its first line if that is a comment with a name. */
 function codeOf(document: string): ReadonlyMap<string, string> {
-  const text = readFileSync(join(root, "docs", `${document}.md`), "utf8");
+  const text = readFileSync(join(root, `${document}.md`), "utf8");
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code);
   return new Map(blocks.map((code, index) => [/^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? `block-${index + 1}.ts`, code]));
 }

@@ -24,7 +24,7 @@ test("docs/controllers.md names every controller, with its former names, its acc
 });
 
 test("docs/testing.md has every setting of simulated containers", () => {
-  const settings = [...sectionOf("docs/testing.md", "| Setting | Says | Default |").matchAll(/^\| `([A-Za-z]+)` \|/gm)].map(
+  const settings = [...sectionOf("docs/testing.md", "| Setting | Meaning | Default |").matchAll(/^\| `([A-Za-z]+)` \|/gm)].map(
     ([, name]) => name,
   );
 
@@ -34,7 +34,7 @@ test("docs/testing.md has every setting of simulated containers", () => {
 test("docs/scheduler.md has every plugin with its weight, in their order, and every figure", () => {
   const rows = [...sectionOf("docs/scheduler.md", "| Plugin | Weight |").matchAll(/^\| ([A-Za-z]+) \| (\d*) ?\|/gm)];
   const documented = rows.map(([, name, weight = ""]) => ({ name, weight }));
-  const figures = [...sectionOf("docs/scheduler.md", "## Figures").matchAll(/`(scheduler_[a-z_]+)`/g)].map(([, name]) => name);
+  const figures = [...sectionOf("docs/scheduler.md", "## Metrics").matchAll(/`(scheduler_[a-z_]+)`/g)].map(([, name]) => name);
 
   deepEqual(
     documented,
@@ -58,15 +58,42 @@ function sectionOf(document: string, line: string): string {
   return text.slice(start, text.indexOf("\n## ", start + 1));
 }
 
-test("links between the documents and to files lead somewhere", () => {
-  const documents = ["docs", "docs/decisions", "examples/operator", "examples/testing"].flatMap((folder) =>
-    readdirSync(join(root, folder)).flatMap((file) => (file.endsWith(".md") ? [join(folder, file)] : [])),
-  );
+/** Every Markdown document of the project, the READMEs of rooms included. */
+function documentsBelow(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : documentsBelow(path);
+    return entry.name.endsWith(".md") ? [path] : [];
+  });
+}
+
+test("links between documents resolve to existing files and headings", () => {
+  const ofRoot = readdirSync(root).filter((name) => name.endsWith(".md"));
+  const documents = [...ofRoot, ...["docs", "examples", "src", "tools"].flatMap(documentsBelow)];
   const dead = documents.flatMap((document) => {
-    const links = [...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = ""]) => link);
-    return links.flatMap((link) => (existsSync(join(root, dirname(document), link)) ? [] : [`${document}: ${link}`]));
+    const links = readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g);
+    return [...links].flatMap(([, link = ""]) => (resolves(document, link) ? [] : [`${document}: ${link}`]));
   });
 
   deepEqual(dead, []);
-  equal(documents.length > 10, true);
+  equal(documents.length > 40, true);
 });
+
+/** True if the file exists and, for a link such as `up.md#kubectl`, has that heading. */
+function resolves(document: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? join(root, document) : join(root, dirname(document), path);
+  if (!existsSync(target)) return false;
+  return anchor === undefined || anchorsOf(readFileSync(target, "utf8")).includes(anchor);
+}
+
+/** Anchors that GitHub derives from headings: lower case, punctuation removed, spaces replaced by dashes. */
+function anchorsOf(text: string): readonly string[] {
+  const headings = text.replaceAll(/^```.*?^```$/gms, "").matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes an image "hello:VERSION" to standard output, as `docker save` would: a static busybox whose web server says which version it is.
+# Writes an image "hello:VERSION" to standard output, as `docker save` does: a static busybox whose web server returns its version.
 # Usage: image.sh VERSION | k8ts image load -
 # Needs tar, sha256sum and a static busybox (Debian: apt-get install busybox-static). No registry, no Docker.
 set -eu
@@ -9,14 +9,14 @@ directory=$(mktemp -d)
 trap 'rm -r "$directory"' EXIT
 cd "$directory"
 
-# The one layer: the files that a container sees.
+# The only layer: the container's root file system.
 mkdir -p root/bin root/www
 cp "$(command -v busybox)" root/bin/busybox
 for name in sh ls cat ps tar wget httpd killall; do ln -s busybox "root/bin/$name"; done
 echo "hello, version $version" >root/www/index.html
 tar -C root -cf layer.tar --owner=0 --group=0 --mode=a+rX .
 
-# What to run, and the digest that names the layer.
+# The command to run, and the digest of the layer.
 digest=$(sha256sum layer.tar | cut -d' ' -f1)
 cat >config.json <<END
 { "architecture": "$architecture", "os": "linux",

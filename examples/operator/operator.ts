@@ -1,6 +1,6 @@
 /**
- * The program: `node out/operator.js` runs the operator until a signal comes, `node out/operator.js rbac` prints what it must be allowed.
- * It finds the cluster as kubectl does; in a Pod it is its service account. Several may run: one acts, the others stand by.
+ * The program: `node out/operator.js` runs the operator until SIGINT or SIGTERM, `node out/operator.js rbac` prints its RBAC objects.
+ * It locates the cluster as kubectl does; in a Pod it uses the service account. With several replicas, the leader acts and the others stand by.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ async function run(): Promise<void> {
       identity: `${hostname()}_${randomUUID()}`,
     },
     log,
-    // A pass that ignores its signal ends with the process only; the log says which it was, and another replica leads.
+    // A pass that ignores its abort signal ends only with the process. The log names it, and another replica becomes leader.
     onStuck: () => process.exit(1),
   });
   void operator.started.then(() => log.info("Acting", { server: connection.server }));
@@ -31,7 +31,7 @@ async function run(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
   await once(stopping.signal, "abort");
   log.info("Stopping");
-  // Leaving this function ends the passes that run, gives the lease back and closes the connections, in this order.
+  // Leaving this function ends the running passes, releases the lease and closes the connections, in this order.
 }
 
 if (process.argv[2] === "rbac") console.log(JSON.stringify(rbac({ namespace: process.argv[3] ?? "default" }), null, 2));

@@ -1,4 +1,4 @@
-/** What the operator must be allowed, as objects for `kubectl apply`: made of the controller's own rules, so it cannot fall behind them. */
+/** The operator's RBAC objects for `kubectl apply`, generated from the controller's rules so that they cannot get out of date. */
 import { websiteController } from "./website-controller.ts";
 
 const NAME = "website-operator";

@@ -1,9 +1,9 @@
 /**
- * Keeps for every Website a page, a Deployment, a Service and, if it has a host, an Ingress. A pass looks at what is (`read`), plans
- * (website.ts), does what is missing (`write`) and tells how it is. It remembers nothing: whatever is lost, doubled or late, the next
- * pass starts from what is.
+ * Maintains for every Website a page, a Deployment, a Service and, if it has a host, an Ingress. A pass reads the current state (`read`),
+ * plans (website.ts), acts (`write`) and updates the status. It keeps no state: whichever events are lost, duplicated or late, the next
+ * pass starts from the current state.
  *
- * What it makes is owned by the Website, so that the garbage collector removes it when the Website goes.
+ * The Website owns the created objects, so the garbage collector deletes them with it.
  */
 import { isReason, type Draft, type Json, type KubeObject, type Reader } from "k8ts/client";
 import {
@@ -36,7 +36,7 @@ import {
   type WebsiteStatus,
 } from "./website.ts";
 
-/** A name that somebody else has is asked for again so often: nobody tells us when they give it up. */
+/** Retry interval while a name is taken: the other object is not watched, so its deletion goes unnoticed. */
 const TAKEN_RETRY_MS = 60_000;
 
 const itsWebsite = itsController(configMaps);
@@ -48,7 +48,7 @@ export const websiteController = defineController({
     { apiGroups: [""], resources: ["configmaps", "services"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
     { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
     { apiGroups: ["networking.k8s.io"], resources: ["ingresses"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
-    // What is made holds up the deletion of its owner; some clusters ask whether one may do that.
+    // Owner references block the owner's deletion; clusters with OwnerReferencesPermissionEnforcement require this permission.
     { apiGroups: [""], resources: ["configmaps/finalizers"], verbs: ["update"] },
     { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
   ],
@@ -56,7 +56,7 @@ export const websiteController = defineController({
   reconcile,
 });
 
-/** A ConfigMap may be a Website, have been one, or be the page of one. */
+/** A ConfigMap may be a Website, a former Website, or the page of one. */
 function* websiteOrPage(change: Change, read: Reader): Iterable<WorkKey> {
   const { object, previous } = change;
   if (isWebsite(object) || (previous !== undefined && isWebsite(previous))) yield keyOf(object);
@@ -65,35 +65,35 @@ function* websiteOrPage(change: Change, read: Reader): Iterable<WorkKey> {
 
 async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const website = pass.read.get(configMaps, key);
-  // What it owned is the garbage collector's.
+  // The garbage collector deletes its dependents.
   if (website === undefined || website.metadata.deletionTimestamp !== undefined) return onChange;
   const found = partsOwnedBy(website, pass.read);
   if (!isWebsite(website)) {
-    // Somebody took the label away: it is an ordinary ConfigMap now.
-    await carryOut(plan([], found), website, pass);
+    // The label was removed: it is an ordinary ConfigMap now.
+    await applySteps(plan([], found), website, pass);
     return onChange;
   }
   const spec = readSpec(website);
   if ("problems" in spec) {
-    // Trying again would not help: whoever mends it wakes us. What there is stays as it was.
+    // A retry would not help: fixing the spec triggers a new pass. Existing objects stay as they are.
     await report(website, { ready: "False", reason: "InvalidSpec", message: spec.problems.join("; ") }, pass);
     return onChange;
   }
   const wanted = partsOf(website, spec);
   const taken = wanted.find((one) => isTaken(one, found, pass.read));
   if (taken !== undefined) {
-    const message = `There is a ${taken.object.kind} ${taken.object.metadata.name} already that is not of this Website`;
+    const message = `${taken.object.kind} ${taken.object.metadata.name} already exists and does not belong to this Website`;
     await report(website, { ready: "False", reason: "NameTaken", message }, pass);
     return after(TAKEN_RETRY_MS);
   }
   try {
-    await carryOut(plan(wanted, found), website, pass);
+    await applySteps(plan(wanted, found), website, pass);
   } catch (error) {
     if (!isReason(error, "Invalid")) throw error;
     await report(website, { ready: "False", reason: "Refused", message: error.message }, pass);
     return onChange;
   }
-  // `read` shows what has just been written.
+  // `read` shows the writes of this pass.
   await report(website, statusOf(spec, pass.read.get(deployments, key)), pass);
   return onChange;
 }
@@ -104,7 +104,7 @@ function partsOwnedBy(website: Website, read: Reader): readonly Part[] {
   return PART_KINDS.flatMap((kind) => read.controlledBy(kind, website).map((object) => ({ kind, object })));
 }
 
-/** Nothing of others is touched, whatever its name is. */
+/** True if another object has the name. Objects of other owners are never touched. */
 function isTaken({ kind, object }: WantedPart, found: readonly Part[], read: Reader): boolean {
   const { name = "", namespace } = object.metadata;
   const there = read.get(kind, { namespace, name });
@@ -113,10 +113,10 @@ function isTaken({ kind, object }: WantedPart, found: readonly Part[], read: Rea
 
 // ── act ─────────────────────────────────────────────────────────────────────────────────────────────
 
-/** One after the other, in the order of the plan, so that pods find their page. */
-async function carryOut(steps: readonly Step[], website: Website, pass: Pass): Promise<void> {
+/** Sequentially, in the order of the plan, so that the page exists before the Pods mount it. */
+async function applySteps(steps: readonly Step[], website: Website, pass: Pass): Promise<void> {
   for (const step of steps) {
-    const done = await carryOutOne(step, website, pass);
+    const done = await applyStep(step, website, pass);
     pass.events.record(website, {
       type: "Normal",
       ...DONE[step.is],
@@ -131,14 +131,14 @@ const DONE = {
   delete: { reason: "Deleted", action: "Delete" },
 } as const;
 
-async function carryOutOne(step: Step, website: Website, { write }: Pass): Promise<KubeObject> {
+async function applyStep(step: Step, website: Website, { write }: Pass): Promise<KubeObject> {
   switch (step.is) {
     case "create":
       return await write.create(step.kind, withMetadata(step.wanted, { ownerReferences: [controlledBy(website)] }));
     case "change": {
       const { uid, resourceVersion } = step.found.metadata;
-      // Says what is to be so and leaves the rest alone. If it is not the one that was looked at any more, that is a Conflict, and the next
-      // pass looks again.
+      // Sets the desired fields only. If the object has changed since it was read, the patch fails with a Conflict, and the next pass
+      // reads it again.
       const value = withMetadata(step.wanted, { uid, resourceVersion }) as unknown as Json;
       return await write.patch(step.kind, keyOf(step.found), { type: "merge", value });
     }
@@ -156,11 +156,11 @@ function withMetadata(object: Draft<KubeObject>, more: object): Draft<KubeObject
 
 // ── report ──────────────────────────────────────────────────────────────────────────────────────────
 
-/** Writes only what differs, and tells of it once: a status that is written again and again would wake us again and again. */
+/** Writes the status only if it differs, and emits one event: a status written in every pass would trigger another pass every time. */
 async function report(website: Website, status: WebsiteStatus, { write, events, clock }: Pass): Promise<void> {
-  const told = withStatus(website, status, clock.now());
-  if (told === website) return;
-  await write.update(configMaps, told);
+  const updated = withStatus(website, status, clock.now());
+  if (updated === website) return;
+  await write.update(configMaps, updated);
   const { reason, message } = status;
   if (website.metadata.annotations?.[STATUS_ANNOTATIONS.reason] === reason) return;
   const isFine = reason === "AllReady" || reason === "Progressing";

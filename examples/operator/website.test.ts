@@ -23,14 +23,14 @@ describe("the spec of a Website", () => {
     { it: "is what its data says", data: { html: "x", replicas: "3", host: "a.b" }, spec: { html: "x", replicas: 3, host: "a.b" } },
     { it: "is one pod without a host, if nothing is said of them", data: { html: "x" }, spec: { html: "x", replicas: 1 } },
     { it: "may ask for no pod", data: { html: "x", replicas: "0" }, spec: { html: "x", replicas: 0 } },
-    { it: "must have a page", data: {}, problems: ["html is missing: it must be the text of the page"] },
+    { it: "must have a page", data: {}, problems: ["html is missing: it must contain the page"] },
     {
       it: "must not ask for half a pod",
       data: { html: "x", replicas: "1.5" },
       problems: ['replicas is "1.5": it must be a whole number from 0 to 20'],
     },
     {
-      it: "must not ask for too many",
+      it: "must not exceed the maximum of replicas",
       data: { html: "x", replicas: "21" },
       problems: ['replicas is "21": it must be a whole number from 0 to 20'],
     },
@@ -43,27 +43,27 @@ describe("the plan", () => {
   const wanted = partsOf(website(), spec);
   const found = wanted.map(({ kind, object }) => ({ kind, object: object as KubeObject }));
   const lines = (...args: Parameters<typeof plan>) => plan(...args).map(({ is, kind: { kind } }) => `${is} ${kind}`);
-  const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const terminating = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
-  test("makes everything, the page first", () => {
+  test("creates all objects, the page first", () => {
     assert.deepEqual(lines(wanted, []), ["create ConfigMap", "create Deployment", "create Service", "create Ingress"]);
   });
 
-  test("does nothing if everything is as it should be", () => assert.deepEqual(lines(wanted, found), []));
+  test("is empty if all objects are up to date", () => assert.deepEqual(lines(wanted, found), []));
 
-  test("changes what differs, and that only", () => {
+  test("updates only objects that differ", () => {
     assert.deepEqual(lines(partsOf(website(), { ...spec, replicas: 3 }), found), ["change Deployment"]);
     assert.deepEqual(lines(partsOf(website(), { ...spec, html: "y" }), found), ["change ConfigMap", "change Deployment"]);
   });
 
-  test("deletes what is no longer wanted, unless it is going already", () => {
+  test("deletes surplus objects that are not terminating already", () => {
     const { host: _host, ...without } = spec;
     assert.deepEqual(lines(partsOf(website(), without), found), ["delete Ingress"]);
-    const leaving = found.map(({ kind, object }) => ({ kind, object: { ...object, metadata: { ...object.metadata, ...going } } }));
-    assert.deepEqual(lines([], leaving), []);
+    const deleted = found.map(({ kind, object }) => ({ kind, object: { ...object, metadata: { ...object.metadata, ...terminating } } }));
+    assert.deepEqual(lines([], deleted), []);
   });
 
-  test("does not mind what the server or others have added", () => {
+  test("ignores fields added by the server or other clients", () => {
     assert.equal(contains({ a: 1, b: [{ c: 2, d: 3 }] }, { b: [{ c: 2 }] }), true);
     assert.equal(contains({ b: [{ c: 2 }, { c: 3 }] }, { b: [{ c: 2 }] }), false);
     assert.equal(contains({}, { b: {} }), false);
@@ -75,19 +75,19 @@ describe("the status", () => {
   const rows = [
     { it: "no Deployment", status: undefined, message: "0 of 2 pods are ready", ready: "False" },
     {
-      it: "one pod",
+      it: "one Pod ready",
       status: { observedGeneration: 2, availableReplicas: 1, updatedReplicas: 2 },
       message: "1 of 2 pods are ready",
       ready: "False",
     },
     {
-      it: "both",
+      it: "both Pods ready",
       status: { observedGeneration: 2, availableReplicas: 2, updatedReplicas: 2 },
       message: "2 of 2 pods are ready",
       ready: "True",
     },
     {
-      it: "of an older spec",
+      it: "status of an older generation",
       status: { observedGeneration: 1, availableReplicas: 2, updatedReplicas: 2 },
       message: "0 of 2 pods are ready",
       ready: "False",
@@ -95,12 +95,12 @@ describe("the status", () => {
   ];
   for (const { it, status, message, ready } of rows) {
     test(it, () => {
-      const told = statusOf({ html: "x", replicas: 2 }, status === undefined ? undefined : ({ ...deployment, status } as never));
-      assert.deepEqual([told.ready, told.message], [ready, message]);
+      const result = statusOf({ html: "x", replicas: 2 }, status === undefined ? undefined : ({ ...deployment, status } as never));
+      assert.deepEqual([result.ready, result.message], [ready, message]);
     });
   }
 
-  test("keeps its time while it stays ready or not", () => {
+  test("the transition time changes only with readiness", () => {
     const first = withStatus(website(), { ready: "False", reason: "Progressing", message: "0 of 2" }, 0);
     const second = withStatus(first, { ready: "False", reason: "Progressing", message: "1 of 2" }, 1_000);
     const third = withStatus(second, { ready: "True", reason: "AllReady", message: "2 of 2" }, 2_000);
@@ -113,7 +113,7 @@ describe("the status", () => {
 });
 
 describe("a pass", () => {
-  test("makes everything, and a second one nothing", async () => {
+  test("creates all objects, and a second pass writes nothing", async () => {
     await using cluster = await given(website());
 
     assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), onChange);
@@ -136,7 +136,7 @@ describe("a pass", () => {
     assert.deepEqual([cluster.actions, cluster.events], [[], []]);
   });
 
-  test("follows how many pods are ready, and tells it when all are", async () => {
+  test("reports the number of ready Pods and emits AllReady when all are ready", async () => {
     await using cluster = await given(website());
     await cluster.reconcile(websiteController, "default/shop");
     cluster.events.length = 0;
@@ -154,7 +154,7 @@ describe("a pass", () => {
     assert.deepEqual(cluster.events, ["Normal AllReady ConfigMap/shop 2 of 2 pods are ready"]);
   });
 
-  test("puts back what somebody changed or deleted, and leaves what they added", async () => {
+  test("restores changed and deleted objects and keeps added labels", async () => {
     await using cluster = await given(website());
     const { client } = cluster;
     await cluster.reconcile(websiteController, "default/shop");
@@ -173,7 +173,7 @@ describe("a pass", () => {
     assert.deepEqual([metadata.labels?.["team"], spec?.replicas], ["a", 2]);
   });
 
-  test("tells once of a spec that is wrong, changes nothing, and waits for somebody to mend it", async () => {
+  test("reports an invalid spec once, changes nothing, and waits for a change", async () => {
     await using cluster = await given(website({ html: "x", replicas: "many" }));
 
     const outcome = await cluster.reconcile(websiteController, "default/shop");
@@ -184,7 +184,7 @@ describe("a pass", () => {
     assert.deepEqual(cluster.events, ['Warning InvalidSpec ConfigMap/shop replicas is "many": it must be a whole number from 0 to 20']);
   });
 
-  test("tells of what the server refuses", async () => {
+  test("reports objects that the server rejects", async () => {
     await using cluster = await given(website({ html: "x", host: "no host name" }));
 
     assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), onChange);
@@ -194,17 +194,17 @@ describe("a pass", () => {
     assert.match(annotation(found, "message") ?? "", /Ingress.*"no host name"/);
   });
 
-  test("does not touch what is not its own, and looks again later", async () => {
+  test("does not touch an object of another owner, and retries later", async () => {
     const theirs = { apiVersion: "v1", kind: "Service", metadata: KEY, spec: { ports: [{ port: 443 }] } };
     await using cluster = await given(theirs, website());
 
     assert.deepEqual(await cluster.reconcile(websiteController, "default/shop"), { again: "after", delayMs: 60_000 });
 
     assert.deepEqual(cluster.actions, ["update configmaps default/shop"]);
-    assert.deepEqual(cluster.events, ["Warning NameTaken ConfigMap/shop There is a Service shop already that is not of this Website"]);
+    assert.deepEqual(cluster.events, ["Warning NameTaken ConfigMap/shop Service shop already exists and does not belong to this Website"]);
   });
 
-  test("removes everything of what is a Website no longer", async () => {
+  test("deletes the objects of a ConfigMap that is no longer a Website", async () => {
     await using cluster = await given(website());
     await cluster.reconcile(websiteController, "default/shop");
     cluster.actions.length = 0;
@@ -221,8 +221,8 @@ describe("a pass", () => {
   });
 });
 
-test("in a cluster a Website comes up, follows changes, and takes everything with it when it goes", async () => {
-  // Pods take three seconds to become ready, so that there is something to see.
+test("a Website in a cluster becomes ready, follows changes, and is deleted with all its objects", async () => {
+  // Pods take three seconds to become ready, so that Progressing is observable.
   const nodes = { count: 2, simulation: { rules: [{ settings: { readyAfter: "3s" } }] } };
   await using cluster = await startCluster({ nodes, clock: "virtual" });
   const { client, clock } = cluster;
@@ -243,15 +243,15 @@ test("in a cluster a Website comes up, follows changes, and takes everything wit
   await cluster.until("pods", (found) => found.length === 3);
   await cluster.until("ingress/shop", isGone);
   await cluster.advance("10s");
-  const told = (await client.list(events)).items.filter(({ source }) => source?.component === "website-operator");
-  assert.ok(told.some(({ message }) => message === "Deleted Ingress shop"));
+  const emitted = (await client.list(events)).items.filter(({ source }) => source?.component === "website-operator");
+  assert.ok(emitted.some(({ message }) => message === "Deleted Ingress shop"));
 
   await cluster.delete("configmap/shop");
   await cluster.until("pods", (found) => found.length === 0);
   for (const left of ["deployment/shop", "service/shop", "configmap/shop-page"] as const) await cluster.until(left, isGone);
 });
 
-test("wherever the process dies, and whatever is late, doubled or fails, it ends the same", async () => {
+test("the final state is the same after a crash at any step and with late, duplicated or failing requests", async () => {
   const change =
     (value: Record<string, string | null>) =>
     async ({ client }: { readonly client: Client }) => {

@@ -1,9 +1,9 @@
 /**
- * What a Website is, which objects make one, and what is to be done so that they are there. Pure: everything is decided from what is
- * given, so a table of cases tests it. Who reads and writes is in website-controller.ts.
+ * Defines a Website, the objects it consists of, and the plan that creates them. Pure functions of their arguments, tested with tables.
+ * Not here: reading and writing objects (website-controller.ts).
  *
- * A Website is a ConfigMap with a label, since a kind of one's own needs a CustomResourceDefinition. Its `data` is what would be `spec`,
- * its annotations hold what would be `status`.
+ * A Website is a labelled ConfigMap, since a kind of its own would need a CustomResourceDefinition. Its `data` takes the place of `spec`,
+ * its annotations that of `status`.
  */
 import { createHash } from "node:crypto";
 import type { Draft, KubeObject, ResourceKind } from "k8ts/client";
@@ -11,39 +11,39 @@ import { configMaps, deployments, ingresses, services, type appsV1, type coreV1 
 
 export type Website = coreV1.ConfigMap;
 
-/** On a ConfigMap: it is a Website. */
+/** Marks a ConfigMap as a Website. */
 export const KIND_LABEL = "example.k8ts.io/kind";
-/** On everything that is made: of which Website it is. Its pods are found by it. */
+/** On every managed object: the name of its Website. Also the Pod selector. */
 export const WEBSITE_LABEL = "example.k8ts.io/website";
 
 export function isWebsite({ metadata }: KubeObject): boolean {
   return metadata.labels?.[KIND_LABEL] === "Website";
 }
 
-// ── what somebody wants ─────────────────────────────────────────────────────────────────────────────
+// ── spec ─────────────────────────────────────────────────────────────────────────────
 
 export interface WebsiteSpec {
   readonly html: string;
   readonly replicas: number;
-  /** The name under which the world finds it. Absent: it is found inside of the cluster only. */
+  /** External host name. If absent, the site is reachable inside the cluster only. */
   readonly host?: string;
 }
 
-/** So that a slip of a digit does not fill the cluster. */
+/** Upper limit, so that a typo does not fill the cluster. */
 const REPLICAS_MAX = 20;
 
-/** What the Website says, or one sentence for each thing that is wrong with it. */
+/** Returns the parsed spec, or one message per error. */
 export function readSpec({ data = {} }: Website): WebsiteSpec | { readonly problems: readonly string[] } {
   const { html = "", replicas: text = "1", host = "" } = data;
   const replicas = /^\d+$/.test(text) ? Number(text) : Infinity;
   const problems: string[] = [];
-  if (html === "") problems.push("html is missing: it must be the text of the page");
+  if (html === "") problems.push("html is missing: it must contain the page");
   if (replicas > REPLICAS_MAX) problems.push(`replicas is "${text}": it must be a whole number from 0 to ${REPLICAS_MAX}`);
   if (problems.length > 0) return { problems };
   return { html, replicas, ...(host === "" ? {} : { host }) };
 }
 
-// ── what it is made of ──────────────────────────────────────────────────────────────────────────────
+// ── desired objects ──────────────────────────────────────────────────────────────────────────────
 
 /** An object and its kind. */
 export interface Part<O = KubeObject> {
@@ -55,7 +55,7 @@ export type WantedPart = Part<Draft<KubeObject>>;
 
 export const PART_KINDS: readonly ResourceKind[] = [configMaps, deployments, services, ingresses];
 
-/** Everything that the Website needs. Only what matters is said; the server fills in the rest, and others may add to it. */
+/** Returns the desired objects of a Website. Only relevant fields are set; the server defaults the rest, and other clients may add fields. */
 export function partsOf({ metadata: { name, namespace = "" } }: KubeObject, spec: WebsiteSpec): readonly WantedPart[] {
   const labels = { [WEBSITE_LABEL]: name };
   const page = `${name}-page`;
@@ -83,13 +83,13 @@ export function partsOf({ metadata: { name, namespace = "" } }: KubeObject, spec
   ];
 }
 
-/** Holds an object to the type of its kind. */
+/** Checks an object against the type of its kind. */
 function part<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>): WantedPart {
   return { kind, object };
 }
 
 function podTemplate(page: string, labels: Record<string, string>, { html }: WebsiteSpec): coreV1.PodTemplateSpec {
-  // Another page is another template, so the Deployment rolls it out.
+  // A changed page changes the template, so the Deployment rolls it out.
   const annotations = { "example.k8ts.io/page": createHash("sha256").update(html).digest("hex").slice(0, 16) };
   return {
     metadata: { labels, annotations },
@@ -117,32 +117,32 @@ function ingressFor(host: string, metadata: { name: string; namespace: string; l
   });
 }
 
-// ── what is to be done ──────────────────────────────────────────────────────────────────────────────
+// ── plan ──────────────────────────────────────────────────────────────────────────────
 
 export type Step =
   | { readonly is: "create"; readonly kind: ResourceKind; readonly wanted: Draft<KubeObject> }
   | { readonly is: "change"; readonly kind: ResourceKind; readonly wanted: Draft<KubeObject>; readonly found: KubeObject }
   | { readonly is: "delete"; readonly kind: ResourceKind; readonly found: KubeObject };
 
-/** `found`: what there is of this Website. What is as it should be, and what is going already, needs no step. */
+/** Compares the desired objects with the existing ones (`found`). Up-to-date and terminating objects need no step. */
 export function plan(wanted: readonly WantedPart[], found: readonly Part[]): readonly Step[] {
   const steps: Step[] = [];
   for (const { kind, object } of wanted) {
     const there = found.find((other) => other.kind === kind && other.object.metadata.name === object.metadata.name);
     if (there === undefined) steps.push({ is: "create", kind, wanted: object });
-    else if (!isGoing(there) && !contains(there.object, object)) steps.push({ is: "change", kind, wanted: object, found: there.object });
+    else if (!isTerminating(there) && !contains(there.object, object)) steps.push({ is: "change", kind, wanted: object, found: there.object });
   }
   const isWanted = ({ kind, object }: Part) =>
     wanted.some((other) => other.kind === kind && other.object.metadata.name === object.metadata.name);
-  const surplus = found.filter((other) => !isWanted(other) && !isGoing(other));
+  const surplus = found.filter((other) => !isWanted(other) && !isTerminating(other));
   return [...steps, ...surplus.map(({ kind, object }): Step => ({ is: "delete", kind, found: object }))];
 }
 
-function isGoing({ object }: Part): boolean {
+function isTerminating({ object }: Part): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-/** Whether everything that is wanted is so. What else there is does not matter: defaults, status, what others have added. */
+/** True if `found` has all desired fields. Additional fields are ignored: defaults, status, fields of other clients. */
 export function contains(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return found === wanted;
   if (typeof found !== "object" || found === null) return false;
@@ -152,20 +152,20 @@ export function contains(found: unknown, wanted: unknown): boolean {
   return Object.entries(wanted).every(([key, value]) => contains((found as Record<string, unknown>)[key], value));
 }
 
-// ── what is told of it ──────────────────────────────────────────────────────────────────────────────
+// ── status ──────────────────────────────────────────────────────────────────────────────
 
 /** The condition "Ready". */
 export interface WebsiteStatus {
   readonly ready: "True" | "False";
-  /** One word, for programs. */
+  /** One word, machine-readable. */
   readonly reason: "AllReady" | "Progressing" | "InvalidSpec" | "NameTaken" | "Refused";
-  /** A sentence, for people. */
+  /** Human-readable. */
   readonly message: string;
 }
 
 export function statusOf({ replicas }: WebsiteSpec, deployment?: appsV1.Deployment): WebsiteStatus {
   const { availableReplicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment?.status ?? {};
-  // What is said of an older spec says nothing about this one.
+  // The status of an older generation says nothing about this spec.
   const isObserved = observedGeneration >= (deployment?.metadata.generation ?? Infinity);
   const ready = isObserved ? Math.min(availableReplicas, updatedReplicas) : 0;
   const message = `${ready} of ${replicas} pods are ready`;
@@ -180,17 +180,17 @@ export const STATUS_ANNOTATIONS = {
   since: "example.k8ts.io/ready-since",
 } as const;
 
-/** The Website with this status; itself if it has it already. `since` is when it last became ready, or ceased to be. */
+/** Returns the Website with this status, or the same object if nothing changes. `since` is the last transition time of `ready`. */
 export function withStatus(website: Website, { ready, reason, message }: WebsiteStatus, nowMs: number): Website {
   const { annotations = {} } = website.metadata;
   const names = STATUS_ANNOTATIONS;
   const since = annotations[names.ready] === ready ? annotations[names.since] : undefined;
-  const told = {
+  const status = {
     [names.ready]: ready,
     [names.reason]: reason,
     [names.message]: message,
     [names.since]: since ?? new Date(nowMs).toISOString(),
   };
-  if (contains(annotations, told)) return website;
-  return { ...website, metadata: { ...website.metadata, annotations: { ...annotations, ...told } } };
+  if (contains(annotations, status)) return website;
+  return { ...website, metadata: { ...website.metadata, annotations: { ...annotations, ...status } } };
 }

@@ -24,22 +24,22 @@ async function prepare(cluster: Cluster): Promise<void> {
 }
 
 async function nodesOfPods(): Promise<readonly (string | undefined)[]> {
-  const pods = await cluster().until<coreV1.Pod>("pods", (all) => all.filter(isLeft).length === 3);
+  const pods = await cluster().until<coreV1.Pod>("pods", (all) => all.filter(isActive).length === 3);
   return pods
-    .filter(isLeft)
-    .map(({ spec }) => spec?.nodeName ?? "")
+    .filter(isActive)
+    .map(({ spec }) => spec?.nodeName)
     .sort();
 }
 
-function isLeft({ metadata }: coreV1.Pod): boolean {
+function isActive({ metadata }: coreV1.Pod): boolean {
   return metadata.deletionTimestamp === undefined;
 }
 
-test("every node has one of the pods", async () => {
+test("the scheduler spreads the Pods over all nodes", async () => {
   expect(await nodesOfPods()).toEqual(["node-0", "node-1", "node-2"]);
 });
 
-test("when a node is lost its pod is made anew elsewhere, after 50 seconds of silence and 5 minutes of patience", async () => {
+test("a lost node's Pod is replaced on another node after the 50 s grace period and 5 minutes of toleration", async () => {
   await cluster().nodes.stop("node-1");
 
   await cluster().advance("5m");
@@ -49,7 +49,7 @@ test("when a node is lost its pod is made anew elsewhere, after 50 seconds of si
   expect((await nodesOfPods()).includes("node-1")).toEqual(false);
 });
 
-test("no test sees what another did", async () => {
+test("a test does not see the changes of another", async () => {
   expect(cluster().nodes.isRunning("node-1")).toEqual(true);
   expect(await nodesOfPods()).toEqual(["node-0", "node-1", "node-2"]);
 });
