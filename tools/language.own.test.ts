@@ -15,14 +15,6 @@ const NOT_YET: readonly string[] = [
   "bench/scheduler/",
   "bench/store/",
   "bench/up/",
-  // documents
-  "ARCHITECTURE.md",
-  "CHANGELOG.md",
-  "README.md",
-  "docs/*",
-  "docs/decisions/",
-  // examples
-  "examples/operator/",
   // src/api
   "src/api/*",
   "src/api/admissionregistration.k8s.io/",
