@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { all } from "../src/controllers/all.ts";
 import { SETTING_NAMES } from "../src/kubelet/runtime/simulated/settings.ts";
 import { SchedulerFigures } from "../src/scheduler/metrics.ts";
@@ -77,6 +77,31 @@ test("links between documents resolve to existing files and headings", () => {
 
   deepEqual(dead, []);
   equal(documents.length > 40, true);
+});
+
+test("source files named in documents exist", () => {
+  const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...["docs", "src"].flatMap(documentsBelow)];
+  const dead = documents.flatMap((document) => {
+    const paths = readFileSync(join(root, document), "utf8").matchAll(/`((?:src|test|tools|docs|bench)\/[\w./-]+)`/g);
+    return [...paths].flatMap(([, path = ""]) => (existsSync(join(root, path)) ? [] : [`${document}: ${path}`]));
+  });
+
+  deepEqual(dead, []);
+});
+
+/** So that it is read: what the room does, its contract, who may use it, where to start reading. */
+const ROOM_README_LINES_MAX = 40;
+
+describe("every top-level room has a short README", () => {
+  const rooms = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of rooms) {
+    test(`src/${name}/README.md`, () => {
+      const text = readFileSync(join(root, "src", name, "README.md"), "utf8");
+
+      equal(text.trimEnd().split("\n").length <= ROOM_README_LINES_MAX, true, `it has at most ${ROOM_README_LINES_MAX} lines`);
+      for (const part of ["**Contract.**", "**May be used by**", "**Start reading**"]) equal(text.includes(part), true, `it has ${part}`);
+    });
+  }
 });
 
 /** True if the file exists and, for a link such as `up.md#kubectl`, has that heading. */

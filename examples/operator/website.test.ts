@@ -20,17 +20,17 @@ function annotation({ metadata }: KubeObject, name: string): string | undefined 
 
 describe("the spec of a Website", () => {
   const rows = [
-    { it: "is what its data says", data: { html: "x", replicas: "3", host: "a.b" }, spec: { html: "x", replicas: 3, host: "a.b" } },
-    { it: "is one pod without a host, if nothing is said of them", data: { html: "x" }, spec: { html: "x", replicas: 1 } },
-    { it: "may ask for no pod", data: { html: "x", replicas: "0" }, spec: { html: "x", replicas: 0 } },
-    { it: "must have a page", data: {}, problems: ["html is missing: it must contain the page"] },
+    { it: "is parsed from the data", data: { html: "x", replicas: "3", host: "a.b" }, spec: { html: "x", replicas: 3, host: "a.b" } },
+    { it: "defaults to one replica and no host", data: { html: "x" }, spec: { html: "x", replicas: 1 } },
+    { it: "accepts zero replicas", data: { html: "x", replicas: "0" }, spec: { html: "x", replicas: 0 } },
+    { it: "requires a page", data: {}, problems: ["html is missing: it must contain the page"] },
     {
-      it: "must not ask for half a pod",
+      it: "rejects a fractional number of replicas",
       data: { html: "x", replicas: "1.5" },
       problems: ['replicas is "1.5": it must be a whole number from 0 to 20'],
     },
     {
-      it: "must not exceed the maximum of replicas",
+      it: "rejects more replicas than the maximum",
       data: { html: "x", replicas: "21" },
       problems: ['replicas is "21": it must be a whole number from 0 to 20'],
     },
