@@ -134,7 +134,7 @@ async function makeMany(count: number, makeOne: (index: number) => Promise<unkno
 
 /** Without leases and events, which are written by the clock: the server's own record leaves them out. */
 async function writesSoFar(): Promise<number> {
-  const { items } = (await client.document("/debug/k8ts/causes")) as unknown as { readonly items: readonly { readonly time: string }[] };
+  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
   return items.filter(({ time }) => time > idleSince).length;
 }
 

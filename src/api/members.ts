@@ -36,7 +36,7 @@ export function without<T extends object, Name extends OptionalName<T>>(object: 
   if (!Object.hasOwn(object, name)) return object;
   const { [name]: _, ...rest } = object;
   // Only a member that the type lets be missing can be named, so what is left is still a T.
-  return rest as unknown as T;
+  return rest as T;
 }
 
 type OptionalName<T> = { [Name in keyof T]-?: object extends Pick<T, Name> ? Name : never }[keyof T];

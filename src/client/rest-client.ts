@@ -69,11 +69,11 @@ class RestClient implements Client {
 
   async create<T extends KubeObject>(...[kind, object, options]: Parameters<Client["create"]>): Promise<T> {
     const { namespace } = object.metadata;
-    return objectOf<T>(await this.#ask(kind, "create", { namespace, object: object as unknown as JsonObject, options }));
+    return objectOf<T>(await this.#ask(kind, "create", { namespace, object, options }));
   }
 
   async update<T extends KubeObject>(...[kind, object, options]: Parameters<Client["update"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "update", { ...place(object.metadata), object: object as unknown as JsonObject, options }));
+    return objectOf<T>(await this.#ask(kind, "update", { ...place(object.metadata), object, options }));
   }
 
   updateStatus<T extends KubeObject>(...[kind, object, options]: Parameters<Client["updateStatus"]>): Promise<T> {
@@ -85,13 +85,13 @@ class RestClient implements Client {
   }
 
   async apply<T extends KubeObject>(...[kind, object, options]: Parameters<Client["apply"]>): Promise<T> {
-    const patch = { type: "apply", value: object as unknown as JsonObject } as const;
+    const patch = { type: "apply", value: object as JsonObject } as const;
     return objectOf<T>(await this.#ask(kind, "patch", { ...place(object.metadata), patch, options }));
   }
 
   async delete<T extends KubeObject>(...[kind, key, options = {}]: Parameters<Client["delete"]>): Promise<T | undefined> {
     const response = await this.#ask(kind, "delete", { ...place(key), ...deletion(options) });
-    return response.is === "object" ? (response.object as unknown as T) : undefined;
+    return response.is === "object" ? (response.object as T) : undefined;
   }
 
   async deleteCollection(...[kind, options = {}]: Parameters<Client["deleteCollection"]>): Promise<void> {
@@ -101,7 +101,7 @@ class RestClient implements Client {
 
   async post(...[kind, key, subresource, value, options]: Parameters<Client["post"]>): Promise<JsonObject> {
     const response = await this.#ask(kind, "create", { ...place(key), object: value, options: { ...options, subresource } });
-    if (response.is === "object") return response.object as unknown as JsonObject;
+    if (response.is === "object") return response.object;
     if (response.is === "value") return response.value;
     throw internalError(new Error(`A list came for ${subresource} of ${kind.plural}`));
   }
@@ -179,13 +179,13 @@ function deletion(
 }
 
 function objectOf<T extends KubeObject>(response: TransportResponse): T {
-  if (response.is === "object") return response.object as unknown as T;
+  if (response.is === "object") return response.object as T;
   // A Scale, a review.
-  if (response.is === "value") return response.value as unknown as T;
+  if (response.is === "value") return response.value as T;
   throw internalError(new Error("A list came where an object was asked for"));
 }
 
 function listOf<T extends KubeObject>(response: TransportResponse): ObjectList<T> {
   if (response.is !== "list") throw internalError(new Error(`${response.is} came where a list was asked for`));
-  return { items: response.items as unknown as readonly T[], metadata: response.metadata };
+  return { items: response.items as readonly T[], metadata: response.metadata };
 }

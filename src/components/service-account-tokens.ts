@@ -78,7 +78,7 @@ export class ServiceAccountTokens implements TokenSource {
       kind: "TokenRequest",
       spec: { audiences: [], expirationSeconds: LIFETIME_SECONDS },
     };
-    const { status } = (await this.#client.post(serviceAccounts, key, "token", asked)) as unknown as {
+    const { status } = (await this.#client.post(serviceAccounts, key, "token", asked)) as {
       readonly status: { readonly token: string };
     };
     return status.token;

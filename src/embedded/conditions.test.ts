@@ -8,7 +8,7 @@ const CONDITIONS: typeof conditions = conditions;
 type Name = Exclude<keyof typeof conditions, "hasCondition">;
 
 const object = (status: object, spec: object = {}, generation = 1) =>
-  ({ apiVersion: "v1", kind: "Any", metadata: { name: "a", generation }, spec, status }) as unknown as KubeObject;
+  ({ apiVersion: "v1", kind: "Any", metadata: { name: "a", generation }, spec, status }) as KubeObject;
 const withCondition = (type: string, status: string, more: object = {}) =>
   object({ conditions: [{ type, status, ...more }], observedGeneration: 1 });
 const rolledOut = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, observedGeneration: 2 };

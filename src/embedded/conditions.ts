@@ -27,7 +27,7 @@ export function isReady(object: KubeObject | undefined): boolean {
 /** A Deployment whose every Pod is of the newest template and available, with none of the old ones left: `kubectl rollout status`. */
 export function isRolledOut(object: KubeObject | undefined): boolean {
   if (object === undefined || !isObserved(object)) return false;
-  const { spec, status = {} } = object as unknown as Deployment;
+  const { spec, status = {} } = object as Deployment;
   const wanted = spec?.replicas ?? 1;
   const { replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
   return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;

@@ -30,7 +30,7 @@ function objectsOfDocument(document: Json, position: number): readonly KubeObjec
     return items.flatMap((item) => objectsOfDocument(item as Json, position));
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !isObject(metadata ?? null))
     throw new Error(`Cannot apply document ${position}: it must have apiVersion, kind and metadata`);
-  return [document as unknown as KubeObject];
+  return [document as KubeObject];
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

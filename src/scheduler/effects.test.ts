@@ -187,7 +187,7 @@ test("Every write of the scheduler names the Pod that it schedules and the versi
   await done(effects.bind(web, "n", signal));
 
   const { items } = await done(cluster.client.document("/debug/k8ts/causes?resource=pods"));
-  const writes = items as unknown as readonly { name: string; resourceVersion: string; cause?: unknown }[];
+  const writes = items as readonly { name: string; resourceVersion: string; cause?: unknown }[];
   const cause = { controller: "default-scheduler", key: "default/web", object: "pods default/web", revision: web.metadata.resourceVersion };
   deepEqual(
     writes.flatMap(({ name, cause: why }) => (why === undefined ? [] : [[name, why]])),

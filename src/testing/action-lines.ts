@@ -24,7 +24,7 @@ export function linesOf(transport: Transport, lines: string[]): Transport {
 
 function lineOf(request: TransportRequest): string {
   const { verb, subresource, patch, object } = request;
-  const written = object as unknown as KubeObject | undefined;
+  const written = object as KubeObject | undefined;
   if (subresource === "status" && verb === "update") return `status ${target(request)} ${JSON.stringify((object as JsonObject)["status"])}`;
   if (patch !== undefined) return `${patch.type === "apply" ? "apply" : "patch"} ${target(request)} ${JSON.stringify(patch.value)}`;
   if (verb === "create" && subresource === undefined) {

@@ -237,7 +237,7 @@ type Watcher = Awaited<ReturnType<typeof watchSite>>;
 
 async function deploy({ client }: Watcher, kubectl: Kubectl): Promise<void> {
   const rollingUpdate = { maxSurge: 1, maxUnavailable: 0 };
-  const web = aDeployment("web", { replicas: REPLICAS, strategy: { rollingUpdate } }) as unknown as Deployment;
+  const web = aDeployment("web", { replicas: REPLICAS, strategy: { rollingUpdate } }) as Deployment;
   const { template } = web.spec ?? {};
   await client.create(deployments, {
     ...web,
@@ -464,7 +464,7 @@ async function readiness(server: string): Promise<number | undefined> {
 
 /** Two Pods, on nodes in whatever state. */
 function placedAnywhere(name: string): Deployment {
-  const web = aDeployment(name, { replicas: 2 }) as unknown as Deployment;
+  const web = aDeployment(name, { replicas: 2 }) as Deployment;
   const template = web.spec?.template;
   const spec = { ...template?.spec, tolerations: [{ operator: "Exists" }] };
   return {

@@ -128,7 +128,7 @@ describe("restarts under load", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   }
 
   const create = (pod: JsonObject) =>
-    seen.client.create(pods, { ...(pod as unknown as Pod), metadata: { ...(pod["metadata"] as object), namespace } });
+    seen.client.create(pods, { ...(pod as Pod), metadata: { ...(pod["metadata"] as object), namespace } });
   const startsOf = async (name: string) =>
     (await readFile(join(starts, name), "utf8").catch(() => ""))
       .trim()

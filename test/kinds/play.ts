@@ -51,7 +51,7 @@ export async function play(golden: Golden, call: Call, namespace: string): Promi
 
 async function causesOf(call: Call, bad: GivenObject, namespace: string): Promise<readonly string[]> {
   const answer = await call("POST", collectionOf(bad, namespace), bad);
-  const { details, message } = parsed(answer) as unknown as {
+  const { details, message } = parsed(answer) as {
     readonly message?: string;
     readonly details?: { readonly causes?: readonly { readonly field: string; readonly message: string }[] };
   };
@@ -103,7 +103,7 @@ function withPlaceholders(text: string, object: JsonObject): string {
 
 /** An answer that is a Status has an empty one. */
 function metadataOf(object: JsonObject): Partial<KubeObject["metadata"]> {
-  return object["metadata"] as unknown as KubeObject["metadata"];
+  return object["metadata"] as KubeObject["metadata"];
 }
 
 async function expectOk(asked: Promise<Answer>): Promise<Answer> {

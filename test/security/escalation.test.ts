@@ -207,7 +207,7 @@ describe("the keys open what they are for, and no more", () => {
   ] as const) {
     test(it, async () => {
       if (it.includes("another")) await server.call("POST", `${OWN}/roles`, role("Role", "mine2", ALL));
-      equal((await attempt(server, LOCKSMITH, sends as unknown as Sent)).code, gets);
+      equal((await attempt(server, LOCKSMITH, sends as Sent)).code, gets);
     });
   }
 });

@@ -2,6 +2,7 @@
  * The TypeScript types of the built-in API, one file per group and version: src/api/generated/apps/v1.ts. Everything is readonly; what
  * OpenAPI requires is required. A kind at the root always has apiVersion, kind and metadata, for that is how the server hands it out.
  * The metadata of all objects is written by hand (machinery/object.ts) and used here.
+ * Types, not interfaces: TypeScript lets only an object type without a name of its own be used as a JsonObject.
  */
 import { type ApiField, type ApiPackage, type ApiTables, type ApiType, packageNameOf, readApiTables, shortNameOf } from "./api-tables.ts";
 import { type Documentation, readDocumentation } from "./documentation.ts";
@@ -55,7 +56,7 @@ class TypesFile {
   }
 
   file(): GeneratedFile {
-    const types = this.one.types.filter(({ name }) => !BY_HAND.includes(name)).map((type) => this.interfaceOf(type));
+    const types = this.one.types.filter(({ name }) => !BY_HAND.includes(name)).map((type) => this.typeOf(type));
     const imports = [...this.imports].map(([module, names]) => `import type { ${[...names].sort().join(", ")} } from "${module}";\n`);
     const opening = `/** Generated from the tables and packages of types by tools/generate/api-types.ts. */\n`;
     return {
@@ -64,11 +65,11 @@ class TypesFile {
     };
   }
 
-  private interfaceOf(type: ApiType): string {
+  private typeOf(type: ApiType): string {
     const members = this.membersOf(type, type);
     return members.length === 0
       ? `export type ${type.shortName} = Readonly<Record<string, never>>;\n`
-      : `export interface ${type.shortName} {\n${members.map((member) => `  readonly ${member};\n`).join("")}}\n`;
+      : `export type ${type.shortName} = {\n${members.map((member) => `  readonly ${member};\n`).join("")}};\n`;
   }
 
   /** Of a type, or of one whose fields stand in those of `root`. */

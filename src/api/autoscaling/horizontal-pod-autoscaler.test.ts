@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../machinery/object.ts";
 import { cellsOf, changedObject, columnNames, newObject, problemsOfChange, problemsOfNew, received } from "../testing/kind.ts";
 import { toV1, toV2 } from "./horizontal-pod-autoscaler/convert.ts";
 import { horizontalPodAutoscalers as autoscalers } from "./horizontal-pod-autoscaler.ts";
+import { UNKNOWN_TIME } from "../machinery/time.ts";
 
 const V1 = "autoscaling/v1";
 const PREFIX = "autoscaling.alpha.kubernetes.io";
@@ -243,7 +244,7 @@ test("what was stored before it was forbidden may stay", () => {
     },
   };
 
-  assert.deepEqual(problemsOfChange(autoscalers, old, { spec: { ...(old.spec as unknown as JsonObject), maxReplicas: 4 } }), []);
+  assert.deepEqual(problemsOfChange(autoscalers, old, { spec: { ...(old.spec as JsonObject), maxReplicas: 4 } }), []);
 });
 
 test("the object's path keeps the status, and the status's path keeps the spec", () => {
@@ -429,7 +430,7 @@ test("an autoscaler that is read and written through v1 loses nothing", () => {
 test("conditions of an autoscaler come back through v1, those without a time as well", () => {
   const conditions = [
     { type: "A", status: "True", lastTransitionTime: "2024-01-01T00:00:00Z", reason: "r", message: "m<>&\u2028" },
-    { type: "B", status: "False", lastTransitionTime: null as unknown as string },
+    { type: "B", status: "False", lastTransitionTime: UNKNOWN_TIME },
   ];
   const stored = { ...newObject(autoscalers, { spec: SPEC }), status: { desiredReplicas: 0, conditions } };
 
@@ -467,7 +468,7 @@ for (const [title, metrics, currentMetrics, shown] of CELLS) {
     const autoscaler = {
       ...stored,
       status: { desiredReplicas: 0, currentReplicas: 2, currentMetrics },
-    } as unknown as HorizontalPodAutoscaler;
+    } as HorizontalPodAutoscaler;
 
     assert.deepEqual(Object.values(cellsOf(autoscalers, autoscaler)), ["x", "Deployment/d", shown, "1", 3, 2, "<unknown>"]);
   });

@@ -31,7 +31,7 @@ test("a new condition comes last and a removed one is gone", () => {
 });
 
 test("conditions are validated in upstream's words", () => {
-  const bad = { type: "", status: "Maybe", observedGeneration: -1, message: "m".repeat(32 * 1024 + 1) } as unknown as Condition;
+  const bad = { type: "", status: "Maybe", observedGeneration: -1, message: "m".repeat(32 * 1024 + 1) } as Condition;
   const errors = [
     ...validateConditions([ready, ready, bad, { ...stuck, reason: "r".repeat(1_025) }, { ...ready, type: "X", reason: "a b" }], "c"),
   ];

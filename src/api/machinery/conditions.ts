@@ -43,7 +43,7 @@ export function withCondition<C extends ConditionLike>(
   const previous = findCondition(conditions, condition.type);
   const isSame = previous?.status === condition.status && previous.lastTransitionTime !== undefined;
   const lastTransitionTime = isSame ? previous.lastTransitionTime : formatTime(nowMs);
-  const next = { ...condition, lastTransitionTime } as unknown as C;
+  const next = { ...condition, lastTransitionTime } as C;
   if (previous === undefined) return [...(conditions ?? []), next];
   return (conditions ?? []).map((candidate) => (candidate === previous ? next : candidate));
 }

@@ -1,6 +1,8 @@
 /**
  * The shape that all objects of the API share. What is read is never changed in place, so everything is readonly.
  * The types of the kinds themselves are generated from the schemas (api/generated/<group>/<version>.ts) and fit these.
+ * What is sent or stored is a type, not an interface: TypeScript assigns only types to JsonObject, and so no object needs a cast to be
+ * encoded, merged or compared as JSON. The other way, from JSON to a kind, is one cast behind the check that makes it true.
  */
 
 /** JSON as it comes out of a parser. Whole numbers outside of ±2^53 are bigints, so that none of their digits is lost. */
@@ -10,17 +12,17 @@ export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }
 
-export interface OwnerReference {
+export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
   readonly controller?: boolean;
   readonly blockOwnerDeletion?: boolean;
-}
+};
 
 /** One writer's claim on fields (server-side apply). In the shared object it is absent: see apply/managed-fields.ts. */
-export interface ManagedFieldsEntry {
+export type ManagedFieldsEntry = {
   readonly manager?: string;
   readonly operation?: "Apply" | "Update";
   readonly apiVersion?: string;
@@ -28,9 +30,9 @@ export interface ManagedFieldsEntry {
   readonly fieldsType?: "FieldsV1";
   readonly fieldsV1?: JsonObject;
   readonly subresource?: string;
-}
+};
 
-export interface ObjectMeta {
+export type ObjectMeta = {
   readonly name: string;
   readonly generateName?: string;
   readonly namespace?: string;
@@ -46,30 +48,28 @@ export interface ObjectMeta {
   readonly ownerReferences?: readonly OwnerReference[];
   readonly finalizers?: readonly string[];
   readonly managedFields?: readonly ManagedFieldsEntry[];
-}
+};
 
-export interface KubeObject {
+export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
-}
+};
 
-export interface ListMeta {
+export type ListMeta = {
   readonly selfLink?: string;
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
-}
+};
 
-export interface GroupVersion {
+export type GroupVersion = {
   /** "" for the core group. */
   readonly group: string;
   readonly version: string;
-}
+};
 
-export interface GroupVersionKind extends GroupVersion {
-  readonly kind: string;
-}
+export type GroupVersionKind = GroupVersion & { readonly kind: string };
 
 /** "v1", "apps/v1": as it stands in `apiVersion`. */
 export function apiVersionOf({ group, version }: GroupVersion): string {

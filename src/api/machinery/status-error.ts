@@ -31,13 +31,13 @@ const HTTP_CODE = {
 
 export type Reason = keyof typeof HTTP_CODE;
 
-export interface StatusCause {
+export type StatusCause = {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
-}
+};
 
-export interface StatusDetails {
+export type StatusDetails = {
   readonly name?: string;
   readonly group?: string;
   /** For most reasons the plural resource, for Invalid the kind: as upstream has it. */
@@ -45,10 +45,10 @@ export interface StatusDetails {
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
   readonly retryAfterSeconds?: number;
-}
+};
 
 /** meta.v1.Status, as it is sent. */
-export interface Status {
+export type Status = {
   readonly kind: "Status";
   readonly apiVersion: "v1";
   readonly metadata: { readonly continue?: string; readonly resourceVersion?: string; readonly remainingItemCount?: number };
@@ -57,7 +57,7 @@ export interface Status {
   readonly reason?: string;
   readonly details?: StatusDetails;
   readonly code?: number;
-}
+};
 
 export interface StatusErrorOptions {
   readonly details?: StatusDetails;

@@ -8,28 +8,28 @@ import type { CellValue, Column, Resource } from "./resource.ts";
 
 export type IncludeObject = "None" | "Metadata" | "Object";
 
-export interface TableRow {
+export type TableRow = {
   readonly cells: readonly CellValue[];
   readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string }[];
   readonly object: KubeObject | null;
-}
+};
 
-export interface TableColumnDefinition {
+export type TableColumnDefinition = {
   readonly name: string;
   readonly type: string;
   readonly format: string;
   readonly description: string;
   readonly priority: number;
-}
+};
 
-export interface Table {
+export type Table = {
   readonly kind: "Table";
   readonly apiVersion: string;
   readonly metadata: ListMeta;
   /** Null in a watch after its first event: the client has them. */
   readonly columnDefinitions: readonly TableColumnDefinition[] | null;
   readonly rows: readonly TableRow[];
-}
+};
 
 export interface RowOptions<T extends KubeObject> {
   readonly resource: Pick<Resource<T>, "columns" | "rowConditions">;

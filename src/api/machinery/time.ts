@@ -14,6 +14,8 @@ const SECONDS_MAX = 253_402_300_799;
 
 /** Go's zero moment, which stands for none: upstream writes it as null. */
 export const ZERO_TIME = "0001-01-01T00:00:00Z";
+/** A required timestamp that is not set. Upstream encodes it as null, which the types do not show. */
+export const UNKNOWN_TIME = null as unknown as string;
 export const ZERO_TIME_MS = -62_135_596_800_000;
 
 /** What a timestamp says: whole seconds since the epoch, and the microseconds within that second. */

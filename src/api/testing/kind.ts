@@ -90,7 +90,7 @@ export function received<T extends KubeObject>(resource: Resource<T>, sent: Sent
     kind: resource.kind,
     metadata: { name: "x", ...namespace, ...sent.metadata },
   };
-  const decoded = decodeBySchema(complete, schemaOf(served.schema)).object as unknown as KubeObject;
+  const decoded = decodeBySchema(complete, schemaOf(served.schema)).object as KubeObject;
   const object = served.defaults?.(decoded) ?? decoded;
   return served.toStorage?.(object) ?? (object as T);
 }

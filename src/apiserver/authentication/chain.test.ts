@@ -6,6 +6,7 @@ import type { Identity } from "../framework/identity.ts";
 import type { Objects } from "../framework/objects.ts";
 import { AuthenticationChain, withAuthenticatedGroup } from "./chain.ts";
 import { certificateOf, contextOf, requestShowing, type Shown } from "./testing/shown.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const CLIENTS = "clients";
 
@@ -146,7 +147,7 @@ test("an error that nobody foresaw is no refusal", async () => {
   };
 
   throws(() => chainOf().authenticate(broken), TypeError);
-  const objects = { get: () => Promise.reject(new TypeError("broken")) } as unknown as Objects;
+  const objects = stub<Objects>({ get: () => Promise.reject(new TypeError("broken")) });
   const chain = new AuthenticationChain(contextOf({ bootstrapTokens: true }, { objects }));
   await rejects(async () => chain.authenticate(requestShowing(bearer("Bearer abcdef.0123456789abcdef"))), TypeError);
 });

@@ -54,9 +54,9 @@ async function makeInfo({ server, requests }: BootstrapContext, self: Advertised
   const authority = encodeBase64(new TextEncoder().encode(serverAuthority));
   const kubeconfig = kubeconfigOf(self, authority);
   const wanted: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME, namespace: NAMESPACE }, data: { kubeconfig } };
-  const found = (await requests.make(CONFIG_MAPS, wanted)).object as unknown as ConfigMap;
+  const found = (await requests.make(CONFIG_MAPS, wanted)).object as ConfigMap;
   if (isGood(found.data?.["kubeconfig"], kubeconfig, { authority, shared: server.store.capabilities.shared })) return;
-  await requests.put(CONFIG_MAPS, { ...found, data: { ...found.data, kubeconfig } } as unknown as KubeObject);
+  await requests.put(CONFIG_MAPS, { ...found, data: { ...found.data, kubeconfig } } as KubeObject);
 }
 
 /** Of several servers each has an address of its own, and any of them will do. */

@@ -22,11 +22,11 @@ export const extensionAuthentication: BootstrapStep = {
 
 async function make({ server: { identity }, requests }: BootstrapContext): Promise<void> {
   if (Object.keys(trustData(identity, {})).length === 0) return;
-  const found = (await requests.get(PLACE, NAME))?.object as unknown as ConfigMap | undefined;
+  const found = (await requests.get(PLACE, NAME))?.object as ConfigMap | undefined;
   const data = trustData(identity, found?.data ?? {});
   if (found === undefined) {
-    await requests.makeMissing(PLACE, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data } as unknown as KubeObject);
-  } else if (!deepEqual(found.data, data)) await requests.put(PLACE, { ...found, data } as unknown as KubeObject);
+    await requests.makeMissing(PLACE, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: NAME }, data } as KubeObject);
+  } else if (!deepEqual(found.data, data)) await requests.put(PLACE, { ...found, data } as KubeObject);
 }
 
 type Data = Readonly<Record<string, string>>;

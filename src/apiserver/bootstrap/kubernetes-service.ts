@@ -143,10 +143,10 @@ export class AdvertisedServer {
   }
 
   async #writePort({ requests }: BootstrapContext): Promise<void> {
-    const service = (await requests.get(SERVICES, NAME))?.object as unknown as Service | undefined;
+    const service = (await requests.get(SERVICES, NAME))?.object as Service | undefined;
     const ports = portsOf(this.#self.port);
     if (service === undefined || deepEqual(service.spec?.ports, ports)) return;
-    await requests.put(SERVICES, { ...service, spec: { ...service.spec, ports } } as unknown as KubeObject);
+    await requests.put(SERVICES, { ...service, spec: { ...service.spec, ports } } as KubeObject);
   }
 
   async #writeEndpoints(addresses: readonly string[], { requests } = this.#context): Promise<void> {

@@ -97,7 +97,7 @@ export class OwnRequests {
 
   /** Server-side apply of part of an object; who else has written that part has to give way. */
   apply(place: Place, object: KubeObject, fieldManager: string, subresource = ""): Promise<StoredObject> {
-    const body: RequestBody = { form: "patch", type: "apply", patch: object as unknown as JsonObject };
+    const body: RequestBody = { form: "patch", type: "apply", patch: object as JsonObject };
     return this.#run(place, { verb: "patch", name: object.metadata.name, body, subresource, options: { fieldManager, force: true } });
   }
 
@@ -121,5 +121,5 @@ interface Asked {
 }
 
 function bodyOf(object: KubeObject): RequestBody {
-  return { form: "object", object: object as unknown as JsonObject };
+  return { form: "object", object };
 }

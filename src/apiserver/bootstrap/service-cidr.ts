@@ -21,11 +21,11 @@ async function make(context: BootstrapContext): Promise<void> {
   const { server, requests } = context;
   const cidrs = server.config.serviceClusterIpRange.split(",");
   const wanted: ServiceCIDR = { apiVersion: "networking.k8s.io/v1", kind: "ServiceCIDR", metadata: { name: NAME }, spec: { cidrs } };
-  const made = (await requests.make(PLACE, wanted)).object as unknown as ServiceCIDR;
+  const made = (await requests.make(PLACE, wanted)).object as ServiceCIDR;
   const found = made.spec?.cidrs ?? [];
   if (deepEqual(found, cidrs)) await markAsReady(context, made);
   else if (found.length === 1 && cidrs.length === 2 && found[0] === cidrs[0]) {
-    await requests.put(PLACE, { ...made, spec: { cidrs } } as unknown as KubeObject);
+    await requests.put(PLACE, { ...made, spec: { cidrs } } as KubeObject);
   } else {
     const remedy = "Services keep their addresses; start with the range of the object, or add another ServiceCIDR";
     server.log.warn(`The default ServiceCIDR is ${found.join(",")}, not the configured ${cidrs.join(",")}: ${remedy}`);
@@ -44,5 +44,5 @@ async function markAsReady({ server, requests }: BootstrapContext, cidr: Service
     lastTransitionTime: formatTime(server.clock.now()),
   } as const;
   const others = conditions.filter(({ type }) => type !== "Ready");
-  await requests.put(PLACE, { ...cidr, status: { conditions: [...others, ready] } } as unknown as KubeObject, "status");
+  await requests.put(PLACE, { ...cidr, status: { conditions: [...others, ready] } } as KubeObject, "status");
 }

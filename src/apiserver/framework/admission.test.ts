@@ -15,12 +15,12 @@ interface Port {
 }
 
 function portsOf(object: KubeObject): readonly Port[] {
-  return (object as unknown as { spec: { ports?: readonly Port[] } }).spec.ports ?? [];
+  return (object as KubeObject & { readonly spec: { readonly ports?: readonly Port[] } }).spec.ports ?? [];
 }
 
 /** Adds a port, as a webhook would: without the defaults. */
 function addingPort(name: string, port: number): (request: AdmissionRequest) => KubeObject {
-  return ({ object }) => ({ ...object, spec: { ports: [...portsOf(object!), { name, port }] } }) as unknown as KubeObject;
+  return ({ object }) => ({ ...object, spec: { ports: [...portsOf(object!), { name, port }] } }) as KubeObject;
 }
 
 function service(ports: readonly Port[]): JsonObject {

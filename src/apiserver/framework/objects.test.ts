@@ -19,7 +19,7 @@ function setUp(store: Store = memoryStore(virtualClock())) {
 
 async function make(writer: Transport, name: string, namespace = "n"): Promise<void> {
   const object: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } };
-  await writer.request({ verb: "create", ...MAPS, version: "v1", namespace, object: object as never });
+  await writer.request({ verb: "create", ...MAPS, version: "v1", namespace, object: object });
 }
 
 function remove(writer: Transport, name: string, namespace = "n"): Promise<unknown> {

@@ -91,8 +91,8 @@ export class Encoder {
   #valueTable(value: JsonObject, columns: readonly Column[]): Uint8Array {
     const { nowMs, includeObject, form } = this.#options;
     const options = { resource: { columns }, nowMs: nowMs(), includeObject, metaVersion: form.metaVersion };
-    const table = tableOf([value as unknown as KubeObject], options);
-    return this.#write(table as unknown as JsonObject, this.#named(`${META}.Table`));
+    const table = tableOf([value as KubeObject], options);
+    return this.#write(table, this.#named(`${META}.Table`));
   }
 
   get #isPlainJson(): boolean {
@@ -110,7 +110,7 @@ export class Encoder {
 
   #frame(endpoint: Endpoint, event: WatchEvent): Uint8Array {
     if (event.type === "ERROR")
-      return this.#frameOf("ERROR", event.error.toStatus() as unknown as JsonObject, this.#named(`${META}.Status`));
+      return this.#frameOf("ERROR", event.error.toStatus(), this.#named(`${META}.Status`));
     if (event.type === "BOOKMARK") {
       return this.#frameOf("BOOKMARK", this.#bookmark(endpoint, event), this.#schemaOf(endpoint));
     }
@@ -131,18 +131,18 @@ export class Encoder {
     const { form } = this.#options;
     if (form.as === "object") return { ...object, metadata };
     if (form.as === "PartialObjectMetadata")
-      return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion) as unknown as JsonObject;
+      return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion);
     return {
       ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }),
       rows: [],
-    } as unknown as JsonObject;
+    } as JsonObject;
   }
 
   #valueOf(endpoint: Endpoint, object: StoredObject): JsonObject {
     const { form } = this.#options;
     if (form.as === "Table") return this.#tableOf(endpoint, object);
     const whole = withManagedFields(endpoint, object);
-    return (form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion)) as unknown as JsonObject;
+    return (form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion));
   }
 
   /** The columns are named in the first table of a stream only. */
@@ -150,7 +150,7 @@ export class Encoder {
     const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
     this.#hasSentHeaders = true;
     const row = { ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) };
-    return { ...tableHead(object.object, options), rows: [row] } as unknown as JsonObject;
+    return { ...tableHead(object.object, options), rows: [row] } as JsonObject;
   }
 
   #listValue(endpoint: Endpoint, list: ObjectList): JsonObject {
@@ -161,15 +161,15 @@ export class Encoder {
       const { tableOrder } = endpoint.resource;
       const objects = tableOrder === undefined ? list.objects : list.objects.toSorted((a, b) => tableOrder(a.object, b.object));
       const rows = objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
-      return { ...tableHead(undefined, options), rows } as unknown as JsonObject;
+      return { ...tableHead(undefined, options), rows } as JsonObject;
     }
     const objects = list.objects.map((object) => withManagedFields(endpoint, object));
     if (form.as === "object") {
       const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item);
-      return { kind: endpoint.listKind, apiVersion: endpoint.apiVersion, metadata, items } as unknown as JsonObject;
+      return { kind: endpoint.listKind, apiVersion: endpoint.apiVersion, metadata, items };
     }
     const items = objects.map((object) => partialObjectMetadata(object, form.metaVersion));
-    return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items } as unknown as JsonObject;
+    return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items };
   }
 
   /** What of the object stands in its row, with its managedFields. */

@@ -5,7 +5,6 @@
 import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
 import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadership.ts";
 import { badRequest, internalError, isStatusError, noSuchPath, type StatusError } from "../../api/machinery/status-error.ts";
-import type { JsonObject } from "../../api/machinery/object.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
@@ -398,7 +397,7 @@ function failure(
   return {
     code: error.code,
     headers: { ...headers, "content-type": encoder.contentType, ...warningHeaders(warnings) },
-    body: encoder.value(error.toStatus() as unknown as JsonObject, STATUS_SCHEMA),
+    body: encoder.value(error.toStatus(), STATUS_SCHEMA),
   };
 }
 

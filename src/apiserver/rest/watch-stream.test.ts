@@ -6,6 +6,7 @@ import type { WatchReceiver } from "../watch/watch-start.ts";
 import type { Encoder } from "./encoder.ts";
 import { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const MIB = 1024 * 1024;
 
@@ -22,8 +23,8 @@ function slowClient(waitingBytes: WaitingBytes) {
     onDrained: (listener) => (state.drain = () => ((waiting = 0), listener())),
   };
   const watch = { start: (given: WatchReceiver) => ((receiver = given), { stop() {} }) };
-  const encoder = { event: () => new Uint8Array(MIB) } as unknown as Encoder;
-  streamWatch({ is: "watch", watch } as unknown as Extract<Outcome, { is: "watch" }>, { encoder, sink, waitingBytes });
+  const encoder = stub<Encoder>({ event: () => new Uint8Array(MIB) });
+  streamWatch({ is: "watch", watch } as Extract<Outcome, { is: "watch" }>, { encoder, sink, waitingBytes });
   return {
     state,
     take: (bytes: number) => void (waiting -= bytes),

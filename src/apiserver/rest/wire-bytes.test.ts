@@ -13,7 +13,7 @@ function otherVersion(version: string, stored: ServedVersion): ServedVersion {
     ...stored,
     version,
     toStorage: (object) => ({ ...object, apiVersion: "example.com/v1" }),
-    fromStorage: (object) => ({ ...object, apiVersion, spec: { shelf: version } }) as unknown as KubeObject,
+    fromStorage: (object) => ({ ...object, apiVersion, spec: { shelf: version } }) as KubeObject,
   };
 }
 

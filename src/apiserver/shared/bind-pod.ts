@@ -4,7 +4,7 @@ import type { Binding, Pod, PodCondition } from "../../api/generated/core/v1.ts"
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { badRequest, conflict, StatusError, type ResourceName } from "../../api/machinery/status-error.ts";
-import { formatTime } from "../../api/machinery/time.ts";
+import { formatTime, UNKNOWN_TIME } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { StoredObject } from "../storage/stored-object.ts";
 import { checkUid } from "../write/metadata.ts";
@@ -16,7 +16,7 @@ import { UNCHECKED } from "../write/unchecked.ts";
 const PODS_BINDING = { group: "", plural: "pods/binding" };
 
 export async function bindPod(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
-  const binding = object as unknown as Binding;
+  const binding = object as Binding;
   if (binding.metadata.name !== request.name) throw badRequest("name in URL does not match name in Binding object");
   const errors = [...validateBinding(binding)].map(describeFieldError);
   // Upstream does not say that it is the client who is wrong.
@@ -28,11 +28,11 @@ export async function bindPod(server: ServerContext, { endpoint, request, object
     createsIfAbsent: false,
     next: (current) => {
       const stored = current as StoredObject;
-      const pod = stored.object as unknown as Pod;
+      const pod = stored.object as Pod;
       checkPreconditions(endpoint.name, binding, stored);
       const why = obstacle(pod);
       if (why !== undefined) throw conflict(PODS_BINDING, request.name, why);
-      const bound = boundPod(pod, binding, formatTime(server.clock.now())) as unknown as KubeObject;
+      const bound = boundPod(pod, binding, formatTime(server.clock.now())) as KubeObject;
       // Nobody's fields: as upstream, whoever binds does not own the node's name.
       return { object: bound, managed: stored.managed(), resourceVersion: "" };
     },
@@ -81,7 +81,6 @@ export function withCondition(conditions: readonly PodCondition[], condition: Po
   const before = conditions.find(({ type }) => type === condition.type);
   const lastTransitionTime =
     before?.status === condition.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : now;
-  // It is written also where nobody probed.
-  const next = { ...condition, lastProbeTime: null, lastTransitionTime } as unknown as PodCondition;
+  const next = { ...condition, lastProbeTime: UNKNOWN_TIME, lastTransitionTime };
   return before === undefined ? [...conditions, next] : conditions.map((known) => (known === before ? next : known));
 }

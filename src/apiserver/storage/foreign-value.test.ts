@@ -19,7 +19,7 @@ function resourceOf(plural: string): Resource {
 }
 
 function read(plural: string, bytes: Uint8Array): JsonObject {
-  return foreignReader(resourceOf(plural), builtInSchemas)(bytes) as unknown as JsonObject;
+  return foreignReader(resourceOf(plural), builtInSchemas)(bytes);
 }
 
 /** As upstream stores an object, in `apiVersion`. */

@@ -24,7 +24,7 @@ export function foreignReader(resource: Resource, schemas: SchemaSet): ForeignRe
     const { version, upgrade } = versionOf(resource, read);
     const decoded = read.decode(schemaOf(version, schemas), upgrade);
     const typed = { ...decoded, kind: resource.kind, apiVersion: apiVersionOf(version), metadata: decoded["metadata"] ?? {} };
-    const object = typed as unknown as KubeObject;
+    const object = typed as KubeObject;
     const defaulted = version.defaults?.(object) ?? object;
     return version.toStorage?.(defaulted) ?? defaulted;
   };

@@ -13,6 +13,7 @@ import { wrappedStore } from "../testing/wrapped-store.ts";
 import { ObjectCache, type CacheListener } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import type { Widget } from "../testing/widget.ts";
 
 const PREFIX = "/example.com/widgets/";
 const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
@@ -29,7 +30,7 @@ async function put(store: Store, name: string, shelf = "1"): Promise<number> {
 }
 
 function cacheOn(store: Store, clock: VirtualClock): ObjectCache {
-  const indexed = { "spec.shelf": (object: KubeObject) => (object as unknown as { spec: { shelf: string } }).spec.shelf };
+  const indexed = { "spec.shelf": (object: KubeObject) => (object as Widget).spec?.shelf ?? "" };
   return new ObjectCache({ store, prefix: PREFIX, family, indexed, clock, log: silentLogger });
 }
 

@@ -60,11 +60,11 @@ export class ObjectFormat {
   read(bytes: Uint8Array): ParsedObject {
     const text = decoder.decode(bytes);
     const start = text.startsWith(this.#head) ? managedFieldsIn(text, this.headLength) : -1;
-    if (start === -1) return splitManagedFields(parse(text) as unknown as KubeObject);
+    if (start === -1) return splitManagedFields(parse(text) as KubeObject);
     const open = start + MANAGED_FIELDS.length - 1;
     const end = endOfArray(text, open);
     const cut = text.slice(0, start) + text.slice(end);
-    return { object: parse(cut) as unknown as KubeObject, managedFields: text.slice(open, end) };
+    return { object: parse(cut) as KubeObject, managedFields: text.slice(open, end) };
   }
 
   /** Bytes in the layout of `write`, whoever wrote them. */

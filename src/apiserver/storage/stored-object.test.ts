@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import { ObjectFormat } from "./object-format.ts";
 import { ObjectFamily, StoredObject } from "./stored-object.ts";
+import type { Widget } from "../testing/widget.ts";
 
 const family = new ObjectFamily(new ObjectFormat({ apiVersion: "example.com/v1", kind: "Widget" }), { freezes: true });
 const spec = { shelf: "1" };
@@ -26,7 +27,7 @@ test("a new object has no version until its write is done, and then has it for g
   assert.deepEqual(before, [0, undefined]);
   assert.deepEqual([stored.revision, arrived.metadata.resourceVersion], [7, "7"]);
   assert.equal(stored.object, arrived);
-  assert.equal((arrived as unknown as { spec: unknown }).spec, spec, "what did not change keeps its identity");
+  assert.equal((arrived as Widget).spec, spec, "what did not change keeps its identity");
 });
 
 test("what is read is frozen, however it came to be", () => {
@@ -34,7 +35,7 @@ test("what is read is frozen, however it came to be", () => {
   written.arriveAt(7);
   for (const stored of [written, StoredObject.fromBytes(family, written.bytes(), 7), written.at(9)]) {
     assert(Object.isFrozen(stored.object) && Object.isFrozen(stored.object.metadata));
-    assert.throws(() => ((stored.object as unknown as { spec: { shelf: string } }).spec.shelf = "2"), TypeError);
+    assert.throws(() => Object.assign((stored.object as Widget).spec ?? {}, { shelf: "2" }), TypeError);
   }
 });
 

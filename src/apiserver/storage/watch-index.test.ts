@@ -5,6 +5,7 @@ import { testSeed } from "../../testing/rounds.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { StoredObject } from "./stored-object.ts";
 import { WatchIndex, type ChangeListener, type ObjectChange, type WatchScope } from "./watch-index.ts";
+import { stub } from "../../base/testing/stub.ts";
 
 const word = fc.constantFrom("", "a", "b", "__proto__");
 const name = fc.constantFrom("a", "b", "constructor");
@@ -36,12 +37,12 @@ const change: fc.Arbitrary<Happened> = fc.record({
 });
 
 const READERS = {
-  shelf: (object: KubeObject) => (object as unknown as Fields).shelf,
-  colour: (object: KubeObject) => (object as unknown as Fields).colour,
+  shelf: (object: KubeObject) => (object as KubeObject & Fields).shelf,
+  colour: (object: KubeObject) => (object as KubeObject & Fields).colour,
 };
 
 function stored(values: Fields): StoredObject {
-  return { object: values } as unknown as StoredObject;
+  return stub<StoredObject>({ object: values });
 }
 
 /** Whom a change may concern, as one would say it. A group by field does not look at the namespace. */

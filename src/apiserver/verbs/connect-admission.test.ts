@@ -81,7 +81,7 @@ test("admission is asked about a connection, with its options", async () => {
         subresource: "exec",
         namespace: "default",
         name: "p",
-        object: { kind: "PodExecOptions", apiVersion: "v1", command: ["sh"], stdin: true } as unknown as KubeObject,
+        object: { kind: "PodExecOptions", apiVersion: "v1", command: ["sh"], stdin: true } as object as KubeObject,
         dryRun: false,
       },
     ],

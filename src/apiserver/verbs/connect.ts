@@ -57,12 +57,12 @@ async function admitted({ admission }: ServerContext, call: ConnectCall, options
   if (call.subresource.answersText === true) return options;
   const { endpoint, request } = call;
   const { subresource, namespace, name, context } = request;
-  const object = options as unknown as KubeObject;
+  const object = options as KubeObject;
   const connecting = { operation: "CONNECT", endpoint, subresource, namespace, name, object, dryRun: false, context } as const;
   const changed = await admission.mutate(connecting, object);
   const charge = await admission.validate({ ...connecting, object: changed });
   await charge.settle(false);
-  return changed as unknown as JsonObject;
+  return changed;
 }
 
 interface Resolved {

@@ -1,5 +1,5 @@
 /** DELETE of one object and of a collection. Options come in the body or, if there is none, in the query; never from both. */
-import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
+import type { GroupVersion } from "../../api/machinery/object.ts";
 import { forbiddenError, internalError, invalidObject, isReason, type Status } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList, Outcome, Rehearsed } from "../framework/outcome.ts";
@@ -28,7 +28,7 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
     const isAccepted = !result.gone && options.orphanDependents === false;
     return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object, ...rehearsal(options) };
   }
-  const value = successOf(endpoint, result) as unknown as JsonObject;
+  const value = successOf(endpoint, result);
   return { is: "value", code: 200, schema: STATUS_SCHEMA, value, ...rehearsal(options) };
 }
 

@@ -33,10 +33,10 @@ interface ScaleCall {
   readonly subresource: ScaleSubresource;
 }
 
-interface Scale extends KubeObject {
+type Scale = KubeObject & {
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas?: number };
-}
+};
 
 export async function handleScale(server: ServerContext, call: ScaleCall): Promise<Outcome> {
   const { endpoint, request, subresource } = call;
@@ -97,7 +97,7 @@ function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredOb
   checkPatchOptions(patch, request);
   if (patch.type === "apply") return (current) => applied(server, call, { schema, current, configuration: configurationOf(patch.value) });
   return (current) => {
-    const shown = scaleOf(call.subresource, current) as unknown as JsonObject;
+    const shown = scaleOf(call.subresource, current) as JsonObject;
     const changed = patchValue(patch, shown, schema);
     const scale = decodePatchedValue({ schema, kind: SCALE.kind }, request, patch, { shown, changed }) as Scale;
     checkName(scale, request.name);
@@ -117,7 +117,7 @@ function tracked(server: ServerContext, call: ScaleCall, { schema, current, scal
     schema,
     previous: scaleOf(call.subresource, current),
     previousManaged: ownersOfScale(current.managed(), scaled),
-    next: scale as unknown as JsonObject,
+    next: scale,
     writer: scaleWriter(server, call),
     ignore: STATUS,
   });
@@ -139,7 +139,7 @@ function applied(
     writer: scaleWriter(server, call),
     ignore: STATUS,
   });
-  const scale = object as unknown as Scale;
+  const scale = object as Scale;
   checkName(scale, call.request.name);
   return { scale, managed: withOwnersOfScale(current.managed(), managed, scaled) };
 }
@@ -164,7 +164,7 @@ function checkScale({ name }: ApiRequest, { spec }: Scale): void {
 }
 
 function scaleOutcome(subresource: ScaleSubresource, object: StoredObject): Outcome {
-  const value = scaleOf(subresource, object) as unknown as JsonObject;
+  const value = scaleOf(subresource, object);
   return { is: "value", code: 200, schema: SCALE_SCHEMA, value, columns: COLUMNS };
 }
 

@@ -4,7 +4,7 @@
  * (apart from defaults, which count as sent).
  */
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
@@ -158,7 +158,7 @@ function claimFields(
     schema: endpoint.schema,
     previous: undefined,
     previousManaged: ManagedFields.none,
-    next: object as unknown as JsonObject,
+    next: object,
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),

@@ -226,7 +226,7 @@ function checkKind({ kind, olderVersions = [] }: ExpectedType, found: GroupVersi
 }
 
 function splitManagedFields(object: JsonObject): SentObject {
-  const sent = object as unknown as KubeObject;
+  const sent = object as KubeObject;
   const { managedFields } = sent.metadata;
   if (managedFields === undefined) return { object: sent };
   const { managedFields: _managedFields, ...metadata } = sent.metadata;

@@ -1,7 +1,7 @@
 /** Who a write's fields belong to, and which fields a path cannot claim. */
 import type { FieldWriter, IgnoredFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { Versions } from "../../api/machinery/apply/versions.ts";
-import { apiVersionOf, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
+import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -47,9 +47,9 @@ export function otherVersions({ schemas }: Pick<ServerContext, "schemas">, { res
       },
 
       convert(object, toApiVersion) {
-        const sent = object as unknown as KubeObject;
+        const sent = object as KubeObject;
         const stored = servedIn(sent.apiVersion)?.toStorage?.(sent) ?? sent;
-        return (servedIn(toApiVersion)?.fromStorage?.(stored) ?? stored) as unknown as JsonObject;
+        return (servedIn(toApiVersion)?.fromStorage?.(stored) ?? stored);
       },
     },
   };

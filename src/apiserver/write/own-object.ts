@@ -1,6 +1,6 @@
 /** Objects that the server writes itself, along with what a client asked for: complete and valid, in the storage version. */
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -17,7 +17,7 @@ export function ownObject(server: ServerContext, endpoint: Endpoint, object: Kub
     schema,
     previous: undefined,
     previousManaged: ManagedFields.none,
-    next: object as unknown as JsonObject,
+    next: object,
     writer: { manager: MANAGER, apiVersion, time: formatTime(server.clock.now()) },
     ignore: ignoredFields(endpoint, ""),
     ...otherVersions(server, endpoint),

@@ -118,7 +118,7 @@ export function patchedObject(
 }
 
 function* patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): Generator<void, NextObject> {
-  const shown = shownTo(patch, current, endpoint) as unknown as JsonObject;
+  const shown = shownTo(patch, current, endpoint) as JsonObject;
   const changed = patchValue(patch, shown, endpoint.schema);
   yield;
   const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
@@ -181,11 +181,11 @@ export function decodePatchedValue(
   patch: Patch,
   { shown, changed }: { readonly shown: JsonObject; readonly changed: Json },
 ): KubeObject {
-  if (changed === shown && patch.mistakes.length === 0) return shown as unknown as KubeObject;
+  if (changed === shown && patch.mistakes.length === 0) return shown as KubeObject;
   const validation = fieldValidationOf(options);
   const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
-    if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as unknown as KubeObject });
+    if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as KubeObject });
     const { object, unknownFields } = decodeBySchema(changed, schema, patch.literals);
     // Upstream goes through what it has patched by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
@@ -193,7 +193,7 @@ export function decodePatchedValue(
     if (sentences.length > 0 && validation === "Strict") throw strictPatchError(sentences, repeated());
     if (sentences.length > 0 && validation === "Warn") strictWarnings(sentences).forEach((warning) => context.warn(warning));
     // A strategic merge knows its type and does not ask the patch for it.
-    const next = { ...(object as unknown as KubeObject), kind, apiVersion: (shown as unknown as KubeObject).apiVersion };
+    const next = { ...(object as KubeObject), kind, apiVersion: (shown as KubeObject).apiVersion };
     return next.metadata === undefined ? { ...next, metadata: { name: "" } } : next;
   } catch (error) {
     if (error instanceof DecodeError) throw patchError(error.message, repeated());
@@ -225,7 +225,7 @@ function* applied(
   const { object, managed } = yield* applySteps({
     schema,
     applied: config,
-    live: current === undefined ? undefined : (current.in(served) as unknown as JsonObject),
+    live: current === undefined ? undefined : (current.in(served)),
     liveManaged: current?.managed() ?? ManagedFields.none,
     force: options.force ?? false,
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
@@ -248,10 +248,10 @@ function* applied(
 /** What the merge does not look into, such as whether bytes are base64, is found here; upstream has an answer without a reason for it. */
 function decodeApplied(object: JsonObject, { schema, served, resource }: Endpoint): KubeObject {
   try {
-    return decodeBySchema(object, schema).object as unknown as KubeObject;
+    return decodeBySchema(object, schema).object as KubeObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const { metadata } = object as unknown as KubeObject;
+    const { metadata } = object as KubeObject;
     const kind = `${served.group}/${served.version}, Kind=${resource.kind}`;
     const what = `failed to convert new object (${metadata.namespace ?? ""}/${metadata.name}; ${kind}) to proper version`;
     throw new StatusError(

@@ -29,7 +29,7 @@ async function create(server: StartedServer, path: string, object: JsonObject): 
 async function shared(server: StartedServer, plural: string, name: string, group = "", version = "v1"): Promise<KubeObject & JsonObject> {
   const answer = await server.transport().request({ verb: "get", group, version, plural, namespace: "default", name });
   assert(answer.is === "object");
-  return answer.object as KubeObject & JsonObject;
+  return answer.object;
 }
 
 test("an update that changes nothing writes nothing, and the object stays the very same", async () => {
@@ -61,7 +61,7 @@ test("what an update does not touch keeps its identity", async () => {
   const before = await shared(server, "deployments", "a", "apps");
   const copy = JSON.parse(JSON.stringify(before)) as { metadata: object; spec: object };
 
-  await server.call("PUT", `${DEPLOYMENTS}/a`, { ...copy, spec: { ...copy.spec, replicas: 5 } } as unknown as JsonObject);
+  await server.call("PUT", `${DEPLOYMENTS}/a`, { ...copy, spec: { ...copy.spec, replicas: 5 } } as JsonObject);
   const scaled = await shared(server, "deployments", "a", "apps");
   await server.call("PATCH", `${DEPLOYMENTS}/a`, { metadata: { labels: { x: "y" } } }, MERGE);
   const labelled = await shared(server, "deployments", "a", "apps");
@@ -125,7 +125,7 @@ test("of several PUTs of one version exactly one wins, and the others are told t
   const made = await create(server, MAPS, { metadata: { name: "a" } });
 
   const answers = await Promise.all(
-    ["1", "2", "3", "4"].map((value) => server.call("PUT", `${MAPS}/a`, { ...made, data: { value } } as unknown as JsonObject)),
+    ["1", "2", "3", "4"].map((value) => server.call("PUT", `${MAPS}/a`, { ...made, data: { value } })),
   );
 
   assert.deepEqual(

@@ -4,7 +4,7 @@
  * An update that changes nothing writes nothing.
  */
 import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject, KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
 import type { Resource, Subresource } from "../../api/machinery/resource.ts";
 import { conflict, invalidObject, isReason, notFound, StatusError } from "../../api/machinery/status-error.ts";
@@ -241,9 +241,9 @@ function claimFields(
   if (change.next === change.shown && sent === undefined) return change.current.managed();
   return trackUpdate({
     schema: endpoint.schema,
-    previous: change.shown as unknown as JsonObject,
+    previous: change.shown,
     previousManaged: change.current.managed(),
-    next: change.next as unknown as JsonObject,
+    next: change.next,
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),

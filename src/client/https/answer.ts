@@ -20,7 +20,7 @@ export function responseOf({ verb, code, body, warning }: Answer): TransportResp
   const warnings = warning === undefined ? NO_WARNINGS : parseWarnings(warning);
   if ((verb === "list" || verb === "deletecollection") && isList(value))
     return { is: "list", items: itemsOf(value), metadata: (value as Wire).metadata ?? {}, warnings };
-  if (isKept(value)) return { is: "object", object: value as unknown as KubeObject, created: code === 201, warnings };
+  if (isKept(value)) return { is: "object", object: value as KubeObject, created: code === 201, warnings };
   return { is: "value", value, warnings };
 }
 
@@ -73,7 +73,7 @@ function itemsOf({ kind: listKind, apiVersion = "", items }: JsonObject): readon
   const kind = typeof listKind === "string" && listKind.endsWith(LIST) ? listKind.slice(0, -LIST.length) : "";
   return ((items ?? []) as readonly Json[]).map((item) => {
     if (!isObject(item)) throw unreadable("its items must be objects, and one is not");
-    return (item["kind"] === undefined && kind !== "" ? { apiVersion, kind, ...item } : item) as unknown as KubeObject;
+    return (item["kind"] === undefined && kind !== "" ? { apiVersion, kind, ...item } : item) as KubeObject;
   });
 }
 

@@ -85,7 +85,7 @@ function eventOf(line: Uint8Array): TransportEvent {
       const { name, namespace } = metadataOf(object);
       if (typeof name !== "string" || name === "") throw new Error("its object has no name");
       if (typeof namespace !== "string" && namespace !== undefined) throw new Error("its object's namespace must be a text, and is not");
-      return { type, object: object as unknown as KubeObject };
+      return { type, object: object as KubeObject };
     }
     case "BOOKMARK": {
       const { resourceVersion, annotations } = metadataOf(object);

@@ -117,5 +117,5 @@ function promised<T>(): Promised<T> {
   let settle: Pick<Promised<T>, "resolve" | "reject"> | undefined;
   const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
   promise.catch(() => undefined);
-  return { promise, ...(settle as unknown as Pick<Promised<T>, "resolve" | "reject">) };
+  return { promise, ...(settle as Pick<Promised<T>, "resolve" | "reject">) };
 }

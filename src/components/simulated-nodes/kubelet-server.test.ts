@@ -13,7 +13,7 @@ const kubelet = {
 const WEB = { metadata: { name: "web" } } as Pod;
 const nodes = {
   names: () => ["node-0", "node-1"],
-  kubelet: (name: string) => (name === "node-1" ? (kubelet as unknown as Kubelet) : undefined),
+  kubelet: (name: string) => (name === "node-1" ? (kubelet as Kubelet) : undefined),
 };
 
 function chosen(path: string, part: typeof nodes | undefined = nodes): ChosenKubelet {

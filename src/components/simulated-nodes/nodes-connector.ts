@@ -64,7 +64,7 @@ function kubeletAt(nodes: NodesPart | undefined, { node }: KubeletTarget): Kubel
 
 function log(kubelet: Kubelet, call: ConnectionCall, clock: Clock): ExchangeAnswer {
   const { pod: podName = NO_POD, container = "" } = call.target as KubeletTarget;
-  const options = call.options as unknown as PodLogOptions;
+  const options = call.options as PodLogOptions;
   const pod = kubelet.pod(podName);
   if (pod === undefined) return text(404, `pod "${podName.name}" does not exist`);
   const found = loggedContainer(pod, container, options);
@@ -96,7 +96,7 @@ function channels({ offer, switching, options }: ConnectionCall, run: ExecRun): 
 function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }: ConnectionCall): ExecRun {
   return async (streams, signal) => {
     const { pod = NO_POD, container = "" } = target;
-    const { command, stdin = false, stdout = false, stderr = false } = options as unknown as PodExecOptions;
+    const { command, stdin = false, stdout = false, stderr = false } = options as PodExecOptions;
     if (!stdin && !stdout && !stderr) throw cannotUpgrade("you must specify at least 1 of stdin, stdout, stderr");
     const kubelet = kubeletAt(nodes, target);
     const found = await kubelet.container(pod, container);

@@ -28,7 +28,7 @@ function answering(...answers: readonly (object | Error)[]): { readonly write: C
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   };
-  return { write: write as unknown as Client, asked };
+  return { write: write as Client, asked };
 }
 
 test("kinds that are discovered again are the same values, since indexes belong to them", () => {

@@ -98,7 +98,7 @@ for (const { it, left, graceSeconds, estimateSeconds, isProblem } of [
 
 test("Pods take as long as the one with the most time, unless it has ended", () => {
   const aPod = (terminationGracePeriodSeconds: number, phase: string): Pod =>
-    ({ ...aWidget("p"), spec: { containers: [], terminationGracePeriodSeconds }, status: { phase } }) as unknown as Pod;
+    ({ ...aWidget("p"), spec: { containers: [], terminationGracePeriodSeconds }, status: { phase } }) as Pod;
 
   assert.equal(podsTakeSeconds([]), 0);
   assert.equal(podsTakeSeconds([aPod(5, "Running"), aPod(7, "Pending"), aPod(60, "Succeeded"), aPod(60, "Failed")]), 7);

@@ -106,7 +106,7 @@ test("a Pod that only the server knows of keeps its claim, which is looked at ag
   const read = { indexed: (index: object) => ("kind" in index && index.kind === pods ? [] : claims) } as unknown as Reader;
   const reconcile = controller.start(undefined as never);
 
-  const outcome = await reconcile({ name: "default" }, { read, write: cluster.client } as unknown as Pass);
+  const outcome = await reconcile({ name: "default" }, { read, write: cluster.client } as Pass);
 
   assert.deepEqual(outcome, { again: "after", delayMs: 1_000 });
   assert.deepEqual(await claimsOf(cluster), ["data"]);
@@ -118,7 +118,7 @@ test("Pods wake a namespace only if a claim waits for them", async () => {
   const [, ofPods] = controller.watches;
   const wakes = async (change: object): Promise<readonly object[]> => {
     const known = new Map((await cluster.list(persistentVolumeClaims)).map((found) => [found.metadata.name, found]));
-    const read = { get: (_kind: object, { name }: { readonly name: string }) => known.get(name) } as unknown as Reader;
+    const read = { get: (_kind: object, { name }: { readonly name: string }) => known.get(name) } as Reader;
     return [...(ofPods as { keys(...args: readonly object[]): Iterable<object> }).keys(change, read)];
   };
   assert.deepEqual(await wakes({ is: "deleted", object: x }), [], "the claim is not going");

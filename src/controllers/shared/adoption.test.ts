@@ -140,7 +140,7 @@ test("what is gone meanwhile is not told of, and one that cannot be taken does n
     return client.patch(kind, key, patch, options);
   };
   let isFirst = true;
-  const pass = { write: { ...client, get: client.get.bind(client), patch: racing } } as unknown as Pass;
+  const pass = { write: { ...client, get: client.get.bind(client), patch: racing } } as Pass;
 
   await rejects(claimed(cluster, { pass }), { message: "no connection" });
   deepEqual(await ownersOf(cluster), { b: undefined, c: "web" });
@@ -158,7 +158,7 @@ test("one that has the name of what was to be adopted by now is not adopted in i
     await client.create(pods, anOrphan("a", { app: "x" }));
     return client.patch(kind, key, patch, options);
   };
-  const pass = { write: { ...client, get: client.get.bind(client), patch: racing } } as unknown as Pass;
+  const pass = { write: { ...client, get: client.get.bind(client), patch: racing } } as Pass;
 
   await rejects(claimed(cluster, { pass }), { reason: "Invalid", message: /metadata.uid/ });
   deepEqual(await ownersOf(cluster), { a: undefined });

@@ -16,7 +16,7 @@ const OWNER: KubeObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata:
 function passWith(write: Partial<Client>, signal = new AbortController().signal): { readonly pass: Pass; readonly events: string[] } {
   const events: string[] = [];
   const record: Pass["events"]["record"] = (_about, { type, reason, message }) => void events.push(`${type} ${reason} ${message}`);
-  return { pass: { write, events: { record }, signal } as unknown as Pass, events };
+  return { pass: { write, events: { record }, signal } as Pass, events };
 }
 
 test("a draft has of the template what it says, and nothing else", () => {

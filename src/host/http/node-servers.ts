@@ -101,7 +101,7 @@ const PLAIN_HTTP_ANSWER = "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP r
 /** A client that speaks HTTP without TLS is told so. Node has destroyed the TLS layer by now, and closes the TCP socket after this event. */
 function answerPlainHttp(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   if (error.code !== "ERR_SSL_HTTP_REQUEST") return;
-  const { _parent: connection } = socket as unknown as { readonly _parent?: Socket | null };
+  const { _parent: connection } = socket as { readonly _parent?: Socket | null };
   if (connection === undefined || connection === null || connection.destroyed) return;
   connection.on("error", () => {});
   connection.end(PLAIN_HTTP_ANSWER, () => connection.destroy());

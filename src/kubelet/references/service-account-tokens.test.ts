@@ -31,7 +31,7 @@ function startIssuer(): Issuer {
     const status = { token: `t${asked.length}`, expirationTimestamp: formatTime(clock.now() + lifeSeconds * 1_000) };
     return Promise.resolve({ ...value, status });
   };
-  const client = { post } as unknown as Client;
+  const client = { post } as Client;
   const tokens = startServiceAccountTokens({ client, clock, random: seededRandom(1), log: silentLogger });
   const issuer = { clock, tokens, asked, isDown: false, [Symbol.dispose]: () => tokens[Symbol.dispose]() };
   return issuer;

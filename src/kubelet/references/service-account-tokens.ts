@@ -153,7 +153,7 @@ class KeptTokens implements ServiceAccountTokens {
     };
     const account = { namespace, name: pod.spec?.serviceAccountName ?? "" };
     const answer = await this.#options.client.post(serviceAccounts, account, "token", wish, { signal });
-    return issuedToken(answer as unknown as TokenRequest);
+    return issuedToken(answer as TokenRequest);
   }
 
   /** Sleeps until the next token is due, and tells who has it. */

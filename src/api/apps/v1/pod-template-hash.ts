@@ -9,7 +9,6 @@ import { encodeUtf8 } from "../../../base/utf8.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import { writeStableJson } from "../../machinery/codec/stable-json.ts";
-import type { Json } from "../../machinery/object.ts";
 import { isSameSpec } from "../../core/v1/pod/same-spec.ts";
 
 /** The label that holds the word, on ReplicaSets, in their selectors, and on Pods. */
@@ -22,7 +21,7 @@ const FNV_PRIME = 0x01000193;
 
 /** `collisionCount` gives another word for the same template, where the first was taken by somebody else. */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
-  const text = writeStableJson(withoutHashLabel(template) as unknown as Json);
+  const text = writeStableJson(withoutHashLabel(template));
   return spell(fnv32a(collisionCount === undefined ? text : `${text}#${collisionCount}`).toString());
 }
 

@@ -11,12 +11,12 @@ type Claims = readonly PersistentVolumeClaim[];
 
 /** The generated type does not say what they are. */
 export function claimTemplatesOf({ volumeClaimTemplates }: StatefulSetSpec): Claims | undefined {
-  return volumeClaimTemplates as unknown as Claims | undefined;
+  return volumeClaimTemplates as Claims | undefined;
 }
 
 export function withDefaultClaims(spec: StatefulSetSpec): StatefulSetSpec {
   const claims = changedItems(claimTemplatesOf(spec), defaultClaimTemplate);
-  return withChanges(spec, { volumeClaimTemplates: claims as unknown as StatefulSetSpec["volumeClaimTemplates"] });
+  return withChanges(spec, { volumeClaimTemplates: claims as StatefulSetSpec["volumeClaimTemplates"] });
 }
 
 /** Upstream gives them the kind that they are, since long ago it had to. */

@@ -30,6 +30,7 @@ import { readBehavior, writeBehavior } from "./convert-behavior.ts";
 import { readMetricSpec, readMetricStatus, writeMetricSpec, writeMetricStatus } from "./convert-metrics.ts";
 import { cpuUtilization, DEFAULT_METRICS, defaultBehaviorOfV1 } from "./defaults.ts";
 import { readGoJson, readList, writeGoJson, type Members } from "./go-json.ts";
+import { UNKNOWN_TIME } from "../../machinery/time.ts";
 
 const EMPTY_STATUS: V2Status = { desiredReplicas: 0 };
 
@@ -137,8 +138,7 @@ function readCondition(condition: Members): HorizontalPodAutoscalerCondition {
   return defined<HorizontalPodAutoscalerCondition>({
     type: condition.text("type") ?? "",
     status: condition.text("status") ?? "",
-    // The decoder writes a time that was not given as null, which the types do not show.
-    lastTransitionTime: condition.time("lastTransitionTime") ?? (null as unknown as string),
+    lastTransitionTime: condition.time("lastTransitionTime") ?? UNKNOWN_TIME,
     reason: condition.text("reason") || undefined,
     message: condition.text("message") || undefined,
   });

@@ -47,7 +47,7 @@ for (const [source, given, defaulted] of SOURCES) {
   test(`what ${source} leaves out is filled in`, () => {
     const object = received(persistentVolumes, volume({ [source]: given }));
 
-    assert.deepEqual((object.spec as unknown as JsonObject)[source], defaulted);
+    assert.deepEqual((object.spec as JsonObject)[source], defaulted);
     assert.equal(persistentVolumes.served[0]?.defaults?.(object), object);
   });
 }

@@ -117,13 +117,13 @@ test("the built-in PriorityLevelConfigurations are those of upstream", () => {
 
 test("what is built in is valid, says all its defaults, and lets servers bring it up to date", () => {
   for (const { object } of builtInFlowSchemas) {
-    const sent = object as unknown as Sent;
+    const sent = object as Sent;
     assert.deepEqual(problemsOfNew(flowSchemas, sent), []);
     assert.deepEqual(newObject(flowSchemas, sent), { ...object, status: {} });
     assert.deepEqual(object.metadata.annotations, { "apf.kubernetes.io/autoupdate-spec": "true" });
   }
   for (const { object } of builtInPriorityLevels) {
-    const sent = object as unknown as Sent;
+    const sent = object as Sent;
     assert.deepEqual(problemsOfNew(priorityLevelConfigurations, sent), []);
     assert.deepEqual(newObject(priorityLevelConfigurations, sent), { ...object, status: {} });
     assert.deepEqual(object.metadata.annotations, { "apf.kubernetes.io/autoupdate-spec": "true" });

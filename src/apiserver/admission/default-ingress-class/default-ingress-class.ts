@@ -25,7 +25,7 @@ export function defaultIngressClass({ objects }: Pick<AdmissionDependencies, "ob
 
     mutate(request) {
       if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, INGRESSES)) return undefined;
-      const ingress = request.object as unknown as Ingress;
+      const ingress = request.object as Ingress;
       if (hasClass(ingress)) return undefined;
       const ingressClassName = defaultClass.get()?.metadata.name;
       return ingressClassName === undefined ? undefined : ({ ...ingress, spec: { ...ingress.spec, ingressClassName } } as KubeObject);

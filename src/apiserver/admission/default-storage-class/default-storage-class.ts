@@ -26,7 +26,7 @@ export function defaultStorageClass({ objects }: Pick<AdmissionDependencies, "ob
 
     mutate(request) {
       if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return undefined;
-      const claim = request.object as unknown as PersistentVolumeClaim;
+      const claim = request.object as PersistentVolumeClaim;
       if (hasClass(claim)) return undefined;
       const storageClassName = defaultClass.get()?.metadata.name;
       return storageClassName === undefined ? undefined : ({ ...claim, spec: { ...claim.spec, storageClassName } } as KubeObject);

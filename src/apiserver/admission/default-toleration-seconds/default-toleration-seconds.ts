@@ -19,7 +19,7 @@ export function defaultTolerationSeconds({ config }: Pick<AdmissionDependencies,
 
     mutate(request) {
       if (!concerns(request)) return undefined;
-      const pod = request.object as unknown as Pod;
+      const pod = request.object as Pod;
       const given = pod.spec?.tolerations ?? [];
       const missing = defaults.filter(({ key }) => !given.some((one) => covers(one, key)));
       if (missing.length === 0) return undefined;

@@ -105,7 +105,7 @@ for (const [what, item, pod, sentences] of VIOLATIONS) {
 
 test("claims are held to what they ask for", () => {
   const range = aRange({ type: "PersistentVolumeClaim", min: { storage: "1Gi" }, max: { storage: "2Gi" } });
-  const claim = (requests: List) => ({ spec: { resources: { requests } } }) as unknown as PersistentVolumeClaim;
+  const claim = (requests: List) => ({ spec: { resources: { requests } } }) as PersistentVolumeClaim;
 
   assert.deepEqual(claimViolations(range, claim({ storage: "3Gi" })), [
     "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi",

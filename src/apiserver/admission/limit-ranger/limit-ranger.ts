@@ -27,7 +27,7 @@ export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">)
 
     mutate(request) {
       if (!isOf(request, PODS)) return undefined;
-      const sent = request.object as unknown as Pod;
+      const sent = request.object as Pod;
       const pod = rangesFor(request).reduce(withDefaults, sent);
       return pod === sent ? undefined : pod;
     },
@@ -35,8 +35,8 @@ export function limitRanger({ objects }: Pick<AdmissionDependencies, "objects">)
     validate(request) {
       for (const range of rangesFor(request)) {
         const sentences = isOf(request, PODS)
-          ? podViolations(range, request.object as unknown as Pod)
-          : claimViolations(range, request.object as unknown as PersistentVolumeClaim);
+          ? podViolations(range, request.object as Pod)
+          : claimViolations(range, request.object as PersistentVolumeClaim);
         if (sentences.length > 0) throw refused(request, together(sentences));
       }
     },

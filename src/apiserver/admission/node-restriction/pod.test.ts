@@ -154,19 +154,23 @@ const REFERENCES: readonly (readonly [spec: object, to: string | undefined])[] =
   [volume({ projected: { sources: [{ podCertificate: {} }] } }), "podcertificates"],
 ];
 
+function podOf(spec: object): Pod {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec } as Pod;
+}
+
 function volume(source: object): object {
   return { volumes: [{ name: "v", ...source }] };
 }
 
 for (const [spec, to] of REFERENCES) {
   test(`a pod of ${JSON.stringify(spec)} names ${to ?? "nothing"}`, () => {
-    const pod = { metadata: { name: "p" }, spec: { containers: [], ...spec } } as unknown as Pod;
+    const pod = podOf({ containers: [], ...spec });
     assert.deepEqual(objectReference(pod), to === undefined ? undefined : { to });
   });
 }
 
 test("a volume of a kind that nobody knows is not harmless", () => {
-  const referenceOf = (spec: object) => objectReference({ metadata: { name: "p" }, spec } as unknown as Pod);
+  const referenceOf = (spec: object) => objectReference(podOf(spec));
 
   assert.deepEqual(referenceOf(volume({})), { unknown: 'unknown volume type for volume  "v"' });
   assert.deepEqual(referenceOf(volume({ projected: { sources: [{}] } })), { unknown: 'unknown source for projected volume "v"' });

@@ -25,8 +25,8 @@ export function persistentVolumeClaimResize({ objects }: Pick<AdmissionDependenc
 
     validate(request) {
       if (request.operation !== "UPDATE" || request.subresource !== "" || !isOf(request, CLAIMS)) return;
-      const claim = request.object as unknown as PersistentVolumeClaim;
-      const before = request.oldObject as unknown as PersistentVolumeClaim;
+      const claim = request.object as PersistentVolumeClaim;
+      const before = request.oldObject as PersistentVolumeClaim;
       if (compareQuantities(sizeOf(claim), sizeOf(before)) <= 0) return;
       if (before.status?.phase !== "Bound") throw refused(request, "Only bound persistent volume claims can be expanded");
       if (!mayGrow(objects, classOf(claim), classOf(before))) throw refused(request, CANNOT_GROW);

@@ -24,7 +24,7 @@ export function podResizeValidator({ objects }: Pick<AdmissionDependencies, "obj
 
     validate(request) {
       if (request.operation !== "UPDATE" || request.subresource !== "resize" || !isOf(request, PODS)) return;
-      const [pod, before] = [request.object, request.oldObject] as unknown as readonly [Pod, Pod];
+      const [pod, before] = [request.object, request.oldObject] as readonly [Pod, Pod];
       const name = pod.spec?.nodeName ?? "";
       if (name === "" || (pod.spec !== undefined && before.spec !== undefined && isSameSpec(pod.spec, before.spec))) return;
       const node = objects.cached<Node>(NODES, { namespace: "", name });

@@ -37,8 +37,8 @@ export function podTopologyLabels({ objects }: Pick<AdmissionDependencies, "obje
 
 /** The node that the pod gets; "" if none. */
 function nodeNameOf({ subresource, object }: AdmissionRequest): string {
-  if (subresource === "") return (object as unknown as Pod).spec?.nodeName ?? "";
+  if (subresource === "") return (object as Pod).spec?.nodeName ?? "";
   if (subresource !== "binding") return "";
-  const { target } = object as unknown as Partial<Binding>;
+  const { target } = object as Partial<Binding>;
   return target?.kind === "Node" ? (target.name ?? "") : "";
 }

@@ -45,8 +45,8 @@ export function priority({ objects }: Pick<AdmissionDependencies, "objects">): A
 
     mutate(request) {
       if (request.subresource !== "" || !isOf(request, PODS)) return undefined;
-      const pod = request.object as unknown as Pod;
-      if (request.operation === "UPDATE") return kept(pod, request.oldObject as unknown as Pod);
+      const pod = request.object as Pod;
+      if (request.operation === "UPDATE") return kept(pod, request.oldObject as Pod);
       if (request.operation !== "CREATE") return undefined;
       return prioritized(request, pod, priorityOf(request, pod.spec?.priorityClassName ?? ""));
     },
@@ -54,7 +54,7 @@ export function priority({ objects }: Pick<AdmissionDependencies, "objects">): A
     validate(request) {
       const { operation, subresource } = request;
       if ((operation !== "CREATE" && operation !== "UPDATE") || subresource !== "" || !isOf(request, PRIORITY_CLASSES)) return;
-      const { globalDefault, metadata } = request.object as unknown as PriorityClass;
+      const { globalDefault, metadata } = request.object as PriorityClass;
       if (globalDefault !== true) return;
       const other = defaultClass.get()?.metadata.name;
       if (other === undefined || (operation === "UPDATE" && other === metadata.name)) return;

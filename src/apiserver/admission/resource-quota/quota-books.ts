@@ -15,7 +15,7 @@ import { areSameLists, listOf, type Amounts } from "../../../api/core/v1/resourc
 import { justNow, type QuotaEvaluator, type QuotaSurroundings } from "../../../api/core/v1/resource-quota/evaluator.ts";
 import { evaluatorsOf, needsDeviceClasses, usageOfAll, type ObjectsOfKind } from "../../../api/core/v1/resource-quota/evaluators.ts";
 import { trackUpdate } from "../../../api/machinery/apply/managed-fields.ts";
-import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
@@ -191,9 +191,9 @@ export class QuotaBooks {
     const next = { ...previous, status: { ...status, hard: spec?.hard ?? {}, used: listOf(used) } };
     const managed = trackUpdate({
       schema: endpoint.schema,
-      previous: previous as unknown as JsonObject,
+      previous: previous,
       previousManaged: stored.managed(),
-      next: next as unknown as JsonObject,
+      next: next,
       writer: { manager: MANAGER, apiVersion: endpoint.apiVersion, time: formatTime(this.#clock.now()), subresource: "status" },
       ignore: ignoredFields(endpoint, "status"),
     });
@@ -216,7 +216,7 @@ export class QuotaBooks {
 }
 
 export function quotaOf(stored: StoredObject): ResourceQuota {
-  return stored.object as unknown as ResourceQuota;
+  return stored.object as ResourceQuota;
 }
 
 /** Whether the status says this already. */

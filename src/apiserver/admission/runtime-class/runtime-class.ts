@@ -52,7 +52,7 @@ function concerns(request: AdmissionRequest): boolean {
 }
 
 function specOf({ object }: AdmissionRequest): Partial<PodSpec> {
-  return (object as unknown as Pod).spec ?? {};
+  return (object as Pod).spec ?? {};
 }
 
 function classNameOf(request: AdmissionRequest): string | undefined {
@@ -66,7 +66,7 @@ function withClass(request: AdmissionRequest, { overhead, scheduling }: RuntimeC
     scheduling === undefined
       ? {}
       : { ...selectorOf(request, spec, scheduling.nodeSelector), ...tolerationsOf(spec, scheduling.tolerations) };
-  return { ...request.object, spec: { ...spec, ...ofOverhead, ...ofScheduling } } as unknown as KubeObject;
+  return { ...request.object, spec: { ...spec, ...ofOverhead, ...ofScheduling } } as KubeObject;
 }
 
 function overheadOf(request: AdmissionRequest, { overhead = {} }: Partial<PodSpec>, podFixed: Amounts = {}): Partial<PodSpec> {

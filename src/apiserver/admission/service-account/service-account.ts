@@ -30,7 +30,7 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
 
     mutate(request) {
       if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, PODS)) return undefined;
-      const pod = request.object as unknown as Pod;
+      const pod = request.object as Pod;
       if (isMirror(pod)) {
         refuseMirror(request, pod);
         return undefined;
@@ -47,7 +47,7 @@ export function serviceAccount({ objects, clock, random }: Pick<AdmissionDepende
     validate(request) {
       if (!isOf(request, PODS)) return;
       const { operation, subresource } = request;
-      const pod = request.object as unknown as Pod;
+      const pod = request.object as Pod;
       if (operation === "UPDATE" && subresource === "ephemeralcontainers") {
         return withAccount(directory, request, nameOf(request, pod), (account) => refuseEphemeralSecrets(account, pod));
       }

@@ -17,7 +17,7 @@ export function taintNodesByCondition(): AdmissionPlugin {
 
     mutate(request) {
       if (request.operation !== "CREATE" || request.subresource !== "" || !isOf(request, NODES)) return undefined;
-      const node = request.object as unknown as Node;
+      const node = request.object as Node;
       const taints = node.spec?.taints ?? [];
       if (taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect)) return undefined;
       return { ...node, spec: { ...node.spec, taints: [...taints, NOT_READY] } } as KubeObject;

@@ -8,6 +8,7 @@ import type { Objects } from "../../framework/objects.ts";
 import { startGuardedServer } from "../../testing/server.ts";
 import { contextOf } from "../testing/shown.ts";
 import { bootstrapTokens, judge } from "./bootstrap-tokens.ts";
+import { stub } from "../../../base/testing/stub.ts";
 
 const NOW_MS = Date.UTC(2026, 0);
 const SHOWN = { id: "abcdef", secretPart: "0123456789abcdef", nowMs: NOW_MS };
@@ -83,7 +84,7 @@ test("who guesses does not fill the log", async () => {
   const lines: LogLine[] = [];
   const clock = virtualClock();
   const log = createLogger({ sink: (line) => lines.push(line), clock, level: "debug" });
-  const objects = { get: () => Promise.resolve(secretOf(GOOD)) } as unknown as Objects;
+  const objects = stub<Objects>({ get: () => Promise.resolve(secretOf(GOOD)) });
   const authenticator = bootstrapTokens({ ...contextOf({ bootstrapTokens: true }, { clock, objects }), log });
 
   equal(await authenticator?.authenticateToken("abcdef.ffffffffffffffff", []), undefined);

@@ -6,15 +6,15 @@ import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { AuthenticationContext } from "../../framework/authentication.ts";
 import { LastUse } from "./last-use.ts";
 import { LAST_USED_LABEL } from "./legacy-token.ts";
+import { stub } from "../../../base/testing/stub.ts";
 
 function secret(lastUsed?: string): KubeObject {
   const labels = lastUsed === undefined ? {} : { labels: { [LAST_USED_LABEL]: lastUsed } };
-  return { metadata: { name: "s", namespace: "n", uid: "1", ...labels } } as unknown as KubeObject;
+  return { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "n", uid: "1", ...labels } };
 }
 
 function lastUse(label?: AuthenticationContext["label"]): LastUse {
-  const context = { clock: virtualClock(), log: silentLogger, ...(label === undefined ? {} : { label }) };
-  return new LastUse(context as unknown as AuthenticationContext);
+  return new LastUse(stub<AuthenticationContext>({ clock: virtualClock(), log: silentLogger, label }));
 }
 
 for (const [what, lastUsed, writes] of [

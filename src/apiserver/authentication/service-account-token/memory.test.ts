@@ -37,7 +37,7 @@ class TwoPlaces {
       this.asked.push(`get ${plural}`);
       return Promise.resolve(objectOf(name, this.store.get(`${plural}/${name}`)));
     },
-  } as unknown as Objects;
+  } as Objects;
 }
 
 function objectOf(name: string, uid: string | undefined): KubeObject | undefined {

@@ -55,7 +55,7 @@ export class Policy {
 
   #rolesFollower(roles: Map<string, Role | ClusterRole>): Follower {
     return this.#counted({
-      put: (role) => void roles.set(roleKey(role), role as unknown as Role | ClusterRole),
+      put: (role) => void roles.set(roleKey(role), role as Role | ClusterRole),
       gone: (role) => void roles.delete(roleKey(role)),
       reset: () => roles.clear(),
     });
@@ -63,8 +63,8 @@ export class Policy {
 
   #bindingsFollower(bindings: BindingIndex): Follower {
     return this.#counted({
-      put: (binding) => bindings.put(binding as unknown as Binding),
-      gone: (binding) => bindings.remove(binding as unknown as Binding),
+      put: (binding) => bindings.put(binding as Binding),
+      gone: (binding) => bindings.remove(binding as Binding),
       reset: () => bindings.clear(),
     });
   }

@@ -16,6 +16,7 @@ import type { Follower, KindName, Objects } from "../../framework/objects.ts";
 import type { User } from "../../framework/request.ts";
 import { Policy } from "./policy.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
+import { stub } from "../../../base/testing/stub.ts";
 
 const API_VERSION = "rbac.authorization.k8s.io/v1";
 
@@ -30,7 +31,7 @@ class Rbac {
 
   constructor() {
     const policy = new Policy();
-    this.authorizer = new RbacAuthorizer(policy, () => policy.follow(this as unknown as Objects));
+    this.authorizer = new RbacAuthorizer(policy, () => policy.follow(stub<Objects>({ follow: this.follow.bind(this) })));
     void this.authorizer.start();
   }
 

@@ -119,7 +119,7 @@ export function* encodeV2Document({ swagger, info, paths, definitions, securityD
 }
 
 function encodePart(part: Message): Uint8Array {
-  return encode(DOCUMENT, part as unknown as Readonly<Record<string, never>>);
+  return encode(DOCUMENT, part as Readonly<Record<string, never>>);
 }
 
 function* piecesOf(map: Json | undefined): Iterable<JsonObject> {

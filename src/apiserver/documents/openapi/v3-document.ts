@@ -28,7 +28,7 @@ function withKindsOf(place: GroupVersion | undefined, definition: JsonObject): J
   if (kinds === undefined) return definition;
   const isNamed = ({ group, version }: GroupVersion): boolean =>
     (group === "" && version === "v1") || (group === place?.group && version === place.version);
-  return { ...definition, [KINDS]: kinds.filter(isNamed) as unknown as readonly JsonObject[] };
+  return { ...definition, [KINDS]: kinds.filter(isNamed) };
 }
 
 function pathItem(path: ApiPath, types: TypeSchemas): JsonObject {

@@ -24,7 +24,7 @@ export const subjectAccessReviewExtension: ExtensionFactory = ({ authorizer }) =
   group: GROUP,
   plural: "subjectaccessreviews",
   answer({ endpoint, object }) {
-    const review = object as unknown as SubjectAccessReview;
+    const review = object as SubjectAccessReview;
     return answered(endpoint, { ...review, status: statusOf(authorizer, userOf(review.spec), review.spec) });
   },
 });
@@ -33,7 +33,7 @@ export const localSubjectAccessReviewExtension: ExtensionFactory = ({ authorizer
   group: GROUP,
   plural: "localsubjectaccessreviews",
   answer({ endpoint, object }) {
-    const review = object as unknown as LocalSubjectAccessReview;
+    const review = object as LocalSubjectAccessReview;
     return answered(endpoint, { ...review, status: statusOf(authorizer, userOf(review.spec), review.spec) });
   },
 });
@@ -42,7 +42,7 @@ export const selfSubjectAccessReviewExtension: ExtensionFactory = ({ authorizer 
   group: GROUP,
   plural: "selfsubjectaccessreviews",
   answer({ endpoint, object, request }) {
-    const review = object as unknown as SelfSubjectAccessReview;
+    const review = object as SelfSubjectAccessReview;
     return answered(endpoint, { ...review, status: statusOf(authorizer, request.context.user, review.spec) });
   },
 });
@@ -51,7 +51,7 @@ export const selfSubjectRulesReviewExtension: ExtensionFactory = ({ authorizer }
   group: GROUP,
   plural: "selfsubjectrulesreviews",
   answer({ endpoint, object, request }) {
-    const { apiVersion, kind, spec } = object as unknown as SelfSubjectRulesReview;
+    const { apiVersion, kind, spec } = object as SelfSubjectRulesReview;
     const { namespace = "" } = spec;
     if (namespace === "") throw badRequest("no namespace on request");
     // As upstream: the answer does not repeat the question.

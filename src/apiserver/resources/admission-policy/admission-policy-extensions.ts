@@ -42,8 +42,8 @@ export const mutatingAdmissionPolicyBindingExtension: ExtensionFactory = (server
 });
 
 function validatePolicy(server: ServerContext, plural: string, write: CheckedWrite): readonly FieldError[] {
-  const { paramKind } = (write.object as unknown as Policy).spec ?? {};
-  const before = (write.previous as unknown as Policy | undefined)?.spec?.paramKind;
+  const { paramKind } = (write.object as Policy).spec ?? {};
+  const before = (write.previous as Policy | undefined)?.spec?.paramKind;
   if (paramKind === undefined || deepEqual(paramKind, before) || !isWellFormed(server, plural, write)) return [];
   const problem = paramKindProblem(server, write.request, paramKind);
   return problem === undefined ? [] : [forbidden("spec.paramKind", problem)];
@@ -55,7 +55,7 @@ async function validateBinding(
   { plural, policies }: { readonly plural: string; readonly policies: string },
   write: CheckedWrite,
 ): Promise<readonly FieldError[]> {
-  const { paramRef, policyName = "" } = (write.object as unknown as Binding).spec ?? {};
+  const { paramRef, policyName = "" } = (write.object as Binding).spec ?? {};
   if (paramRef === undefined || !isWellFormed(server, plural, write)) return [];
   const policy = await server.objects.getExact<Policy>({ group: GROUP, plural: policies }, { namespace: "", name: policyName });
   const named = { paramRef, policyName, policy: policy === undefined ? undefined : (policy.spec ?? {}) };

@@ -34,7 +34,7 @@ export async function evict(server: ServerContext, call: ActionCall): Promise<Ou
   const options = optionsOf(object, request);
   for (let attempt = 1; ; attempt++) {
     const stored = await podOf(call, options);
-    const pod = stored.object as unknown as Pod;
+    const pod = stored.object as Pod;
     if (!needsNoBudget(pod)) {
       await evictWithBudget(server, call, { options, stored });
       return done(options);
@@ -70,7 +70,7 @@ interface WantedEviction {
 
 async function evictWithBudget(server: ServerContext, call: ActionCall, wanted: WantedEviction): Promise<void> {
   const { options, stored } = wanted;
-  const pod = stored.object as unknown as Pod;
+  const pod = stored.object as Pod;
   const budget = await budgetOf(server, pod);
   if (budget !== undefined && mayGoUnhealthy(budget, pod)) return removeUnhealthy(server, call, wanted, budget);
   if (budget !== undefined) await spendBudget(server, call.request, budget.metadata.name, isDry(options));
@@ -126,7 +126,7 @@ async function budgetOf(server: ServerContext, pod: Pod): Promise<PodDisruptionB
   await storage.cache.freshRevision();
   const { from, before } = storage.rangeOf(pod.metadata.namespace ?? "");
   const range = before === undefined ? { from } : { from, before };
-  const found = [...storage.cache.snapshot().entries(range)].map(([, { object }]) => object as unknown as PodDisruptionBudget);
+  const found = [...storage.cache.snapshot().entries(range)].map(([, { object }]) => object as PodDisruptionBudget);
   const matching = found.filter((budget) => isBudgetOf(budget, pod));
   if (matching.length > 1) {
     const why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
@@ -153,9 +153,9 @@ async function spendBudget(server: ServerContext, request: ApiRequest, name: str
     createsIfAbsent: false,
     next: (current) => {
       const stored = current as StoredObject;
-      const budget = stored.object as unknown as PodDisruptionBudget;
+      const budget = stored.object as PodDisruptionBudget;
       const next = { ...budget, status: spend(budget, request.name, server.clock.now()) };
-      return { object: next as unknown as KubeObject, resourceVersion: String(stored.revision) };
+      return { object: next, resourceVersion: String(stored.revision) };
     },
   });
 }
@@ -180,7 +180,7 @@ async function markAsDisrupted(server: ServerContext, { endpoint, request }: Act
     next: (current) => {
       const stored = current as StoredObject;
       checkPreconditions(endpoint, request.name, options, stored);
-      const pod = stored.object as unknown as Pod;
+      const pod = stored.object as Pod;
       const condition = {
         type: "DisruptionTarget",
         status: "True",
@@ -188,7 +188,7 @@ async function markAsDisrupted(server: ServerContext, { endpoint, request }: Act
         message: "Eviction API: evicting",
       } as const;
       const conditions = withCondition(pod.status?.conditions ?? [], condition, formatTime(server.clock.now()));
-      const marked = { ...pod, status: { ...pod.status, conditions } } as unknown as KubeObject;
+      const marked = { ...pod, status: { ...pod.status, conditions } } as KubeObject;
       return { object: marked, managed: stored.managed(), resourceVersion: "" };
     },
   });

@@ -15,8 +15,8 @@ export const resourceClaimExtension: ExtensionFactory = (server) => ({
   group: GROUP,
   plural: "resourceclaims",
   async validate(write) {
-    const claim = write.object as unknown as ResourceClaim;
-    const before = write.previous as unknown as ResourceClaim | undefined;
+    const claim = write.object as ResourceClaim;
+    const before = write.previous as ResourceClaim | undefined;
     const { status = {} } = claim;
     if (before === undefined) return inNamespace(server, write, (labels) => validateAdminAccess(claim.spec.devices?.requests, labels));
     if (write.subresource !== "status") return [];
@@ -30,7 +30,7 @@ export const resourceClaimTemplateExtension: ExtensionFactory = (server) => ({
   plural: "resourceclaimtemplates",
   async validate(write) {
     if (write.previous !== undefined) return [];
-    const { spec } = write.object as unknown as ResourceClaimTemplate;
+    const { spec } = write.object as ResourceClaimTemplate;
     return inNamespace(server, write, (labels) => validateAdminAccess(spec.spec.devices?.requests, labels));
   },
 });

@@ -22,8 +22,8 @@ const ASSOCIATED_NODE = "associated-node:";
 const ARBITRARY_NODE = "arbitrary-node:";
 
 export function* validateStatusAccess(authorizer: Authorizer, { object, previous, request }: CheckedWrite): Iterable<FieldError> {
-  const { status = {} } = object as unknown as ResourceClaim;
-  const { status: before = {} } = previous as unknown as ResourceClaim;
+  const { status = {} } = object as ResourceClaim;
+  const { status: before = {} } = previous as ResourceClaim;
   yield* validateBindingAccess(authorizer, request, status, before);
   // Without an allocation nothing is said of devices, which nobody needs a right for.
   if (status.allocation !== undefined) yield* validateDriverAccess(authorizer, request, status, before);

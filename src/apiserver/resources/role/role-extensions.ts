@@ -39,13 +39,13 @@ function permitRole(authorizer: ServerContext["authorizer"], write: PermittedWri
   const { object, request } = write;
   if (isMaster(write) || mayEscalate(authorizer, request) || isGarbageCollection(write)) return;
   // That there are none is null.
-  const rules = (object as unknown as Role).rules ?? [];
+  const rules = (object as Role).rules ?? [];
   refuse(write, escalationOf(authorizer, request, rules) ?? aggregationEscalation(authorizer, write));
 }
 
 async function permitBinding({ authorizer, objects }: ServerContext, write: PermittedWrite): Promise<void> {
   const { object, request } = write;
-  const { roleRef } = object as unknown as RoleBinding;
+  const { roleRef } = object as RoleBinding;
   if (isMaster(write) || isGarbageCollection(write) || mayBind(authorizer, request, roleRef)) return;
   refuse(write, escalationOf(authorizer, request, await rulesOf(objects, roleRef, request)));
 }

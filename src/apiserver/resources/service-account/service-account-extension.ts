@@ -36,7 +36,7 @@ export const serviceAccountExtension: ExtensionFactory = (server) => ({
 
 async function answerTokenRequest(server: ServerContext, { endpoint, request, object }: ActionCall): Promise<Outcome> {
   const name = { namespace: request.namespace, name: request.name };
-  const wanted = defaultTokenRequest(object as unknown as TokenRequest);
+  const wanted = defaultTokenRequest(object as TokenRequest);
   const [wrong] = validateTokenRequestTarget(wanted, name);
   if (wrong !== undefined) throw invalidObject(TOKEN_REQUEST, name.name, [wrong]);
   const account = await endpoint.storage.get(name);
@@ -98,9 +98,9 @@ async function issue({ server, settings }: Issuer, { wanted, account, context }:
   return {
     kind,
     apiVersion,
-    metadata: { ...(metadata as unknown as JsonObject), name, namespace, uid, creationTimestamp: formatTime(nowMs) },
+    metadata: { ...(metadata as JsonObject), name, namespace, uid, creationTimestamp: formatTime(nowMs) },
     // Upstream shows that it is bound to nothing.
-    spec: { audiences, expirationSeconds, boundObjectRef: (boundObjectRef as JsonObject | undefined) ?? null },
+    spec: { audiences, expirationSeconds, boundObjectRef: (boundObjectRef) ?? null },
     status: {
       token: writeToken(payload, { signer: settings.signer, keyId: settings.signerKeyId }),
       // When the client should have the next one, which is before the token ends if it is extended.

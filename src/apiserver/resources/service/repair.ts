@@ -24,7 +24,7 @@ export async function repairServiceAddresses(server: ServerContext): Promise<voi
   await services.cache.load();
   // First what is made of Services, then the Services: whoever has an address is seen after it, never before.
   for (const stored of await repair.addresses.made()) await repair.removeUnlessHeld(stored);
-  for (const [, { object }] of services.cache.snapshot().entries()) await repair.takeMissing(object as unknown as Service);
+  for (const [, { object }] of services.cache.snapshot().entries()) await repair.takeMissing(object as Service);
 }
 
 class Repair {
@@ -41,13 +41,13 @@ class Repair {
   }
 
   async removeUnlessHeld(stored: StoredObject): Promise<void> {
-    if (await this.#isHeld(stored.object as unknown as IPAddress)) return;
+    if (await this.#isHeld(stored.object as IPAddress)) return;
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) if (await this.#remove(stored)) return;
   }
 
   /** False: somebody else had a turn meanwhile, or the IPAddress is gone, which the next look shows. */
   async #remove(stored: StoredObject): Promise<boolean> {
-    const address = stored.object as unknown as IPAddress;
+    const address = stored.object as IPAddress;
     const turn = await this.#turns.begin();
     try {
       if ((await this.addresses.ownerOf(address.metadata.name)) === undefined || (await this.#isHeld(address))) return true;
@@ -64,7 +64,7 @@ class Repair {
 
   async #isHeld(address: IPAddress): Promise<boolean> {
     const { name, namespace = "" } = address.spec.parentRef;
-    const service = (await this.#services.get({ namespace, name }))?.object as unknown as Service | undefined;
+    const service = (await this.#services.get({ namespace, name }))?.object as Service | undefined;
     return service !== undefined && holds(service, address);
   }
 
@@ -77,7 +77,7 @@ class Repair {
   /** False: the Service changed meanwhile. */
   async #take(address: string, { metadata: { name, namespace = "" } }: Service): Promise<boolean> {
     const stored = await this.#services.get({ namespace, name });
-    const service = stored?.object as unknown as Service | undefined;
+    const service = stored?.object as Service | undefined;
     if (stored === undefined || service === undefined || !heldClusterIps(service).includes(address)) return true;
     const owner = await this.addresses.ownerOf(address);
     if (owner === undefined) {

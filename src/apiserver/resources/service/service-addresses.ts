@@ -92,7 +92,7 @@ export class ServiceAddresses {
     const operations: Operation[] = [];
     for (const address of addresses) {
       const stored = await this.#addresses().storage.get(nameOf(address));
-      if (stored !== undefined && isOf(stored.object as unknown as IPAddress, service)) operations.push(...this.giveBack(stored));
+      if (stored !== undefined && isOf(stored.object as IPAddress, service)) operations.push(...this.giveBack(stored));
     }
     return operations;
   }
@@ -121,7 +121,7 @@ export class ServiceAddresses {
   }
 
   #ranges(): readonly AddressRange[] {
-    const objects = [...this.#cidrs().storage.cache.snapshot().entries()].map(([, { object }]) => object as unknown as ServiceCIDR);
+    const objects = [...this.#cidrs().storage.cache.snapshot().entries()].map(([, { object }]) => object as ServiceCIDR);
     return readyRanges(objects, this.#configured);
   }
 

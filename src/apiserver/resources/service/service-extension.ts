@@ -40,8 +40,8 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
       const storage = server.endpoints.stored("", "services")?.storage;
       if (storage === undefined) return { object: write.object, settle() {} };
       numbers ??= new ServiceNumbers(server.config, storage);
-      const service = write.object as unknown as Service;
-      const hasTurn = !write.dryRun && needsTurn(service, write.previous as unknown as Service | undefined, addresses.families);
+      const service = write.object as Service;
+      const hasTurn = !write.dryRun && needsTurn(service, write.previous as Service | undefined, addresses.families);
       const turn = hasTurn ? await turns.begin() : undefined;
       try {
         await numbers.ready();
@@ -56,7 +56,7 @@ export function serviceExtension(server: ServerContext): ResourceExtension {
     },
 
     async release(object) {
-      const service = object as unknown as Service;
+      const service = object as Service;
       const [first, ...others] = await addresses.give(heldClusterIps(service), service);
       return {
         alongside: first === undefined ? [] : [first],
@@ -116,8 +116,8 @@ class ServiceAllocation {
 
   async allocate(write: AllocatedWrite): Promise<Allocation> {
     const { object, previous } = write;
-    const service = object as unknown as Service;
-    const before = previous as unknown as Service | undefined;
+    const service = object as Service;
+    const before = previous as Service | undefined;
     try {
       const { service: resolved, errors } = resolveIpFamilies(service, before, this.#addresses.families);
       if (resolved === undefined) throw invalidService(service, errors);

@@ -60,26 +60,26 @@ export class ServiceNumbers {
     if ((await cache.freshRevision()) !== undefined) return [];
     const { entries } = await translated(() => store.list(prefix, { countRemaining: false }));
     const isNew = entries.filter(({ key, revision }) => cache.get(key)?.revision !== revision);
-    return isNew.flatMap((entry) => numbersOf(this.#storage.fromEntry(entry).object as unknown as Service));
+    return isNew.flatMap((entry) => numbersOf(this.#storage.fromEntry(entry).object as Service));
   }
 
   async #follow(): Promise<void> {
     const { cache } = this.#storage;
     const unseen = [...this.#unseen];
     await cache.load();
-    for (const [, { object }] of cache.snapshot().entries()) this.#hold(object as unknown as Service);
+    for (const [, { object }] of cache.snapshot().entries()) this.#hold(object as Service);
     // What was written before is in there, or gone again.
     for (const held of unseen) this.#seen(held);
     const listener = {
       scope: { namespace: "" },
       changed: ({ type, object, previous }: ObjectChange) => {
-        if (type === "put") this.#holdWritten(object.object as unknown as Service);
-        if (previous !== undefined) this.#release(previous.object as unknown as Service);
+        if (type === "put") this.#holdWritten(object.object as Service);
+        if (previous !== undefined) this.#release(previous.object as Service);
       },
       // The cache is read anew; so are we, when the next Service is written. What it has now is what we hold for it.
       ended: () => {
         cache.leave(listener);
-        for (const [, { object }] of cache.snapshot().entries()) this.#release(object as unknown as Service);
+        for (const [, { object }] of cache.snapshot().entries()) this.#release(object as Service);
         this.#following = undefined;
       },
     };

@@ -10,7 +10,7 @@ export const tokenReviewExtension: ExtensionFactory = ({ authenticator }) => ({
   group: "authentication.k8s.io",
   plural: "tokenreviews",
   async answer({ endpoint, object }) {
-    const review = object as unknown as TokenReview;
+    const review = object as TokenReview;
     const { token = "", audiences = [] } = specOf(review);
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
     return answered(endpoint, { ...review, status: statusOf(await authenticator.reviewToken(token, audiences)) });

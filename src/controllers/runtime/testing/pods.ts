@@ -30,7 +30,7 @@ export function markReady(cluster: Given, name: string, { isReady = true } = {})
 }
 
 export function setStatus(cluster: Given, name: string, status: PodStatus): Promise<Pod> {
-  const value = { status: status as unknown as JsonObject };
+  const value = { status: status as JsonObject };
   return cluster.client.patch(pods, { namespace: "default", name }, { type: "merge", value }, { subresource: "status" });
 }
 

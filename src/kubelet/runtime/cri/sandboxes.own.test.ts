@@ -31,7 +31,7 @@ async function start(context: TestContext, ids: readonly string[], { failsToRemo
       there.delete(id);
       return {};
     },
-  } as unknown as CriClient;
+  } as CriClient;
   const views = new PodViews({ client, owner: "o", clock: realClock });
   return { sandboxes: new Sandboxes({ client, views, owner: "o", log: silentLogger }), removed, root };
 }

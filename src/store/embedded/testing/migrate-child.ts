@@ -15,7 +15,7 @@ function count(): void {
 
 for (const name of ["rename", "rm", "open", "chmod"] as const) {
   const original = fs[name] as (...values: unknown[]) => Promise<unknown>;
-  (fs as unknown as Record<string, unknown>)[name] = (...values: unknown[]) => {
+  (fs as Record<string, unknown>)[name] = (...values: unknown[]) => {
     if (values.some((value) => String(value).includes(".migrating"))) count();
     return original(...values);
   };

@@ -6,7 +6,7 @@ import type { JsonSchema } from "./json-schema.ts";
 import { asResource, coerceMetadata, MetadataError, validateMetadata } from "./metadata.ts";
 
 const ROOT: JsonSchema = asResource({
-  properties: { template: asResource({}), list: { items: asResource({}) as Json }, map: { additionalProperties: asResource({}) as Json } },
+  properties: { template: asResource({}), list: { items: asResource({}) }, map: { additionalProperties: asResource({}) } },
 });
 
 test("unknown fields of metadata go, in resources within a resource too, and nothing else does", () => {

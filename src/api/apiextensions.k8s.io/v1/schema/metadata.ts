@@ -87,7 +87,7 @@ function* validateResource(object: JsonObject, at: string): Iterable<FieldError>
   if (apiVersion !== undefined) yield* validateApiVersion(apiVersion, child(at, "apiVersion"));
   if (kind !== undefined) yield* validateKind(kind, child(at, "kind"));
   if (metadata === undefined) return;
-  const meta = metadata as unknown as ObjectMeta;
+  const meta = metadata as ObjectMeta;
   // Embedded resources need no name.
   const named: ObjectMeta = (meta.name ?? "") === "" ? { ...meta, name: "fakename" } : meta;
   const namespaced = (meta.namespace ?? "") !== "";

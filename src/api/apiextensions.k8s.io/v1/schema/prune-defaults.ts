@@ -18,8 +18,8 @@ export function pruneDefaults(schema: JsonSchema): JsonSchema {
     additionalProperties: others && (pruneDefaults(others) as Json),
     properties:
       properties &&
-      changedMembers(properties as Readonly<Record<string, Json>>, (property) =>
-        isObject(property) ? (pruneDefaults(property) as Json) : property,
+      changedMembers(properties, (property) =>
+        isObject(property) ? (pruneDefaults(property)) : property,
       ),
   };
   const changed = Object.entries(changes).filter(([name, next]) => next !== undefined && next !== schema[name as keyof JsonSchema]);

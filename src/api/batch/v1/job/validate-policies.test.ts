@@ -128,7 +128,7 @@ test("an index may end where each has a limit", () => {
 });
 
 test("a condition must say which status it means", () => {
-  const spec = { template: {} } as unknown as JobSpec;
+  const spec = { template: {} } as JobSpec;
 
   assert.deepEqual(textsOf(validatePodFailurePolicy({ rules: [{ action: "Count", onPodConditions: [{ type: "A" }] }] }, spec, "policy")), [
     'policy.rules[0].onPodConditions[0].status: Required value: valid values: ["False" "True" "Unknown"]',

@@ -243,7 +243,7 @@ for (const { title, spec = {}, before = {}, status, problems } of ROWS) {
   test(`a status that says ${title} is ${problems.length === 0 ? "allowed" : "refused"}`, () => {
     const sent = { template: TEMPLATE, ...spec };
     const previous = { ...newObject(jobs, { metadata: METADATA, spec: sent }), status: before };
-    const next = { metadata: METADATA, spec: sent, status: status as unknown as JsonObject };
+    const next = { metadata: METADATA, spec: sent, status: status as JsonObject };
 
     assert.deepEqual(problemsOfChange(jobs, previous, next, "status"), problems);
   });

@@ -15,7 +15,7 @@ function jobWith(spec: JsonObject, status: Job["status"] = {}): Job {
 }
 
 function problemsOf(previous: Job, change: JsonObject): readonly string[] {
-  const spec = { ...(previous.spec as unknown as JsonObject), ...change };
+  const spec = { ...(previous.spec as JsonObject), ...change };
   return problemsOfChange(jobs, previous, { metadata: METADATA, spec });
 }
 
@@ -104,7 +104,7 @@ const PODS: JsonObject = { podAntiAffinity: { requiredDuringSchedulingIgnoredDur
 
 /** The template with another Pod, and its problems as fields only: the values are whole templates. */
 function fieldsOf(previous: Job, pod: JsonObject, metadata: JsonObject = {}): readonly string[] {
-  const template = previous.spec?.template as unknown as JsonObject & { readonly metadata: JsonObject };
+  const template = previous.spec?.template as JsonObject & { readonly metadata: JsonObject };
   const next = { ...template, metadata: { ...template.metadata, ...metadata }, spec: pod };
   return problemsOf(previous, { template: next }).map((text) => text.replace(/Invalid value: \{.*\}: /, ""));
 }

@@ -35,7 +35,7 @@ function streaming(kind: string): Connection {
 const OPTIONS = "[]";
 
 export function* validateLogOptions(options: JsonObject): Iterable<FieldError> {
-  const { tailLines, limitBytes, sinceSeconds, sinceTime, stream } = options as unknown as PodLogOptions;
+  const { tailLines, limitBytes, sinceSeconds, sinceTime, stream } = options as PodLogOptions;
   yield* nonNegative(tailLines, "tailLines");
   if (limitBytes !== undefined && limitBytes < 1) yield invalid("limitBytes", limitBytes, "must be greater than 0");
   if (sinceSeconds !== undefined && sinceTime !== undefined)

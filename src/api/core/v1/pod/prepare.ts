@@ -12,14 +12,12 @@ import { qosClassOf } from "./qos.ts";
 import { annotation, APP_ARMOR_PREFIX } from "./validation/annotations.ts";
 import { validateAppArmorProfile } from "./validation/security.ts";
 import { specOf } from "./validation/pod.ts";
+import { UNKNOWN_TIME } from "../../../machinery/time.ts";
 
 export function preparePodForCreate(pod: Pod): Pod {
   const spec = withAppArmorFields(withMatchedLabelKeys(specOf(pod), pod.metadata.labels ?? {}), pod.metadata);
   return withChanges(pod, { spec, status: statusOfNew(pod, spec) });
 }
-
-/** Unlike other fields, a time that nobody knows is written. */
-const UNKNOWN_TIME = null as unknown as string;
 
 function statusOfNew(pod: Pod, spec: PodSpec): PodStatus {
   const qosClass = qosClassOf(spec);

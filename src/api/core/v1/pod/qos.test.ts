@@ -32,6 +32,6 @@ const ROWS: readonly (readonly [string, JsonObject, string])[] = [
 
 for (const [title, spec, expected] of ROWS) {
   test(`${expected}: ${title}`, () => {
-    assert.equal(qosClassOf(spec as unknown as PodSpec), expected);
+    assert.equal(qosClassOf(spec as PodSpec), expected);
   });
 }

@@ -14,7 +14,7 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 
 function usage(plural: string, object: object, surroundings: QuotaSurroundings = justNow(NOW_MS)): List {
   const group = plural === "resourceclaims" ? "resource.k8s.io" : "";
-  return listOf(evaluatorOf(group, plural).usageOf({ metadata: { name: "x" }, ...object } as unknown as KubeObject, surroundings));
+  return listOf(evaluatorOf(group, plural).usageOf({ metadata: { name: "x" }, ...object } as KubeObject, surroundings));
 }
 
 function aContainer(requests: List, limits: List = {}, more: object = {}): object {
@@ -218,7 +218,7 @@ test("a claim that was made for a Pod takes only what the Pod does not take alre
   assert.equal(takes("b", [claim("a")]), "2");
   assert.equal(takes("a", [claim("b")]), undefined);
   assert.equal(takes("a", [], { ...pod, metadata: { ...pod.metadata, uid: "another" } }), "2");
-  assert.equal(takes("a", [], { ...pod, status: { extendedResourceClaimStatus: { resourceClaimName: "b" } } } as unknown as Pod), "2");
+  assert.equal(takes("a", [], { ...pod, status: { extendedResourceClaimStatus: { resourceClaimName: "b" } } } as Pod), "2");
 });
 
 function aQuota(spec: NonNullable<ResourceQuota["spec"]>): ResourceQuota {
@@ -271,7 +271,7 @@ type Scope = NonNullable<NonNullable<ResourceQuota["spec"]>["scopeSelector"]>["m
 
 function isIn(plural: string, object: object, scope: NonNullable<Scope>[number]): boolean {
   const quota = aQuota({ scopeSelector: { matchExpressions: [scope] } });
-  return isInAllScopes(evaluatorOf("", plural), quota, { metadata: { name: "x" }, ...object } as unknown as KubeObject);
+  return isInAllScopes(evaluatorOf("", plural), quota, { metadata: { name: "x" }, ...object } as KubeObject);
 }
 
 test("a scope selects by name, by any of several, or by there being none", () => {

@@ -40,7 +40,7 @@ export const podEvaluator: QuotaEvaluator = {
   namesAmong: (hard) => [...hard].filter(isPodName),
   isInScope,
   whatIsMissing,
-  usageOf: (object, { nowMs }) => podUsage(object as unknown as Pod, nowMs),
+  usageOf: (object, { nowMs }) => podUsage(object as Pod, nowMs),
 };
 
 /** What Pods take that are not over. A namespace is counted often, of which few Pods have changed since the last time. */
@@ -87,7 +87,7 @@ function isOver({ metadata, status }: Pod, nowMs: number): boolean {
 }
 
 function whatIsMissing(object: KubeObject, names: readonly string[]): string | undefined {
-  const pod = object as unknown as Pod;
+  const pod = object as Pod;
   if (saysPodLevel(pod)) return undefined;
   const required = names.filter((name) => REQUIRED.includes(name)).toSorted();
   const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].map((one) => [one.name, saidBy(one)] as const);
@@ -105,7 +105,7 @@ function saidBy({ resources }: Container): ReadonlySet<string> {
 }
 
 function isInScope(object: KubeObject, scope: ScopedResourceSelectorRequirement): boolean {
-  const { spec } = object as unknown as Pod;
+  const { spec } = object as Pod;
   switch (scope.scopeName) {
     case "Terminating":
       return isTerminating(object);
@@ -128,16 +128,16 @@ function isInScope(object: KubeObject, scope: ScopedResourceSelectorRequirement)
 
 /** One that ends by itself, as upstream means it here: not one that is being deleted. */
 function isTerminating(object: KubeObject): boolean {
-  return ((object as unknown as Pod).spec?.activeDeadlineSeconds ?? -1) >= 0;
+  return ((object as Pod).spec?.activeDeadlineSeconds ?? -1) >= 0;
 }
 
 function isBestEffort(object: KubeObject): boolean {
-  const { spec, status } = object as unknown as Pod;
+  const { spec, status } = object as Pod;
   return (status?.qosClass ?? qosClassOf(spec ?? { containers: [] })) === "BestEffort";
 }
 
 function affinityTermsOf(object: KubeObject): readonly PodAffinityTerm[] {
-  const { podAffinity, podAntiAffinity } = (object as unknown as Pod).spec?.affinity ?? {};
+  const { podAffinity, podAntiAffinity } = (object as Pod).spec?.affinity ?? {};
   return [podAffinity, podAntiAffinity].flatMap((affinity) => [
     ...(affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
     ...(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),

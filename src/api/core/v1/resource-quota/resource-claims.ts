@@ -23,7 +23,7 @@ export const resourceClaimEvaluator: QuotaEvaluator = {
   handles: ({ operation, subresource }) => subresource === "" && (operation === "CREATE" || operation === "UPDATE"),
   namesAmong: (hard, surroundings) =>
     [...hard].filter((name) => name === COUNT || name.endsWith(OF_CLASS) || isOfClass(name, surroundings)),
-  usageOf: (object, surroundings) => usageOf(object as unknown as ResourceClaim, surroundings),
+  usageOf: (object, surroundings) => usageOf(object as ResourceClaim, surroundings),
 };
 
 /** What a quota calls the devices of a class that containers ask for. */

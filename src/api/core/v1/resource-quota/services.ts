@@ -18,7 +18,7 @@ export const serviceEvaluator: QuotaEvaluator = {
 };
 
 function usageOf(object: KubeObject): Amounts {
-  const service = object as unknown as Service;
+  const service = object as Service;
   return new Map([
     [COUNT, ONE],
     ["services", ONE],

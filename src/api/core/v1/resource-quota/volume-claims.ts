@@ -23,7 +23,7 @@ export const volumeClaimEvaluator: QuotaEvaluator = {
   namesAmong: (hard) =>
     [...hard].filter((name) => NAMES.includes(name) || name.endsWith(OF_CLASS + CLAIMS) || name.endsWith(OF_CLASS + STORAGE)),
   isInScope: (object, scope) => scope.scopeName === "VolumeAttributesClass" && isSelected(scope, attributesClassesOf(object)),
-  usageOf: (object) => usageOf(object as unknown as PersistentVolumeClaim),
+  usageOf: (object) => usageOf(object as PersistentVolumeClaim),
 };
 
 function usageOf(claim: PersistentVolumeClaim): Amounts {
@@ -57,7 +57,7 @@ function wholeBytes(quantity: Quantity): Quantity {
 
 /** The class that is wanted, the one it has, and the one that it is being changed to. */
 function attributesClassesOf(object: KubeObject): readonly string[] {
-  const { spec, status } = object as unknown as PersistentVolumeClaim;
+  const { spec, status } = object as PersistentVolumeClaim;
   const names = [
     spec?.volumeAttributesClassName,
     status?.currentVolumeAttributesClassName,

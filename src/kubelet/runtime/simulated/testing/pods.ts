@@ -21,7 +21,7 @@ export function simulatedPod(name: string, { says = {}, metadata, spec }: Simula
     metadata: { name, namespace: "default", uid: `uid-of-${name}`, annotations, ...metadata },
     spec: { containers: [{ name: "main", image: "app:1" }], ...spec },
   };
-  return pod as unknown as Pod;
+  return pod as Pod;
 }
 
 /** Runs a sandbox and the first attempt of a container; resolves with the container's id. */

@@ -52,7 +52,7 @@ test("a template is given less: what only a pod needs is filled in when the pod 
 });
 
 function specWith(parts: PodParts): JsonObject {
-  return defaultPod(sentPod(parts)).spec as unknown as JsonObject;
+  return defaultPod(sentPod(parts)).spec as JsonObject;
 }
 
 function containerWith(container: JsonObject): JsonObject {

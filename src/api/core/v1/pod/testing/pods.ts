@@ -25,7 +25,7 @@ export function sentPod({ metadata, spec, container, status }: PodParts): Pod {
     spec: { containers: [{ name: "web", image: "nginx", ...container }], ...spec },
     ...(status && { status }),
   };
-  return pod as unknown as Pod;
+  return pod as Pod;
 }
 
 /** A pod as it is after its defaults, and prepared as a new one. */

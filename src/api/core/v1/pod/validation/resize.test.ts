@@ -190,7 +190,7 @@ test("a resize takes nothing else from what was sent", () => {
 
 test("a node that does not say what its containers have cannot resize them", () => {
   const made = newPod(BEFORE);
-  const status = { ...made.status, containerStatuses: [{ name: "web", state: { running: {} } }] } as unknown as Pod["status"] & object;
+  const status = { ...made.status, containerStatuses: [{ name: "web", state: { running: {} } }] } as Pod["status"] & object;
   const previous = { ...made, status };
 
   const next = resized(previous, sized(LARGER));
