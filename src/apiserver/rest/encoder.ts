@@ -109,8 +109,7 @@ export class Encoder {
   }
 
   #frame(endpoint: Endpoint, event: WatchEvent): Uint8Array {
-    if (event.type === "ERROR")
-      return this.#frameOf("ERROR", event.error.toStatus(), this.#named(`${META}.Status`));
+    if (event.type === "ERROR") return this.#frameOf("ERROR", event.error.toStatus(), this.#named(`${META}.Status`));
     if (event.type === "BOOKMARK") {
       return this.#frameOf("BOOKMARK", this.#bookmark(endpoint, event), this.#schemaOf(endpoint));
     }
@@ -130,19 +129,18 @@ export class Encoder {
     const { name: _name, ...metadata } = object.metadata;
     const { form } = this.#options;
     if (form.as === "object") return { ...object, metadata };
-    if (form.as === "PartialObjectMetadata")
-      return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion);
+    if (form.as === "PartialObjectMetadata") return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion);
     return {
       ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }),
       rows: [],
-    } as JsonObject;
+    };
   }
 
   #valueOf(endpoint: Endpoint, object: StoredObject): JsonObject {
     const { form } = this.#options;
     if (form.as === "Table") return this.#tableOf(endpoint, object);
     const whole = withManagedFields(endpoint, object);
-    return (form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion));
+    return form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion);
   }
 
   /** The columns are named in the first table of a stream only. */
@@ -150,7 +148,7 @@ export class Encoder {
     const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
     this.#hasSentHeaders = true;
     const row = { ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) };
-    return { ...tableHead(object.object, options), rows: [row] } as JsonObject;
+    return { ...tableHead(object.object, options), rows: [row] };
   }
 
   #listValue(endpoint: Endpoint, list: ObjectList): JsonObject {
@@ -161,7 +159,7 @@ export class Encoder {
       const { tableOrder } = endpoint.resource;
       const objects = tableOrder === undefined ? list.objects : list.objects.toSorted((a, b) => tableOrder(a.object, b.object));
       const rows = objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
-      return { ...tableHead(undefined, options), rows } as JsonObject;
+      return { ...tableHead(undefined, options), rows };
     }
     const objects = list.objects.map((object) => withManagedFields(endpoint, object));
     if (form.as === "object") {

@@ -283,7 +283,7 @@ test("a reader of this process that fails later ends its own watch and no other"
   const place = { group: "", version: "v1", plural: "configmaps", namespace: "default" };
   const heard: string[] = [];
   const transport = server.transport();
-  const failing: () => void = () => Promise.reject(new Error("cannot take it"));
+  const failing = (): unknown => Promise.reject(new Error("cannot take it"));
   await transport.watch(place, { event: failing, ended: () => void heard.push("failing ended") });
   await transport.watch(place, { event: ({ type }) => void heard.push(type), ended() {} });
   await server.clock.settle();

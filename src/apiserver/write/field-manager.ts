@@ -49,7 +49,7 @@ export function otherVersions({ schemas }: Pick<ServerContext, "schemas">, { res
       convert(object, toApiVersion) {
         const sent = object as KubeObject;
         const stored = servedIn(sent.apiVersion)?.toStorage?.(sent) ?? sent;
-        return (servedIn(toApiVersion)?.fromStorage?.(stored) ?? stored);
+        return servedIn(toApiVersion)?.fromStorage?.(stored) ?? stored;
       },
     },
   };

@@ -225,7 +225,7 @@ function* applied(
   const { object, managed } = yield* applySteps({
     schema,
     applied: config,
-    live: current === undefined ? undefined : (current.in(served)),
+    live: current === undefined ? undefined : current.in(served),
     liveManaged: current?.managed() ?? ManagedFields.none,
     force: options.force ?? false,
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),

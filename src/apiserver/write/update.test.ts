@@ -124,9 +124,7 @@ test("of several PUTs of one version exactly one wins, and the others are told t
   await using server = await startServer();
   const made = await create(server, MAPS, { metadata: { name: "a" } });
 
-  const answers = await Promise.all(
-    ["1", "2", "3", "4"].map((value) => server.call("PUT", `${MAPS}/a`, { ...made, data: { value } })),
-  );
+  const answers = await Promise.all(["1", "2", "3", "4"].map((value) => server.call("PUT", `${MAPS}/a`, { ...made, data: { value } })));
 
   assert.deepEqual(
     answers.map(({ code }) => code).toSorted((a, b) => a - b),

@@ -54,8 +54,7 @@ export function escalationOf(authorizer: Authorizer, request: ApiRequest, wanted
 
 /** A role that takes its rules from others can come to have anything. */
 export function aggregationEscalation(authorizer: Authorizer, { object, previous, request }: PermittedWrite): string | undefined {
-  if (!hasAggregation(object as ClusterRole) && !hasAggregation(previous as ClusterRole | undefined))
-    return undefined;
+  if (!hasAggregation(object as ClusterRole) && !hasAggregation(previous as ClusterRole | undefined)) return undefined;
   if (escalationOf(authorizer, request, FULL_AUTHORITY) === undefined) return undefined;
   return "must have cluster-admin privileges to use the aggregationRule";
 }

@@ -100,7 +100,7 @@ async function issue({ server, settings }: Issuer, { wanted, account, context }:
     apiVersion,
     metadata: { ...(metadata as JsonObject), name, namespace, uid, creationTimestamp: formatTime(nowMs) },
     // Upstream shows that it is bound to nothing.
-    spec: { audiences, expirationSeconds, boundObjectRef: (boundObjectRef) ?? null },
+    spec: { audiences, expirationSeconds, boundObjectRef: boundObjectRef ?? null },
     status: {
       token: writeToken(payload, { signer: settings.signer, keyId: settings.signerKeyId }),
       // When the client should have the next one, which is before the token ends if it is extended.

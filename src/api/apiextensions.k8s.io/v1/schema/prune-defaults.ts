@@ -16,11 +16,7 @@ export function pruneDefaults(schema: JsonSchema): JsonSchema {
     default: pruned,
     items: items && (pruneDefaults(items) as Json),
     additionalProperties: others && (pruneDefaults(others) as Json),
-    properties:
-      properties &&
-      changedMembers(properties, (property) =>
-        isObject(property) ? (pruneDefaults(property)) : property,
-      ),
+    properties: properties && changedMembers(properties, (property) => (isObject(property) ? pruneDefaults(property) : property)),
   };
   const changed = Object.entries(changes).filter(([name, next]) => next !== undefined && next !== schema[name as keyof JsonSchema]);
   return changed.length === 0 ? schema : { ...schema, ...(Object.fromEntries(changed) as Partial<JsonSchema>) };
