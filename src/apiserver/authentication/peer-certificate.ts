@@ -6,7 +6,7 @@ import { parseCertificates, type Certificate } from "../../api/machinery/x509/ce
 import { X509Error } from "../../api/machinery/x509/error.ts";
 import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
-import { sha256Hex } from "../../base/crypto/sha-256.ts";
+import { sha256Hex } from "../../base/crypto/hash.ts";
 import { AuthenticationError } from "../framework/authentication.ts";
 import type { PeerCertificate } from "../framework/exchange.ts";
 

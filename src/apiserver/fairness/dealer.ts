@@ -2,7 +2,7 @@
  * Shuffle sharding: deals every flow a small hand of a level's queues, so that a flow which fills all of its own leaves most queues to
  * others. Upstream's arithmetic (apiserver/pkg/util/shufflesharding), so that the same flow gets the same queues there and here.
  */
-import { sha256 } from "../../base/crypto/sha-256.ts";
+import { sha256 } from "../../base/crypto/hash.ts";
 
 /** Bits of a flow's hash that may be used: with all 64 the last card would be dealt unevenly. */
 const HASH_BITS_MAX = 60;

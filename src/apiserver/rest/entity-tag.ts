@@ -1,5 +1,5 @@
 /** Entity tags of documents: what a client kept is still true if the hash of what it kept is. */
-import { sha256Hex } from "../../base/crypto/sha-256.ts";
+import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
 
 /** The hash itself; in headers it stands in quotes. */

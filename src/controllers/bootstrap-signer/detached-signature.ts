@@ -3,7 +3,7 @@
  * that what everybody may read comes from somebody who knows it, too.
  */
 import { encodeBase64Url } from "../../api/machinery/codec/base64.ts";
-import { hmacSha256 } from "../../base/crypto/hmac-sha-256.ts";
+import { hmacSha256 } from "../../base/crypto/hash.ts";
 
 /** "header..signature", with the token's id in the header and its secret half as the key. */
 export function detachedSignature(content: string, { id, key }: { readonly id: string; readonly key: Uint8Array }): string {

@@ -4,7 +4,7 @@
  */
 import { tokenReviews } from "../../api/authentication.k8s.io/v1/token-review.ts";
 import type { Clock } from "../../base/clock.ts";
-import { sha256Hex } from "../../base/crypto/sha-256.ts";
+import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { Client } from "../../client/client.ts";
 import type { HttpRequest } from "../../host/http/contract.ts";
 import { userOfCertificate } from "./client-certificate.ts";

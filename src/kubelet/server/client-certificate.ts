@@ -3,7 +3,7 @@ import { parseCertificates, type Certificate } from "../../api/machinery/x509/ce
 import { X509Error } from "../../api/machinery/x509/error.ts";
 import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
 import { pemBlocks } from "../../api/machinery/x509/pem.ts";
-import { sha256Hex } from "../../base/crypto/sha-256.ts";
+import { sha256Hex } from "../../base/crypto/hash.ts";
 import type { HttpPeerCertificate } from "../../host/http/contract.ts";
 import type { KubeletUser } from "./authentication.ts";
 

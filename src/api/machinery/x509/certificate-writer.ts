@@ -4,7 +4,7 @@
  * not be here.
  */
 import type { SignatureAlgorithm, Signer } from "../../../base/crypto/signing.ts";
-import { sha256 } from "../../../base/crypto/sha-256.ts";
+import { sha256 } from "../../../base/crypto/hash.ts";
 import { SUBJECT_ALTERNATIVE_NAME, type AlternativeNames } from "./alternative-names.ts";
 import type { Certificate } from "./certificate.ts";
 import {

@@ -1,11 +1,16 @@
 /** Public keys in certificates and requests. What is no key, or one that Go does not know how to read, is refused in Go's words. */
-import { curveOf, isOnCurve, type Curve } from "./curve.ts";
-import { DerReader, rightAligned, TAG, type BitString } from "./der.ts";
+import { curveOf, type Curve } from "./curve.ts";
+import { DerReader, rightAligned, TAG, unsigned, type BitString } from "./der.ts";
 import { refuse } from "./error.ts";
 
 export type PublicKey =
   | { readonly algorithm: "RSA"; readonly modulus: bigint; readonly exponent: bigint }
-  | { readonly algorithm: "ECDSA"; readonly curve: Curve; readonly x: bigint; readonly y: bigint }
+  | {
+      readonly algorithm: "ECDSA";
+      readonly curve: Curve;
+      /** Uncompressed: 4, then both coordinates. */
+      readonly point: Uint8Array;
+    }
   | { readonly algorithm: "Ed25519"; readonly bytes: Uint8Array }
   | { readonly algorithm: "DSA" };
 
@@ -60,15 +65,13 @@ function readEcdsa(parameters: Uint8Array, bytes: Uint8Array): PublicKey {
   const curve = curveOf(identifier) ?? refuse("x509: unsupported elliptic curve");
   if (bytes[0] !== UNCOMPRESSED) return refuse("ecdsa: invalid uncompressed public key");
   if (bytes.length !== 1 + 2 * curve.sizeBytes) return refuse(`invalid ${curve.name} point encoding`);
-  const [x, y] = [0, 1].map((index) => unsignedAt(bytes, 1 + index * curve.sizeBytes, curve.sizeBytes)) as [bigint, bigint];
+  const coordinates = [bytes.subarray(1, 1 + curve.sizeBytes), bytes.subarray(1 + curve.sizeBytes)];
   // One of the curves has an implementation of its own in Go, with a message of its own.
-  if (x >= curve.prime || y >= curve.prime)
+  if (coordinates.some((coordinate) => unsigned(coordinate) >= curve.prime))
     return refuse(`invalid ${curve.name}${curve.name === "P256" ? " element" : "Element"} encoding`);
-  return isOnCurve(curve, { x, y }) ? { algorithm: "ECDSA", curve, x, y } : refuse(`${curve.name} point not on curve`);
-}
-
-function unsignedAt(bytes: Uint8Array, at: number, length: number): bigint {
-  return bytes.subarray(at, at + length).reduce((total, byte) => (total << 8n) | BigInt(byte), 0n);
+  return curve.ecdsa.utils.isValidPublicKey(bytes)
+    ? { algorithm: "ECDSA", curve, point: bytes }
+    : refuse(`${curve.name} point not on curve`);
 }
 
 /** Nothing is checked with such a key, so its numbers are not kept. */

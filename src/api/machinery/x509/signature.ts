@@ -2,10 +2,10 @@
  * Whether who sent a request has the key that belongs to it: the request is signed with it. Undefined if so, else what Go says.
  * Only public keys come here.
  */
-import { addMultiples, invert, power, type Curve } from "./curve.ts";
-import { DerReader, explicitTag, TAG, unsigned } from "./der.ts";
-import { isEd25519Signature } from "./ed25519.ts";
-import { HASHES, type HashName } from "./hash.ts";
+import { mgf1, PKCS1_SHA1, PKCS1_SHA256, PKCS1_SHA384, PKCS1_SHA512, PSS, type Signer } from "micro-rsa-dsa-dh/rsa.js";
+import { HASHES, type HashName } from "../../../base/crypto/hash.ts";
+import { ed25519 } from "./curve.ts";
+import { DerReader, explicitTag, TAG } from "./der.ts";
 import type { AlgorithmIdentifier, PublicKey } from "./public-key.ts";
 
 interface SignatureAlgorithm {
@@ -57,10 +57,17 @@ export function signatureProblem({ message, signature, algorithm: identifier, pu
     return isEd25519Signature(publicKey.bytes, message, signature) ? undefined : "x509: Ed25519 verification failure";
   }
   const hash = algorithm.hash ?? "SHA-256";
-  const digest = HASHES[hash](message);
-  if (publicKey.algorithm === "ECDSA")
-    return isEcdsaSignature(publicKey, digest, signature) ? undefined : "x509: ECDSA verification failure";
-  return rsaProblem(publicKey, { hash, digest, signature, isPss: algorithm.isPss ?? false });
+  if (publicKey.algorithm === "RSA") return rsaProblem(publicKey, { hash, message, signature, isPss: algorithm.isPss ?? false });
+  const { curve, point } = publicKey;
+  const isGood = curve.ecdsa.verify(signature, HASHES[hash](message), point, { prehash: false, format: "der" });
+  return isGood ? undefined : "x509: ECDSA verification failure";
+}
+
+const ED25519_SIGNATURE_BYTES = 64;
+
+/** The library throws if the length is wrong. */
+function isEd25519Signature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  return signature.length === ED25519_SIGNATURE_BYTES && ed25519().verify(signature, message, key);
 }
 
 function algorithmOf({ algorithm, parameters }: AlgorithmIdentifier): SignatureAlgorithm | undefined {
@@ -98,32 +105,9 @@ function hashOf(parent: DerReader | undefined): string | undefined {
   return reader.content(TAG.null)?.length === 0 ? hash : undefined;
 }
 
-type EcdsaKey = Extract<PublicKey, { readonly algorithm: "ECDSA" }>;
-
-function isEcdsaSignature(key: EcdsaKey, digest: Uint8Array, signature: Uint8Array): boolean {
-  const outer = new DerReader(signature);
-  const reader = outer.inside(TAG.sequence);
-  const [r, s] = [reader?.integer() ?? 0n, reader?.integer() ?? 0n];
-  return outer.isEmpty && reader?.isEmpty === true && isEcdsaPair(key, digest, { r, s });
-}
-
-/** The two numbers of a signature, however they were written. */
-export function isEcdsaPair({ curve, x, y }: EcdsaKey, digest: Uint8Array, { r, s }: { readonly r: bigint; readonly s: bigint }): boolean {
-  if (r <= 0n || s <= 0n || r >= curve.order || s >= curve.order) return false;
-  const inverse = invert(s, curve.order);
-  const point = addMultiples(curve, (numberOf(digest, curve) * inverse) % curve.order, curve.base, (r * inverse) % curve.order, { x, y });
-  return point !== undefined && point.x % curve.order === r;
-}
-
-/** The first bits of the hash, as many as the order has. */
-function numberOf(digest: Uint8Array, { order }: Curve): bigint {
-  const surplusBits = digest.length * 8 - order.toString(2).length;
-  return surplusBits > 0 ? unsigned(digest) >> BigInt(surplusBits) : unsigned(digest);
-}
-
 interface RsaSignature {
   readonly hash: HashName;
-  readonly digest: Uint8Array;
+  readonly message: Uint8Array;
   readonly signature: Uint8Array;
   readonly isPss: boolean;
 }
@@ -135,7 +119,7 @@ const RSA_MIN_BITS = 1_024;
 const RSA_MAX_BITS = 16_384;
 const RSA_EXPONENT_MAX = 2n ** 31n - 1n;
 
-function rsaProblem(key: RsaKey, { hash, digest, signature, isPss }: RsaSignature): string | undefined {
+function rsaProblem(key: RsaKey, { hash, message, signature, isPss }: RsaSignature): string | undefined {
   const { modulus, exponent } = key;
   const sizeBits = modulus.toString(2).length;
   if (sizeBits < RSA_MIN_BITS) {
@@ -145,54 +129,29 @@ function rsaProblem(key: RsaKey, { hash, digest, signature, isPss }: RsaSignatur
   if (exponent < 2n) return "crypto/rsa: public exponent too small or negative";
   if (exponent % 2n === 0n) return "crypto/rsa: public exponent is even";
   if (exponent > RSA_EXPONENT_MAX) return "crypto/rsa: public exponent too large";
-  const value = unsigned(signature);
-  const sizeBytes = Math.ceil(sizeBits / 8);
-  if (sizeBits > RSA_MAX_BITS || signature.length !== sizeBytes || value >= modulus) return RSA_FAILURE;
-  const opened = power(value, exponent, modulus);
-  const isGood = isPss ? isPssMessage(opened, digest, hash, sizeBits - 1) : opened === plainMessage(digest, hash, sizeBytes);
-  return isGood ? undefined : RSA_FAILURE;
+  if (sizeBits > RSA_MAX_BITS) return RSA_FAILURE;
+  const scheme = isPss ? pssScheme(hash) : PKCS1_SCHEMES[hash];
+  return isRsaSignature(scheme, { modulus, exponent }, message, signature) ? undefined : RSA_FAILURE;
 }
 
-/** What stands before a hash: its name, in DER. */
-const HASH_PREFIXES: Readonly<Record<HashName, string>> = {
-  "SHA-1": "3021300906052b0e03021a05000414",
-  "SHA-256": "3031300d060960864801650304020105000420",
-  "SHA-384": "3041300d060960864801650304020205000430",
-  "SHA-512": "3051300d060960864801650304020305000440",
+const PKCS1_SCHEMES: Readonly<Record<HashName, Signer>> = {
+  "SHA-1": PKCS1_SHA1,
+  "SHA-256": PKCS1_SHA256,
+  "SHA-384": PKCS1_SHA384,
+  "SHA-512": PKCS1_SHA512,
 };
 
-/** 1, a row of ones, 0, the hash with its name (PKCS #1 v1.5). */
-function plainMessage(digest: Uint8Array, hash: HashName, sizeBytes: number): bigint {
-  const tail = `00${HASH_PREFIXES[hash]}${hexOf(digest)}`;
-  return BigInt(`0x01${"ff".repeat(sizeBytes - 2 - tail.length / 2)}${tail}`);
+/** With a salt as long as the hash. */
+function pssScheme(hash: HashName): Signer {
+  const hashFunction = HASHES[hash];
+  return PSS(hashFunction, mgf1(hashFunction), hashFunction.outputLen);
 }
 
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** RFC 8017, section 9.1.2, with a salt as long as the hash. */
-function isPssMessage(value: bigint, digest: Uint8Array, hash: HashName, messageBits: number): boolean {
-  const length = Math.ceil(messageBits / 8);
-  const hex = value.toString(16).padStart(length * 2, "0");
-  if (hex.length !== length * 2 || length < 2 * digest.length + 2) return false;
-  const message = Uint8Array.from({ length }, (_, index) => Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16));
-  const maskedLength = length - digest.length - 1;
-  const seed = message.subarray(maskedLength, length - 1);
-  const unusedBits = 8 * length - messageBits;
-  if (message.at(-1) !== 0xbc || (message[0] ?? 0) >> (8 - unusedBits) !== 0) return false;
-  const mask = generateMask(seed, maskedLength, hash);
-  const block = message.subarray(0, maskedLength).map((byte, index) => byte ^ (mask[index] ?? 0));
-  block[0] = (block[0] ?? 0) & (0xff >> unusedBits);
-  const saltAt = maskedLength - digest.length;
-  if (block[saltAt - 1] !== 1 || block.subarray(0, saltAt - 1).some((byte) => byte !== 0)) return false;
-  const again = HASHES[hash](Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, ...digest, ...block.subarray(saltAt)]));
-  return again.every((byte, index) => byte === seed[index]);
-}
-
-function generateMask(seed: Uint8Array, length: number, hash: HashName): Uint8Array {
-  const bytes: number[] = [];
-  for (let counter = 0; bytes.length < length; counter++)
-    bytes.push(...HASHES[hash](Uint8Array.from([...seed, 0, 0, counter >> 8, counter & 0xff])));
-  return Uint8Array.from(bytes.slice(0, length));
+/** The library throws if the signature, opened, is longer than a padded message can be. */
+function isRsaSignature(scheme: Signer, key: Omit<RsaKey, "algorithm">, message: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    return scheme.verify({ n: key.modulus, e: key.exponent }, message, signature);
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 /** The discovery documents that every client knows: one of all groups, one per group, one per group and version. */
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
-import { sha256 } from "../../../base/crypto/sha-256.ts";
+import { sha256 } from "../../../base/crypto/hash.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion } from "./groups.ts";
 
