@@ -7,14 +7,15 @@ import { SETTING_NAMES } from "../src/kubelet/runtime/simulated/settings.ts";
 import { SchedulerFigures } from "../src/scheduler/metrics.ts";
 import { all as plugins } from "../src/scheduler/plugins/all.ts";
 import { packageDirectory } from "../src/testing/package-directory.ts";
+import { readTexts, type TextFile } from "./source/read-texts.ts";
 
 const root = packageDirectory(import.meta.dirname);
 
 test("docs/controllers.md names every controller, with its former names, its account and whether it runs by default", () => {
   const text = readFileSync(join(root, "docs/controllers.md"), "utf8");
   const rows = [...text.matchAll(/^\| ([a-z-]+-controller)(?: \(([a-z, -]+)\))? \| ([a-z-]+) \| (.*) \|$/gm)];
-  const documented = rows.map(([, name, aliases, account, keeps]) => {
-    return { name, aliases: aliases?.split(", ") ?? [], account, onlyIfNamed: keeps?.endsWith("; only if named") };
+  const documented = rows.map(([, name, aliases, account, purpose]) => {
+    return { name, aliases: aliases?.split(", ") ?? [], account, onlyIfNamed: purpose?.endsWith("; only if named") };
   });
 
   const existing = all({ rootCa: "" }).map(({ name, aliases = [], account, onlyIfNamed = false }) => {
@@ -31,26 +32,26 @@ test("docs/testing.md has every setting of simulated containers", () => {
   deepEqual(settings, SETTING_NAMES);
 });
 
-test("docs/scheduler.md has every plugin with its weight, in their order, and every figure", () => {
+test("docs/scheduler.md has every plugin with its weight, in order, and every metric", () => {
   const rows = [...sectionOf("docs/scheduler.md", "| Plugin | Weight |").matchAll(/^\| ([A-Za-z]+) \| (\d*) ?\|/gm)];
   const documented = rows.map(([, name, weight = ""]) => ({ name, weight }));
-  const figures = [...sectionOf("docs/scheduler.md", "## Metrics").matchAll(/`(scheduler_[a-z_]+)`/g)].map(([, name]) => name);
+  const metrics = [...sectionOf("docs/scheduler.md", "## Metrics").matchAll(/`(scheduler_[a-z_]+)`/g)].map(([, name]) => name);
 
   deepEqual(
     documented,
     plugins.map(({ factory, weight }) => ({ name: factory.name, weight: weight === undefined ? "" : String(weight) })),
   );
-  deepEqual(figures, figuresOfScheduler());
+  deepEqual(metrics, metricsOfScheduler());
 });
 
-/** The names, whatever the numbers. */
-function figuresOfScheduler(): readonly string[] {
+/** Names of the metrics; their values do not matter. */
+function metricsOfScheduler(): readonly string[] {
   const queue = { counts: () => ({ active: 0, backoff: 0, unschedulable: 0, gated: 0 }) };
   const cache = { sizes: { nodes: 0, pods: 0, assumedPods: 0 } };
   return new SchedulerFigures().families(queue as never, cache as never).map(({ name }) => name);
 }
 
-/** From a line on, to the next heading. */
+/** The text from a line to the next heading. */
 function sectionOf(document: string, line: string): string {
   const text = readFileSync(join(root, document), "utf8");
   const start = text.indexOf(line);
@@ -58,35 +59,49 @@ function sectionOf(document: string, line: string): string {
   return text.slice(start, text.indexOf("\n## ", start + 1));
 }
 
-/** Every Markdown document of the project, the READMEs of rooms included. */
-function documentsBelow(folder: string): readonly string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : documentsBelow(path);
-    return entry.name.endsWith(".md") ? [path] : [];
-  });
+/** Every document of the project. The changelog is history: it may name what has moved since. */
+const documents = readTexts(root, ...ofRoot(), "docs", "examples", "src", "tools").filter(({ path }) => path.endsWith(".md"));
+const current = documents.filter(({ path }) => path !== "CHANGELOG.md");
+
+function ofRoot(): readonly string[] {
+  return readdirSync(root).filter((name) => name.endsWith(".md"));
+}
+
+/** What a pattern finds in documents and `isKnown` does not know, each with its document. */
+function unknownIn(files: readonly TextFile[], pattern: RegExp, isKnown: (found: string, path: string) => boolean): readonly string[] {
+  return files.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(pattern), ([, found = ""]) => found)
+      .filter((found) => !isKnown(found, path))
+      .map((found) => `${path}: ${found}`),
+  );
 }
 
 test("links between documents resolve to existing files and headings", () => {
-  const ofRoot = readdirSync(root).filter((name) => name.endsWith(".md"));
-  const documents = [...ofRoot, ...["docs", "examples", "src", "tools"].flatMap(documentsBelow)];
-  const dead = documents.flatMap((document) => {
-    const links = readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)\s]+)\)/g);
-    return [...links].flatMap(([, link = ""]) => (resolves(document, link) ? [] : [`${document}: ${link}`]));
-  });
-
-  deepEqual(dead, []);
+  deepEqual(unknownIn(documents, /\]\((?!https?:)([^)\s]+)\)/g, resolves), []);
   equal(documents.length > 40, true);
 });
 
 test("source files named in documents exist", () => {
-  const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...["docs", "src"].flatMap(documentsBelow)];
-  const dead = documents.flatMap((document) => {
-    const paths = readFileSync(join(root, document), "utf8").matchAll(/`((?:src|test|tools|docs|bench)\/[\w./-]+)`/g);
-    return [...paths].flatMap(([, path = ""]) => (existsSync(join(root, path)) ? [] : [`${document}: ${path}`]));
-  });
+  const paths = /`((?:src|test|tools|docs|bench)\/[\w./-]+)`/g;
+  deepEqual(
+    unknownIn(current, paths, (path) => existsSync(join(root, path))),
+    [],
+  );
+});
 
-  deepEqual(dead, []);
+test("limits and constants named in documents exist", () => {
+  const sources = readTexts(root, "src").map(({ text }) => text);
+  const names = new Set(sources.flatMap((text) => text.match(/\b[A-Z][A-Z\d]*(?:_[A-Z\d]+)+\b/g) ?? []));
+  deepEqual(
+    unknownIn(current, /`([A-Z]+(?:_[A-Z\d]+)*_(?:MAX|MS|BYTES))`/g, (name) => names.has(name)),
+    [],
+  );
+});
+
+test("test patterns in documents match test files", () => {
+  const tests = readTexts(root, "src", "test", "tools").filter(({ path }) => path.endsWith(".test.ts"));
+  const isMatching = (pattern: string): boolean => pattern === "PATTERN" || tests.some(({ path }) => path.includes(pattern));
+  deepEqual(unknownIn(current, /npm test -- ([a-z][a-z/-]*|PATTERN)/g, isMatching), []);
 });
 
 /** So that it is read: what the room does, its contract, who may use it, where to start reading. */
@@ -96,7 +111,7 @@ describe("every top-level room has a short README", () => {
   const rooms = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of rooms) {
     test(`src/${name}/README.md`, () => {
-      const text = readFileSync(join(root, "src", name, "README.md"), "utf8");
+      const text = documents.find(({ path }) => path === `src/${name}/README.md`)?.text ?? "";
 
       equal(text.trimEnd().split("\n").length <= ROOM_README_LINES_MAX, true, `it has at most ${ROOM_README_LINES_MAX} lines`);
       for (const part of ["**Contract.**", "**May be used by**", "**Start reading**"]) equal(text.includes(part), true, `it has ${part}`);
@@ -105,7 +120,7 @@ describe("every top-level room has a short README", () => {
 });
 
 /** True if the file exists and, for a link such as `up.md#kubectl`, has that heading. */
-function resolves(document: string, link: string): boolean {
+function resolves(link: string, document: string): boolean {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? join(root, document) : join(root, dirname(document), path);
   if (!existsSync(target)) return false;
