@@ -1,9 +1,9 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { aborted, eitherOf, onAbort } from "./abort.ts";
+import { aborted, anySignal, onAbort } from "./abort.ts";
 import { countedSignal } from "./testing/counted-signal.ts";
 
-test("all waiters of a signal are called once, in the order in which they came", () => {
+test("onAbort calls all callbacks of a signal once, in registration order", () => {
   const { controller, signal, listenerCount } = countedSignal();
   const called: string[] = [];
   const call = (name: string) => () => void called.push(name);
@@ -12,7 +12,7 @@ test("all waiters of a signal are called once, in the order in which they came",
   const stop = onAbort(signal, call("gone"));
   onAbort(signal, call("third"));
   stop();
-  equal(listenerCount(), 1, "however many wait, the signal has one listener");
+  equal(listenerCount(), 1, "the signal has one listener, however many wait");
 
   controller.abort();
   controller.abort();
@@ -20,7 +20,7 @@ test("all waiters of a signal are called once, in the order in which they came",
   deepEqual(called, ["first", "second", "third"]);
 });
 
-test("a callback that is given twice is called twice, and each can leave on its own", () => {
+test("onAbort registers the same callback twice as two independent waiters", () => {
   const { controller, signal } = countedSignal();
   let calls = 0;
   const callback = () => void calls++;
@@ -35,7 +35,7 @@ test("a callback that is given twice is called twice, and each can leave on its 
   equal(calls, 2);
 });
 
-test("those who stay are called when another has left", () => {
+test("the remaining callbacks are called after one has unsubscribed", () => {
   const { controller, signal } = countedSignal();
   let called = false;
   onAbort(signal, () => void (called = true));
@@ -46,7 +46,7 @@ test("those who stay are called when another has left", () => {
   equal(called, true);
 });
 
-test("the last waiter to leave takes the listener away, and the next one brings it back", () => {
+test("the abort listener is removed with the last waiter and added again with the next one", () => {
   const { controller, signal, listenerCount } = countedSignal();
   const stops = [onAbort(signal, () => {}), onAbort(signal, () => {})];
   for (const stop of stops) stop();
@@ -59,7 +59,7 @@ test("the last waiter to leave takes the listener away, and the next one brings 
   equal(called, true);
 });
 
-test("a waiter that another one stops during the abort is not called", () => {
+test("a callback that another callback unsubscribes during the abort is not called", () => {
   const { controller, signal } = countedSignal();
   const called: string[] = [];
   const stops: (() => void)[] = [];
@@ -74,7 +74,7 @@ test("a waiter that another one stops during the abort is not called", () => {
   deepEqual(called, ["first"]);
 });
 
-test("waiting for a signal ends when it comes, and at once if it has", async () => {
+test("waiting for a signal resolves when it aborts, and immediately if it is already aborted", async () => {
   const { controller, signal, listenerCount } = countedSignal();
   let isOver = false;
   const waiting = aborted(signal).then(() => (isOver = true));
@@ -86,16 +86,16 @@ test("waiting for a signal ends when it comes, and at once if it has", async () 
 
   equal(isOver, true);
   await aborted(signal);
-  equal(listenerCount(), 1, "who comes after the signal adds no listener");
+  equal(listenerCount(), 1, "waiting on an aborted signal adds no listener");
 });
 
-test("of two signals either counts; one alone is handed on as it is", () => {
+test("the combination of two signals aborts with either; a single signal is returned unchanged", () => {
   const [a, b] = [new AbortController(), new AbortController()];
-  equal(eitherOf(undefined, undefined), undefined);
-  equal(eitherOf(a.signal, undefined), a.signal);
-  equal(eitherOf(undefined, b.signal), b.signal);
-  equal(eitherOf(a.signal, a.signal), a.signal);
-  const both = eitherOf(a.signal, b.signal);
+  equal(anySignal(undefined, undefined), undefined);
+  equal(anySignal(a.signal, undefined), a.signal);
+  equal(anySignal(undefined, b.signal), b.signal);
+  equal(anySignal(a.signal, a.signal), a.signal);
+  const both = anySignal(a.signal, b.signal);
 
   b.abort("enough");
 

@@ -1,11 +1,13 @@
 /**
- * Listening to an AbortSignal by many at once. A process has few signals and many waiters on each, and Node warns of a leak
- * from the eleventh listener on and walks the whole list to add or remove one. So each signal gets one listener, and its
- * waiters stand in a set: adding and leaving cost the same however many there are, and the last to leave takes the listener away.
+ * Many waiters on one AbortSignal. A process has few signals and many waiters on each; Node warns of a leak from the eleventh listener on
+ * and scans its whole list to add or remove one. Each signal therefore gets one listener and a set of waiters: subscribing and
+ * unsubscribing are O(1), and the last waiter to leave removes the listener.
  */
 
-/** Why something that nobody waits for any more was ended. Given as reason: making a new one each time costs more than all the rest of it. */
-export const NO_LONGER_WANTED = new Error("It is no longer wanted");
+/**
+ * Abort reason for work whose result is no longer needed. Shared instance: allocating an Error per abort costs more than the abort itself.
+ */
+export const NOT_NEEDED = new Error("The result is no longer needed");
 
 const waitersOf = new WeakMap<AbortSignal, Waiters>();
 
@@ -15,13 +17,12 @@ interface Waiters {
 }
 
 /**
- * Calls `callback` once when `signal` is aborted, in the order of the calls of this function; never if it is aborted already, so
- * look first. Returns how to stop listening, which may be called any number of times. `callback` must not throw: the others
- * would not be called.
+ * Calls `callback` once when `signal` aborts, in registration order; never if it is already aborted, so check that first. Returns an
+ * idempotent unsubscribe function. `callback` must not throw: later callbacks would not be called.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const waiters = waitersOf.get(signal) ?? listenTo(signal);
-  // A new function each time, so that one callback given twice is two waiters.
+  // A new function per call, so that one callback registered twice is two waiters.
   const waiter = () => callback();
   waiters.callbacks.add(waiter);
   return () => {
@@ -32,7 +33,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
 function listenTo(signal: AbortSignal): Waiters {
   const callbacks = new Set<() => void>();
   const listener = () => {
-    // Over the set itself, not a copy: a callback may make another waiter leave.
+    // Iterates over the set itself, not a copy: a callback may unsubscribe another waiter.
     for (const callback of callbacks) {
       callbacks.delete(callback);
       callback();
@@ -49,13 +50,13 @@ function stopListeningTo(signal: AbortSignal, { listener }: Waiters): void {
   signal.removeEventListener("abort", listener);
 }
 
-/** Aborted when one of the two is. Made only if there are two, since it costs. */
-export function eitherOf(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+/** Aborts when either of the two does. Allocates a new signal only if there are two. */
+export function anySignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
   if (a === undefined || b === undefined || a === b) return a ?? b;
   return AbortSignal.any([a, b]);
 }
 
-/** Resolves when the signal has come, at once if it has. */
+/** Resolves when the signal aborts, immediately if it is already aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => void onAbort(signal, resolve));

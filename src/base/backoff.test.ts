@@ -5,7 +5,7 @@ import { rounds, testSeed } from "../testing/rounds.ts";
 import { Backoff, exponentialDelayMs } from "./backoff.ts";
 import { seededRandom, type Random } from "./random.ts";
 
-/** Chance that always falls the same way. */
+/** A Random that always returns the same fraction. */
 function chanceOf(fraction: number): Random {
   return { fraction: () => fraction, below: () => 0, derive: () => chanceOf(fraction) };
 }
@@ -24,18 +24,18 @@ for (const { it, growth, delays } of [
   });
 }
 
-test("after ten thousand failures the delay is the maximum and no overflow", () => {
+test("after ten thousand failures the delay is the maximum, without overflow", () => {
   equal(exponentialDelayMs({ minMs: 5, maxMs: 1_000_000 }, 10_000), 1_000_000);
 });
 
-test("chance takes away up to half of a delay unless told otherwise", () => {
+test("jitter takes up to half of a delay by default", () => {
   const growth = { minMs: 100, maxMs: 1_000 };
   equal(new Backoff({ ...growth, random: chanceOf(0) }).next(), 100);
   equal(new Backoff({ ...growth, random: chanceOf(0.5) }).next(), 75);
   equal(new Backoff({ ...growth, jitter: 1, random: chanceOf(0.5) }).next(), 50);
 });
 
-test("a success starts it from the first delay again", () => {
+test("a success resets the delay to the first one", () => {
   const backoff = new Backoff({ minMs: 10, maxMs: 1_000, jitter: 0, random: chanceOf(0) });
   backoff.next();
   backoff.next();
@@ -52,11 +52,11 @@ for (const options of [
   { minMs: 1, maxMs: 10, factor: 0.5 },
   { minMs: 1, maxMs: 10, jitter: 2 },
 ]) {
-  test(`a backoff of ${JSON.stringify(options)} is a mistake`, () =>
+  test(`the backoff options ${JSON.stringify(options)} are rejected`, () =>
     throws(() => new Backoff({ ...options, random: chanceOf(0) }).next(), { name: "AssertionFailed" }));
 }
 
-test("no delay is longer than the maximum or shorter than what jitter leaves", () => {
+test("no delay exceeds the maximum or falls below what jitter leaves", () => {
   const options = fc.record({
     minMs: fc.integer({ min: 1, max: 1_000 }),
     extraMs: fc.nat(100_000),

@@ -7,7 +7,7 @@ async function* from(...pieces: (readonly number[])[]): AsyncGenerator<Uint8Arra
   for (const piece of pieces) yield Uint8Array.from(piece);
 }
 
-test("whatever the pieces, reading gives the bytes in order, and undefined where they end", async () => {
+test("ByteReader returns the bytes in order however they are chunked, and undefined at the end", async () => {
   await property(
     asyncProperty(array(uint8Array({ maxLength: 5 })), array(nat(7)), async (pieces, lengths) => {
       const whole = pieces.flatMap((piece) => [...piece]);
@@ -24,7 +24,7 @@ test("whatever the pieces, reading gives the bytes in order, and undefined where
   );
 });
 
-test("a line ends at its line feed, and one that is too long or never ends is none", async () => {
+test("a line ends at its line feed; a line that is too long or unterminated is undefined", async () => {
   const text = [...new TextEncoder().encode("ab\ncdef\ng")];
   const reader = new ByteReader(from(text.slice(0, 4), text.slice(4)));
   equal(await reader.readLine(10), "ab");

@@ -1,4 +1,4 @@
-/** Reads exact lengths and lines from a sequence of pieces of bytes, holding no more than was asked for and one piece. */
+/** Reads exact lengths and lines from a sequence of chunks, buffering no more than the requested length plus one chunk. */
 export class ByteReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array(0);
@@ -7,7 +7,7 @@ export class ByteReader {
     this.#pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** Exactly `length` bytes, or undefined if the sequence ends before. Grows with what arrives, so a lying length costs nothing. */
+  /** Exactly `length` bytes, or undefined if the sequence ends first. Grows with what arrives, so that a forged length costs nothing. */
   async read(length: number): Promise<Uint8Array | undefined> {
     if (this.#rest.length >= length) return this.#take(length);
     const parts = [this.#rest];

@@ -1,16 +1,18 @@
 /**
- * Bytes both ways, as of a TCP connection: what tunnels, forwarded ports and multiplexed streams have in common. Each way ends by itself,
- * and whoever writes is held up by whoever does not read.
+ * A bidirectional byte stream such as a TCP connection: the common form of tunnels, forwarded ports and multiplexed streams. Each direction
+ * ends independently, and a slow reader applies backpressure to the writer.
  */
 export interface ByteStream {
-  /** What comes from the other side, for one reader; ends when the other side ends, throws when the connection is cut. */
+  /** Bytes from the peer, for one reader; ends when the peer ends its direction, throws when the connection is cut. */
   readonly input: AsyncIterable<Uint8Array>;
-  /** In order. Resolves when more may be written: await it, and nothing piles up. Rejects when the other side does not take it any more. */
+  /**
+   * Writes in order. Resolves when more may be written: await it to keep the buffer bounded. Rejects when the peer no longer accepts data.
+   */
   write(chunk: Uint8Array): Promise<void>;
-  /** Nothing more comes from here; the other way goes on. A second call does nothing. */
+  /** Ends the direction towards the peer; the other direction stays open. Idempotent. */
   end(): void;
-  /** Ends both ways now, dropping what waits. */
+  /** Closes both directions now and drops buffered data. */
   abort(): void;
-  /** Resolves when both ways are over, however they ended. */
+  /** Resolves when both directions have ended, for whatever reason. */
   readonly closed: Promise<void>;
 }

@@ -1,23 +1,26 @@
 /**
- * Time as an argument. No room but `host` reads the real time or sets a real timer, so the whole control plane can run
- * under virtual time (base/virtual-clock.ts), from a seed, and in a browser tab. The real clock is host/real-clock.ts.
+ * Time as an argument. Only `host` reads the real time or sets a real timer, so that the whole control plane can run under virtual time
+ * (base/virtual-clock.ts), from a seed, and in a browser tab. The real clock is host/real-clock.ts.
  *
- * "Later" has only three sources: promises, `sleep` and `soon`. Whatever else makes something happen later (a file, a
- * socket, WebCrypto, `import()`) is declared with `external`, so that virtual time stands still while it is under way.
+ * Work is deferred in three ways only: promises, `sleep` and `soon`. Anything else that completes later (a file, a socket, WebCrypto,
+ * `import()`) is declared with `external`, so that virtual time does not advance while it is pending.
  */
 export interface Clock {
-  /** Milliseconds since the epoch. May jump when somebody sets the machine's clock: for timestamps, never for durations. */
+  /** Milliseconds since the epoch. May jump when the machine's clock is set: for timestamps, never for durations. */
   now(): number;
 
-  /** Milliseconds since some fixed moment; never goes back. For durations and deadlines. */
+  /** Milliseconds since an arbitrary fixed instant; never decreases. For durations and deadlines. */
   monotonic(): number;
 
-  /** Resolves after `durationMs` (0 and less: at the next timer turn), or rejects with the signal's reason, at once if it is aborted already. */
+  /**
+   * Resolves after `durationMs` (0 or less: at the next timer tick). Rejects with the signal's reason, immediately if it is already
+   * aborted.
+   */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 
-  /** Runs `work` once, after the promises that are ready now and before any timer; in the order of the calls. */
+  /** Runs `work` once, after all promises that are ready and before any timer; in call order. */
   soon(work: () => void): void;
 
-  /** Declares that `operation` is finished by the outside world. Returns what it was given. */
+  /** Declares that `operation` completes outside of the clock's control. Returns its argument. */
   external<T>(operation: Promise<T>): Promise<T>;
 }

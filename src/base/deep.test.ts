@@ -6,7 +6,7 @@ import { deepClone, deepEqual, deepFreeze } from "./deep.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 300, full: 10_000 }) };
 
-/** Any JSON value, with the names that are dangerous in JavaScript among its members. */
+/** Any JSON value, with member names that are dangerous in JavaScript. */
 const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 5, withCrossShrink: true }, fc.jsonValue({ maxDepth: 0 }), tie("list"), tie("object")),
   list: fc.array(tie("value"), { maxLength: 4 }),
@@ -14,7 +14,7 @@ const json: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
     .array(fc.tuple(fc.oneof(fc.constantFrom("__proto__", "constructor", "toString", "a", "b"), fc.string()), tie("value")), {
       maxLength: 5,
     })
-    // As JSON.parse makes it: `__proto__` becomes a member.
+    // As JSON.parse does it: `__proto__` becomes a member.
     .map((members) => Object.fromEntries(members)),
 })).value;
 
@@ -28,7 +28,7 @@ const pollution = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"p
 
 // ── clone ───────────────────────────────────────────────────────────────────────────────────────────
 
-test("a clone is the same JSON, shares no object with the original, and is frozen nowhere", () => {
+test("deepClone returns equal JSON, shares no object with the original and freezes nothing", () => {
   fc.assert(
     fc.property(json, fc.boolean(), (value, isFrozen) => {
       if (isFrozen) deepFreeze(value);
@@ -46,20 +46,20 @@ test("a clone is the same JSON, shares no object with the original, and is froze
   );
 });
 
-test("a clone keeps dangerous names as members and pollutes nothing", () => {
+test("deepClone keeps dangerous names as members and pollutes no prototype", () => {
   const copy = deepClone(JSON.parse(pollution) as Record<string, unknown>);
   equal(JSON.stringify(copy), pollution);
   equal((copy as { polluted?: unknown }).polluted, undefined);
   equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test("a clone keeps members that are undefined", () => {
+test("deepClone keeps members that are undefined", () => {
   same(Object.keys(deepClone({ a: undefined })), ["a"]);
 });
 
 // ── freeze ──────────────────────────────────────────────────────────────────────────────────────────
 
-test("freezing freezes all of it, changes nothing, and hands it back", () => {
+test("deepFreeze freezes every part, changes nothing and returns its argument", () => {
   fc.assert(
     fc.property(json, (value) => {
       const before = JSON.stringify(value);
@@ -71,20 +71,20 @@ test("freezing freezes all of it, changes nothing, and hands it back", () => {
   );
 });
 
-test("a part that is frozen is not looked into", () => {
+test("deepFreeze skips parts that are already frozen", () => {
   const inner = { changeable: {} };
   deepFreeze({ part: Object.freeze(inner) });
   equal(Object.isFrozen(inner.changeable), false);
 });
 
-test("what is frozen refuses a change", () => {
+test("a frozen value rejects changes", () => {
   const pod = deepFreeze({ spec: { containers: [{ name: "web" }] } });
   throws(() => pod.spec.containers.push({ name: "late" }), TypeError);
 });
 
 // ── equal ───────────────────────────────────────────────────────────────────────────────────────────
 
-/** The same JSON text for the same JSON, whatever the order of members. */
+/** Equal JSON gives equal text, whatever the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
@@ -92,14 +92,14 @@ function canonical(value: unknown): string {
   });
 }
 
-test("two values are equal when their JSON is, but for the order of members", () => {
+test("two values are equal if their JSON is, except for the order of members", () => {
   fc.assert(
     fc.property(json, json, (a, b) => equal(deepEqual(a, b), canonical(a) === canonical(b))),
     settings,
   );
 });
 
-test("a value equals its clone and its clone with the members turned around, and no longer after a change", () => {
+test("a value equals its clone, also with reordered members, and differs after a change", () => {
   const reversed = (value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map(reversed);
@@ -143,7 +143,7 @@ for (const { it, a, b, are } of [
   test(`${it} are ${are ? "equal" : "not equal"}`, () => equal(deepEqual(a, b), are));
 }
 
-test("parts that are the same object are not looked into", () => {
+test("deepEqual does not descend into parts that are the same object", () => {
   let looks = 0;
   const part = {
     get member() {

@@ -1,12 +1,12 @@
 /**
- * Copying, freezing and comparing whole JSON-like values: null, booleans, numbers, strings, arrays and plain objects of those.
- * A member called `__proto__` is a member like any other: copied, frozen and compared, and never a prototype.
+ * Deep clone, freeze and equality of JSON-like values: null, booleans, numbers, strings, arrays and plain objects of those. A member named
+ * `__proto__` is an ordinary member: cloned, frozen and compared, never a prototype.
  *
- * Not for what JSON does not have: dates, maps, instances of classes, circles. Depth is limited at the door where values come
- * in, so recursion is enough here.
+ * Not for values that JSON lacks: dates, maps, class instances, cycles. Depth is limited where values enter the process, so that recursion
+ * is safe here.
  */
 
-/** A copy that shares nothing with the original and is frozen nowhere. */
+/** A copy that shares no object with the original and is not frozen. */
 export function deepClone<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   // Not `slice`, which is slow on frozen arrays.
@@ -14,19 +14,19 @@ export function deepClone<T>(value: T): T {
 }
 
 function cloneObject(object: object): object {
-  // Spreading copies all members at once, in the shape that the original has, and `__proto__` as a member.
+  // Spread copies all members at once, keeps the hidden class of the original, and copies `__proto__` as a member.
   const copy: Record<string, unknown> = { ...object };
   for (const key in copy) {
     const member = copy[key];
-    // The member exists already, so this assignment never reaches a setter of a prototype.
+    // The member already exists, so that this assignment never calls a prototype's setter.
     if (typeof member === "object" && member !== null) copy[key] = deepClone(member);
   }
   return copy;
 }
 
 /**
- * Freezes `value` and all that is in it; hands it back. A part that is frozen counts as frozen throughout and is skipped, which
- * makes freezing an object that shares most of its parts with an older one cheap: freeze with nothing but this function.
+ * Freezes `value` deeply and returns it. A frozen part counts as frozen throughout and is skipped, which makes freezing cheap for an object
+ * that shares most parts with an older one: freeze with this function only.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
@@ -36,8 +36,8 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * Whether two values are the same JSON: the order of members does not matter, and a member that is undefined counts as absent.
- * Parts that are one and the same object are not looked into.
+ * Whether two values are the same JSON: member order is ignored, and an undefined member counts as absent. Identical parts are not
+ * descended into.
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -54,18 +54,18 @@ function arraysEqual(a: readonly unknown[], b: readonly unknown[]): boolean {
   return true;
 }
 
-/** With `for in`, which takes no list of the keys: this runs for every object of every update. */
+/** `for in` allocates no key array: hot path, called for every object of every update. */
 function objectsEqual(a: Members, b: Members): boolean {
   let surplusOfA = 0;
   for (const key in a) {
     const member = a[key];
     if (member === undefined) continue;
     if (!deepEqual(member, b[key])) return false;
-    // An object without a member "__proto__" still answers to that name, with its prototype.
+    // An object without a member "__proto__" still returns its prototype under that name.
     if (key === "__proto__" && !Object.hasOwn(b, key)) return false;
     surplusOfA++;
   }
-  // All of a's members are in b; b has no others if it has as many.
+  // All members of a are in b; b has no others if the counts are equal.
   for (const key in b) if (b[key] !== undefined) surplusOfA--;
   return surplusOfA === 0;
 }

@@ -16,7 +16,7 @@ function aStack() {
   return { stack: new Disposables(), log, resource, slowResource };
 }
 
-test("what was started last stops first, one after the other", async () => {
+test("disposal runs in reverse order of registration, one after the other", async () => {
   const { stack, log, resource, slowResource } = aStack();
   stack.use(resource("store"));
   stack.use(slowResource("server"));
@@ -28,19 +28,19 @@ test("what was started last stops first, one after the other", async () => {
   deepEqual(log, ["log", "port file", "server begins", "server ends", "store"]);
 });
 
-test("use hands the resource back", () => {
+test("use returns the resource", () => {
   const { stack, resource } = aStack();
   equal(stack.use(resource("store")).name, "store");
 });
 
-test("a resource that can be stopped in both ways is stopped in the one that waits", async () => {
+test("a resource that supports both kinds of disposal is disposed of asynchronously", async () => {
   const { stack, log, resource, slowResource } = aStack();
   stack.use({ ...resource("sync"), ...slowResource("async") });
   await stack[Symbol.asyncDispose]();
   deepEqual(log, ["async begins", "async ends"]);
 });
 
-test("one clean-up that fails does not stop the others, and its error comes out as it is", async () => {
+test("a failing cleanup does not stop the others, and its error is thrown unchanged", async () => {
   const { stack, log, resource } = aStack();
   const failure = new Error("busy");
   stack.use(resource("first"));
@@ -54,7 +54,7 @@ test("one clean-up that fails does not stop the others, and its error comes out 
   deepEqual(log, ["last", "first"]);
 });
 
-test("several failures come out together", async () => {
+test("several failures are thrown as one AggregateError", async () => {
   const { stack, resource } = aStack();
   const [early, late] = [new Error("early"), new Error("late")];
   stack.defer(() => Promise.reject(early));
@@ -68,7 +68,7 @@ test("several failures come out together", async () => {
   });
 });
 
-test("stopping twice stops once, and both wait for the end", async () => {
+test("disposing twice disposes once, and both calls wait for the end", async () => {
   const { stack, log, slowResource } = aStack();
   stack.use(slowResource("server"));
   void stack[Symbol.asyncDispose]();
@@ -79,14 +79,14 @@ test("stopping twice stops once, and both wait for the end", async () => {
   deepEqual(log, ["server begins", "server ends"]);
 });
 
-test("nothing can be started under an owner that has stopped", async () => {
+test("a disposed owner rejects new resources", async () => {
   const { stack, resource } = aStack();
   await stack[Symbol.asyncDispose]();
   throws(() => stack.use(resource("late")), { name: "AssertionFailed" });
   throws(() => stack.move(), { name: "AssertionFailed" });
 });
 
-test("a start that fails half-way stops what it started, one that succeeds hands it over", async () => {
+test("a start that fails half-way disposes of what it started; one that succeeds moves it to the new owner", async () => {
   const { log, resource } = aStack();
   async function start(isBroken: boolean): Promise<Disposables> {
     await using started = new Disposables();

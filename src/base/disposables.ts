@@ -1,44 +1,43 @@
 /**
- * What was started and must be stopped, in one place. Stops in the reverse order of starting, since what came later may use
- * what came before; one after the other; and all of it, even when some fail. Like the standard's AsyncDisposableStack, which
- * Node 20 does not have.
+ * Owns what was started and must be stopped. Disposes in reverse order of registration, since later resources may use earlier ones;
+ * sequentially; and completely, even if some fail. Like the standard's AsyncDisposableStack, which Node 20 does not have.
  */
 import { assert } from "./assert.ts";
 
 export class Disposables implements AsyncDisposable {
   #cleanUps: (() => unknown)[] = [];
-  /** Set from the first call of dispose on; every later call waits for the same end. */
+  /** Set by the first call of dispose; later calls wait for the same promise. */
   #disposal: Promise<void> | undefined;
 
   get isDisposed(): boolean {
     return this.#disposal !== undefined;
   }
 
-  /** Will dispose of `resource`; hands it back. */
+  /** Registers `resource` for disposal and returns it. */
   use<T extends AsyncDisposable | Disposable>(resource: T): T {
     this.defer(() => (Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : resource[Symbol.dispose]()));
     return resource;
   }
 
-  /** Will call `cleanUp`, and wait for it if it returns a promise. */
+  /** Registers `cleanUp`, which is awaited if it returns a promise. */
   defer(cleanUp: () => void | PromiseLike<void>): void {
-    assert(!this.isDisposed, "nothing is started under an owner that has stopped");
+    assert(!this.isDisposed, "a disposed owner accepts no resources");
     this.#cleanUps.push(cleanUp);
   }
 
   /**
-   * Gives all of it to a new owner and is left empty. For a start that may fail half-way: collect under `await using`, and only
-   * at the end move to what the caller gets.
+   * Moves everything to a new owner and leaves this one empty. For a start that may fail half-way: collect under `await using`, and move to
+   * the caller's object at the end.
    */
   move(): Disposables {
-    assert(!this.isDisposed, "what was stopped has nothing to give");
+    assert(!this.isDisposed, "a disposed owner has nothing to move");
     const heir = new Disposables();
     heir.#cleanUps = this.#cleanUps;
     this.#cleanUps = [];
     return heir;
   }
 
-  /** Rejects with the one error, or with all of them as an AggregateError, after everything was tried. */
+  /** Rejects with the single error, or with an AggregateError of all, after every cleanup was attempted. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#disposal ??= this.#runAll();
     return this.#disposal;

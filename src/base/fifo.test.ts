@@ -6,7 +6,7 @@ import { Fifo } from "./fifo.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 5_000 }) };
 
-test("a Fifo gives what an array would give, whatever is pushed and shifted", () => {
+test("Fifo behaves like an array under any sequence of push and shift", () => {
   const steps = fc.array(fc.oneof(fc.record({ push: fc.integer() }), fc.constant("shift" as const)), { maxLength: 200 });
   fc.assert(
     fc.property(steps, (all) => {

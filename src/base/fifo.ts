@@ -1,18 +1,18 @@
 /**
- * First in, first out, at the same cost per item however long the line is. `Array.shift` moves everything once an array is large,
- * and the oldest entry of a Set is found by walking over the holes of those that were removed.
+ * First-in-first-out queue with amortised O(1) operations. `Array.shift` moves every element of a large array, and finding the oldest entry
+ * of a Set scans the holes of removed ones.
  */
 export class Fifo<T> {
   /** The newest last. */
   #arriving: T[] = [];
-  /** The oldest last. Filled by turning `#arriving` around when it is empty, so each item is moved once. */
+  /** The oldest last. Refilled by reversing `#arriving` when empty, so that each item is moved once. */
   #leaving: T[] = [];
 
   get length(): number {
     return this.#arriving.length + this.#leaving.length;
   }
 
-  /** The oldest item, which stays; `undefined` when there is none. */
+  /** The oldest item without removing it; `undefined` if empty. */
   peek(): T | undefined {
     return this.#leaving.at(-1) ?? this.#arriving[0];
   }
@@ -21,7 +21,7 @@ export class Fifo<T> {
     this.#arriving.push(item);
   }
 
-  /** Takes the oldest item; `undefined` when there is none. */
+  /** Removes and returns the oldest item; `undefined` if empty. */
   shift(): T | undefined {
     if (this.#leaving.length === 0) {
       this.#leaving = this.#arriving.reverse();

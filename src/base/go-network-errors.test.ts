@@ -22,9 +22,9 @@ for (const { error, says } of [
   { error: failed("ERR_SSL_WRONG_VERSION_NUMBER"), says: "tls: first record does not look like a TLS handshake" },
   { error: new Error("anything else", { cause: new Error("because") }), says: "anything else" },
 ]) {
-  test(`${String(error)} is ${says}`, () => equal(goRoundTripError(error, ADDRESS), says));
+  test(`${String(error)} is reported as ${says}`, () => equal(goRoundTripError(error, ADDRESS), says));
 }
 
-test("a connection that is reset before it is there failed to be made", () => {
+test("a connection reset before it is established is reported as a dial failure", () => {
   equal(goDialError(failed("ECONNRESET"), ADDRESS), `dial tcp ${ADDRESS}: connect: connection reset by peer`);
 });

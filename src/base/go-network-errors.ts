@@ -1,4 +1,4 @@
-/** What Go says when a connection fails, for what Node says: people search for these sentences, and tests look for them. */
+/** Translates Node's connection errors to Go's messages: users search for these sentences, and tests match them. */
 
 const CONNECT_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connect: connection refused",
@@ -9,10 +9,10 @@ const CONNECT_WORDS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "connect: cannot assign requested address",
 };
 
-/** What is spoken at the port is no TLS: each of these is what OpenSSL takes the first bytes for. */
+/** The peer does not speak TLS: OpenSSL's errors for the first bytes of another protocol. */
 const NO_TLS: readonly string[] = ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG", "ERR_SSL_BAD_RECORD_TYPE"];
 
-/** That there was no connection. `address`: "10.0.0.1:80". */
+/** Message for a failed dial. `address`: "10.0.0.1:80". */
 export function goDialError(error: unknown, address: string): string {
   const { code, name, hostname, message } = nodeError(error);
   if (name === "TimeoutError") return `dial tcp ${address}: i/o timeout`;
@@ -20,10 +20,13 @@ export function goDialError(error: unknown, address: string): string {
   return `dial tcp ${address}: ${CONNECT_WORDS[code] ?? message}`;
 }
 
-/** That there was no answer: no connection, or one that ended or was of another kind. What Go has no words for is said as it is. */
+/**
+ * Message for a request without a response: no connection, or one that ended early or speaks another protocol. Errors unknown to Go keep
+ * Node's text.
+ */
 export function goRoundTripError(error: unknown, address: string): string {
   const { code, name, syscall, message } = nodeError(error);
-  // Node has the same code for a connection that ended without an answer.
+  // Node uses the same code for a connection that closed without a response.
   if (code === "ECONNRESET") return syscall === "read" ? `read tcp ->${address}: read: connection reset by peer` : "EOF";
   if (NO_TLS.includes(code)) return "tls: first record does not look like a TLS handshake";
   if (code in CONNECT_WORDS || code === "ENOTFOUND" || code === "EAI_AGAIN" || name === "TimeoutError") return goDialError(error, address);
@@ -38,7 +41,7 @@ export interface NodeError {
   readonly message: string;
 }
 
-/** What Node said first: below what others have made of it, and of several addresses that were tried, of the first. */
+/** Node's original error: the innermost cause, and the first of several attempted addresses. */
 export function nodeError(error: unknown): NodeError {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const {

@@ -19,12 +19,12 @@ for (const { query, checks, code, text } of [
     text: '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "a","b","c,d"\nlivez check passed\n',
   },
 ]) {
-  test(`the health of ${checks.map(({ name }) => name).join(" and ")} with ?${query} is answered with ${code}`, () => {
+  test(`health of ${checks.map(({ name }) => name).join(" and ")} with ?${query} is answered with ${code}`, () => {
     deepEqual(new HealthReporter().answer("livez", checks, new URLSearchParams(query)), { code, text });
   });
 }
 
-test("one check is answered with its reason", () => {
+test("a single check is answered with its reason", () => {
   const reporter = new HealthReporter();
   const checks = [PING, failing("etcd", "no disk")];
   deepEqual(
@@ -33,7 +33,7 @@ test("one check is answered with its reason", () => {
   );
 });
 
-test("results are counted by check and type for /metrics/slis, excluded ones are not", () => {
+test("check results are counted by name and type for /metrics/slis, excluded checks are not", () => {
   const reporter = new HealthReporter();
   let problem: string | undefined = "no disk";
   const checks = [PING, { name: "etcd", problem: () => problem }];

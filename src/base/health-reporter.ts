@@ -1,14 +1,14 @@
 /**
- * Answers /healthz, /livez and /readyz of every component in upstream's format, and counts the results for /metrics/slis. Load balancers and
- * scripts read the code, people the text; why a check failed is in the answer of that check alone.
- * Not here: which checks a component has, and who may read them.
+ * Answers /healthz, /livez and /readyz of every component in upstream's format and counts the results for /metrics/slis. Load balancers and
+ * scripts read the status code, people the text; the reason of a failed check is only in the answer of that check. Not here: which checks a
+ * component has, and who is authorized to read them.
  */
 import type { Family, Sample } from "./metrics/prometheus-text.ts";
 
 export interface HealthCheck {
   /** Upstream's name where it has the same check: "ping", "etcd", "poststarthook/…". */
   readonly name: string;
-  /** What is wrong; undefined: nothing. */
+  /** The failure; undefined if the check passes. */
   problem(): string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface HealthAnswer {
   readonly text: string;
 }
 
-/** Passes while the process answers at all. */
+/** Passes while the process answers requests. */
 export const PING: HealthCheck = { name: "ping", problem: () => undefined };
 
 interface Counted {
@@ -29,7 +29,7 @@ interface Counted {
 }
 
 export class HealthReporter {
-  /** Bounded by the checks of a component, three times at most. */
+  /** Bounded by the number of checks of a component, times three. */
   readonly #counted = new Map<string, Counted>();
 
   /** `type`: "healthz", "livez" or "readyz". */
@@ -52,7 +52,7 @@ export class HealthReporter {
     return { code: 200, text: query.has("verbose") ? `${lines}${type} check passed\n` : "ok" };
   }
 
-  /** One check by its own path; undefined if there is none of this name. */
+  /** A single check by its path; undefined if it does not exist. */
   answerOne(checks: readonly HealthCheck[], name: string): HealthAnswer | undefined {
     const check = checks.find((candidate) => candidate.name === name);
     if (check === undefined) return undefined;

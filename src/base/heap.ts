@@ -1,16 +1,16 @@
 /**
- * A binary heap: the least item is always at hand, and any item can be taken out early at the same cost, O(log n), since every
- * item knows its place. Items that compare as equal come out in no particular order: give them a sequence number if it matters.
+ * Binary heap with O(log n) removal of any item, since every item knows its index. Items that compare equal are popped in no particular
+ * order: add a sequence number if order matters.
  */
 import { assert } from "./assert.ts";
 
-/** An item's seat in a heap, for taking it out early. */
-export interface HeapSeat<T> {
+/** Handle of an item, for removing it early. */
+export interface HeapEntry<T> {
   readonly item: T;
 }
 
-interface Seat<T> extends HeapSeat<T> {
-  /** Where in the array; -1 once it is out. */
+interface Seat<T> extends HeapEntry<T> {
+  /** Index in the array; -1 once removed. */
   index: number;
 }
 
@@ -27,27 +27,27 @@ export class Heap<T> {
     return this.#seats.length;
   }
 
-  /** The least item, left where it is. */
+  /** The least item, without removing it. */
   peek(): T | undefined {
     return this.#seats[0]?.item;
   }
 
-  push(item: T): HeapSeat<T> {
+  push(item: T): HeapEntry<T> {
     const seat: Seat<T> = { item, index: this.#seats.length };
     this.#seats.push(seat);
     this.#rise(seat);
     return seat;
   }
 
-  /** Takes the least item out. */
+  /** Removes and returns the least item. */
   pop(): T | undefined {
     const least = this.#seats[0];
     if (least !== undefined) this.#takeOut(least);
     return least?.item;
   }
 
-  /** Takes one item out, wherever it is. `false`: it is out already. */
-  remove(handle: HeapSeat<T>): boolean {
+  /** Removes one item at any position. `false`: it was already removed. */
+  remove(handle: HeapEntry<T>): boolean {
     const seat = handle as Seat<T>;
     if (seat.index < 0) return false;
     assert(this.#seats[seat.index] === seat, "a seat belongs to the heap that gave it");
@@ -58,7 +58,7 @@ export class Heap<T> {
   #takeOut(seat: Seat<T>): void {
     const last = this.#seats.pop() as Seat<T>;
     if (last !== seat) {
-      // The last takes the empty place, from which it may have to go either way.
+      // The last item fills the gap, from which it may have to move up or down.
       this.#place(last, seat.index);
       this.#rise(last);
       this.#sink(last);

@@ -60,11 +60,11 @@ for (const value of [
   { a: undefined, b: 1, c: undefined },
   JSON.parse('{"__proto__":{"a":1},"é":"é"}'),
 ]) {
-  test(`${JSON.stringify(value)} is as long as JSON.stringify makes it`, () => equal(jsonByteLength(value), measured(value)));
+  test(`jsonByteLength of ${JSON.stringify(value)} equals the length of its JSON`, () => equal(jsonByteLength(value), measured(value)));
 }
 
-test("every text is as long as JSON.stringify makes it", () => {
-  // UTF-16 units in any order, so that halves of pairs stand alone and together; often those that are escaped.
+test("jsonByteLength of any string equals the length of its JSON", () => {
+  // UTF-16 units in any order, so that surrogates occur alone and in pairs; weighted towards escaped characters.
   const unit = fc.oneof(fc.nat(0xffff), fc.nat(0x7f), fc.integer({ min: 0xd7fe, max: 0xe001 }));
   const text = fc.array(unit).map((units) => String.fromCharCode(...units));
   fc.assert(
@@ -73,7 +73,7 @@ test("every text is as long as JSON.stringify makes it", () => {
   );
 });
 
-test("every number is as long as JSON.stringify makes it", () => {
+test("jsonByteLength of any number equals the length of its JSON", () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.integer({ min: -100_001, max: 100_001 }));
   fc.assert(
     fc.property(number, (some) => equal(jsonByteLength(some), measured(some))),
@@ -81,7 +81,7 @@ test("every number is as long as JSON.stringify makes it", () => {
   );
 });
 
-test("every JSON value is as long as JSON.stringify makes it, with undefined members left out", () => {
+test("jsonByteLength of any JSON value equals the length of its JSON, without undefined members", () => {
   const leaf = fc.oneof(fc.string({ unit: "binary" }), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined));
   const value = fc.object({ key: fc.string({ unit: "binary" }), values: [leaf], maxDepth: 3, maxKeys: 4 });
   fc.assert(
@@ -90,12 +90,12 @@ test("every JSON value is as long as JSON.stringify makes it, with undefined mem
   );
 });
 
-test("a bigint takes as many bytes as it has digits, since a writer that keeps them all prints it so", () => {
+test("jsonByteLength of a bigint is its number of digits, as a lossless encoder prints it", () => {
   deepEqual([jsonByteLength(0n), jsonByteLength({ a: [-12345678901234567890n] })], [1, '{"a":[-12345678901234567890]}'.length]);
 });
 
 for (const value of [undefined, () => {}, Symbol("s")]) {
-  test(`JSON has no form for a ${typeof value}`, () => {
+  test(`jsonByteLength rejects a ${typeof value}`, () => {
     throws(() => jsonByteLength(value), { name: "AssertionFailed", message: `JSON has no form for a ${typeof value}` });
   });
 }

@@ -1,9 +1,9 @@
 /**
- * How many bytes `JSON.stringify(value)` would take in UTF-8, exactly, without making the text. For limits and counters that
- * must know a size where the bytes themselves are not needed (the memory store never serialises).
+ * The exact size in bytes (UTF-8) of `JSON.stringify(value)`, without building the text. For limits and counters that need a size where the
+ * bytes themselves are not needed (the memory store never serialises).
  *
- * For plain JSON values, in which a member may be undefined (it is left out, as JSON does). `toJSON` is not asked, so a Date, a
- * Map or an instance of a class is counted by its members, which is wrong: hand over what JSON.parse could have made.
+ * For plain JSON values, in which a member may be undefined (omitted, as in JSON). `toJSON` is ignored, so that a Date, a Map or a class
+ * instance gives a wrong size: pass only what JSON.parse could return.
  */
 import { assert } from "./assert.ts";
 
@@ -16,7 +16,7 @@ export function jsonByteLength(value: unknown): number {
     case "boolean":
       return value ? 4 : 5;
     case "bigint":
-      return value.toString().length; // As a writer that keeps all digits prints it; JSON.stringify refuses.
+      return value.toString().length; // As a lossless encoder prints it; JSON.stringify throws.
     case "object":
       if (value === null) return 4;
       return Array.isArray(value) ? arrayByteLength(value) : objectByteLength(value as Readonly<Record<string, unknown>>);
@@ -25,15 +25,15 @@ export function jsonByteLength(value: unknown): number {
   }
 }
 
-/** The brackets, the items, and a comma between each two. */
+/** Brackets, items, and a comma between each two. */
 function arrayByteLength(array: readonly unknown[]): number {
   let length = 2 + Math.max(0, array.length - 1);
-  // In a list, what is undefined is printed as null.
+  // An undefined array item is printed as null.
   for (const item of array) length += item === undefined ? 4 : jsonByteLength(item);
   return length;
 }
 
-/** The braces, the members with a colon each, and a comma between each two. */
+/** Braces, members with a colon each, and a comma between each two. */
 function objectByteLength(object: Readonly<Record<string, unknown>>): number {
   let length = 2;
   let members = 0;
@@ -48,7 +48,7 @@ function objectByteLength(object: Readonly<Record<string, unknown>>): number {
 
 function numberByteLength(number: number): number {
   if (!Number.isFinite(number)) return 4; // Printed as null.
-  // Most numbers are small: ports, counts, generations.
+  // Fast path: most numbers are small (ports, counts, generations).
   if (Number.isInteger(number) && number >= 0 && number < 100_000) return digits(number);
   return String(number).length;
 }
@@ -60,7 +60,7 @@ function digits(number: number): number {
   return number < 10_000 ? 4 : 5;
 }
 
-/** The quotes and what is between them. Nearly every text is ASCII, so that comes first, by table. */
+/** Quotes and content. Nearly every string is ASCII, so that is tried first, by table. */
 function stringByteLength(text: string): number {
   let length = text.length + 2;
   for (let index = 0; index < text.length; index++) {
@@ -71,10 +71,10 @@ function stringByteLength(text: string): number {
   return length;
 }
 
-/** How many bytes an ASCII character takes beyond one: \" and \n one, \u001f five. */
+/** Extra bytes of an ASCII character beyond one: 1 for \" and \n, 5 for \u001f. */
 const ASCII_EXTRA_BYTES = Uint8Array.from({ length: 0x80 }, (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 3);
 
-/** How many bytes the rest of a text takes beyond one for each UTF-16 unit. */
+/** Extra bytes of the rest of a string beyond one per UTF-16 unit. */
 function extraBytesFrom(text: string, start: number): number {
   let extra = 0;
   for (let index = start; index < text.length; index++) {
@@ -90,7 +90,7 @@ function extraBytesFrom(text: string, start: number): number {
       extra += 2;
       index++;
     } else {
-      // A half of a pair on its own is escaped: \ud800.
+      // A lone surrogate is escaped: \ud800.
       extra += 5;
     }
   }
@@ -102,6 +102,6 @@ function isSurrogate(unit: number): boolean {
 }
 
 function isPair(high: number, low: number): boolean {
-  // NaN, after the last unit, is in no range.
+  // NaN, returned after the last unit, is in no range.
   return high <= 0xdbff && low >= 0xdc00 && low <= 0xdfff;
 }

@@ -55,19 +55,19 @@ for (const { it, value, gives } of [
   test(`printable shows ${it}`, () => deepEqual(JSON.parse(JSON.stringify(printable(value))), gives));
 }
 
-test("a member called __proto__ is shown and pollutes nothing", () => {
+test("printable shows a member called __proto__ and pollutes no prototype", () => {
   equal(JSON.stringify(printable(JSON.parse('{"__proto__":{"polluted":1},"b":2}'))), '{"__proto__":{"polluted":1},"b":2}');
   equal(({} as Record<string, unknown>)["polluted"], undefined);
 });
 
-test("a proxy that cannot be touched is unprintable and no more", () => {
+test("printable marks a revoked proxy as unprintable", () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   const text = printable({ proxy });
   ok(JSON.stringify(text).startsWith('{"proxy":"[unprintable: '));
 });
 
-// 8,192 characters in all, of which every value takes one and texts and names their length.
+// 8,192 characters in total: every value counts one, strings and names their length.
 for (const { it, value, gives } of [
   { it: "a long text", value: "x".repeat(10_000), gives: `${"x".repeat(8_191)}[1809 more]` },
   { it: "a long message", value: new Error("x".repeat(10_000)), gives: `${"x".repeat(8_191)}[1809 more]` },
@@ -78,10 +78,10 @@ for (const { it, value, gives } of [
     gives: { [`${"0".repeat(4_000)}`]: 0, [`${"1".repeat(4_000)}`]: 1, [`${"2".repeat(189)}[3811 more]`]: 2, "...": "[2 more]" },
   },
 ]) {
-  test(`${it} is cut, and the mark says how much is missing`, () => deepEqual(JSON.parse(JSON.stringify(printable(value))), gives));
+  test(`printable truncates ${it} and marks how much is missing`, () => deepEqual(JSON.parse(JSON.stringify(printable(value))), gives));
 }
 
-test("many errors are cut, and the whole stays short", () => {
+test("printable truncates many errors and stays short", () => {
   const many = new AggregateError(
     Array.from({ length: 1_000 }, () => new Error("x".repeat(1_000))),
     "many",
@@ -90,8 +90,8 @@ test("many errors are cut, and the whole stays short", () => {
   ok(text.length < 50_000 && text.includes(" more]"), `is ${text.length} long`);
 });
 
-test("values that refer to each other everywhere end soon", () => {
-  // Every path through these is another one: without a limit on the whole there would be 100^6 of them.
+test("printable terminates quickly on densely cross-referenced values", () => {
+  // Every path through these is distinct: without a limit on the total there would be 100^6 of them.
   const members: Record<string, unknown> = {};
   const error = new AggregateError([], "all", { cause: members });
   for (let index = 0; index < 100; index++) members[`m${index}`] = index % 2 === 0 ? error : { members: [members, error] };
@@ -100,7 +100,7 @@ test("values that refer to each other everywhere end soon", () => {
   ok(JSON.stringify(printable(error)).length < 100_000);
 });
 
-test("whatever is given, it becomes JSON and nothing is thrown", () => {
+test("printable turns any value into JSON and never throws", () => {
   const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withSparseArray: true });
   fc.assert(
     fc.property(anything, (value) => doesNotThrow(() => JSON.parse(JSON.stringify(printable(value))))),

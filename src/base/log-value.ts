@@ -1,23 +1,23 @@
 /**
- * Makes anything printable: a value from anywhere becomes a JSON value of limited size. It never throws, whatever it is given
- * (circles, BigInt, getters and toJSON that throw, revoked proxies), since a log line must not bring down what it tells of.
- * A log is for reading: what is too long or too deep is cut, and the cut is marked in square brackets.
+ * Makes any value printable: a JSON value of limited size. Never throws, whatever the input (cycles, BigInt, throwing getters and toJSON,
+ * revoked proxies), since a log line must not break the code it reports on. What is too long or too deep is truncated, with a mark in
+ * square brackets.
  */
 
-/** Characters that one call prints at most, give or take the marks: some screens full. */
+/** Maximum number of characters per call, not counting the marks: a few screens. */
 const TOTAL_CHARS_MAX = 8_192;
-/** Objects inside of each other; a value that nobody meant to log whole (a server, a socket) is deep. */
+/** Maximum nesting depth; objects logged by mistake (a server, a socket) are deep. */
 const DEPTH_MAX = 6;
-/** Causes of causes that are told. An error may even be its own cause. */
+/** Maximum length of a chain of causes. An error may even be its own cause. */
 const CAUSES_MAX = 8;
 
-/** What JSON.stringify prints without a surprise. */
+/** What JSON.stringify prints faithfully. */
 export type Printable = null | boolean | number | string | readonly Printable[] | PrintableObject;
 export interface PrintableObject {
   readonly [name: string]: Printable;
 }
 
-/** Errors become their message with their causes, members that are undefined are left out, as JSON does. */
+/** Errors become their message with their causes; undefined members are omitted, as in JSON. */
 export function printable(value: unknown): Printable {
   return new Printer().print(value, []);
 }
@@ -25,7 +25,7 @@ export function printable(value: unknown): Printable {
 class Printer {
   #charsLeft = TOTAL_CHARS_MAX;
 
-  /** `inside`: the objects that `value` is a part of, the outermost first. */
+  /** `inside`: the ancestors of `value`, outermost first. */
   print(value: unknown, inside: readonly object[]): Printable {
     this.#charsLeft--;
     try {
@@ -58,7 +58,7 @@ class Printer {
     if (outside.length >= DEPTH_MAX) return "[deep]";
     const inside = [...outside, value];
     if (value instanceof Error) return this.#shortened(this.#errorText(value, inside));
-    // Dates and whatever else knows its own form.
+    // Dates and other values that define toJSON.
     if ("toJSON" in value && typeof value.toJSON === "function") return this.print(value.toJSON(), inside);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (Array.isArray(value)) return this.#printArray(value, inside);
@@ -75,7 +75,7 @@ class Printer {
   }
 
   #printMembers(object: object, inside: readonly object[]): Printable {
-    // Without a prototype a member called "__proto__" is a member like any other.
+    // Without a prototype, a member named "__proto__" is an ordinary member.
     const shown: Record<string, Printable> = Object.create(null);
     const names = Object.keys(object);
     for (const [index, name] of names.entries()) {
@@ -83,7 +83,7 @@ class Printer {
         shown["..."] = `[${names.length - index} more]`;
         break;
       }
-      // The name first, or a long value would leave no room for it.
+      // The name first, or a long value would use up its share.
       const shownName = this.#shortened(name);
       const value = this.#printMember(object, name, inside);
       if (value !== undefined) shown[shownName] = value;
@@ -100,7 +100,7 @@ class Printer {
     }
   }
 
-  /** "Cannot open the store: permission denied": the message, then the causes after colons, but none that was quoted before it. */
+  /** "Cannot open the store: permission denied": the message, then the causes separated by colons, omitting those already quoted. */
   #errorText(error: Error, inside: readonly object[]): string {
     const parts: string[] = [];
     let current: unknown = error;
@@ -131,7 +131,7 @@ class Printer {
     try {
       if (error instanceof Error) reason = `: ${error.message}`;
     } catch {
-      // Even the reason cannot be read; the mark alone must do.
+      // Even the reason is unreadable; the mark alone remains.
     }
     return `[unprintable${this.#shortened(reason)}]`;
   }

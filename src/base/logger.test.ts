@@ -18,7 +18,7 @@ function aLine(fields: LogFields, sentence = "Scaling"): LogLine {
   return lines[0] as LogLine;
 }
 
-test("a line carries time, level, sentence and fields", () => {
+test("a log line carries timestamp, level, message and fields", () => {
   const { log, lines } = aLogger();
   log.warn("Cannot reach the node", { node: "n1", attempts: 3 });
   deepEqual(lines, [{ timeMs: 0, level: "warn", sentence: "Cannot reach the node", fields: { node: "n1", attempts: 3 } }]);
@@ -30,7 +30,7 @@ for (const { level, writes } of [
   { level: "warn", writes: ["warn", "error"] },
   { level: "error", writes: ["error"] },
 ] as const) {
-  test(`at level ${level} it writes ${writes.join(", ")}`, () => {
+  test(`at level ${level} the logger writes ${writes.join(", ")}`, () => {
     const { log, lines } = aLogger({ level });
     for (const name of ["debug", "info", "warn", "error"] as const) log[name]("Said");
     deepEqual(
@@ -40,7 +40,7 @@ for (const { level, writes } of [
   });
 }
 
-test("a line that is not written costs no look at its fields", () => {
+test("fields of a suppressed line are not evaluated", () => {
   const { log } = aLogger({ level: "error" });
   let looks = 0;
   const fields = {
@@ -52,7 +52,7 @@ test("a line that is not written costs no look at its fields", () => {
   equal(looks, 0);
 });
 
-test("fields of the logger stand on every line, and those of the call replace them", () => {
+test("a child logger's fields are on every line; fields of the call override them", () => {
   const { log, texts } = aLogger({ fields: { part: "scheduler" } });
   const child = log.with({ pod: "default/web" });
   log.info("Started");
@@ -65,20 +65,20 @@ test("fields of the logger stand on every line, and those of the call replace th
   );
 });
 
-test("a long field of a logger is cut once, not again with every child", () => {
+test("a long field of a logger is truncated once, not again by every child", () => {
   const { log, lines } = aLogger({ fields: { long: "x".repeat(10_000) } });
   log.with({ a: 1 }).with({ b: 2 }).info("Said");
   match(formatHuman(lines[0] as LogLine), / long="x+\[\d+ more\]" a=1 b=2$/);
 });
 
-test("fields that cannot be read are said to be unprintable", () => {
+test("unreadable fields are logged as unprintable", () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   ok(formatHuman(aLine(proxy)).includes('fields="[unprintable: '));
 });
 
-test("the silent logger says nothing, and neither do its children", () => {
-  silentLogger.with({ a: 1 }).error("Nobody hears this");
+test("the silent logger and its children write nothing", () => {
+  silentLogger.with({ a: 1 }).error("Suppressed");
   equal(silentLogger.with({}), silentLogger);
 });
 
@@ -136,11 +136,11 @@ for (const { it, fields, sentence, human, json } of [
   });
 }
 
-test("a time that no date can hold does not stop a line", () => {
+test("a timestamp outside of Date's range does not break a line", () => {
   equal(formatHuman({ ...aLine({}), timeMs: Infinity }), "Infinity INFO  Scaling");
 });
 
-test("whatever the fields are, the human form is one line without controls, and the JSON form gives them back", () => {
+test("the human format is one line without control characters for any fields, and the JSON format round-trips them", () => {
   const text = fc.string({ unit: "binary" });
   const fields = fc.dictionary(text, fc.oneof(text, fc.jsonValue()));
   // oxlint-disable-next-line no-control-regex -- control characters are what must not be there

@@ -1,14 +1,14 @@
 /**
- * A log line is a constant sentence plus fields: the sentence can be searched for, the fields carry what varies.
- * An error is logged once, by whoever handles it. Where lines go is an argument (`LogSink`); `host` has the real ones.
- * Logging never throws and never changes what it is given. Not here: how a strange value is made printable (log-value.ts).
+ * A log line is a constant message plus fields: the message can be searched for, the fields carry what varies. An error is logged once, by
+ * the code that handles it. The destination is an argument (`LogSink`); `host` has the real ones. Logging never throws and never changes
+ * its arguments. Not here: making arbitrary values printable (log-value.ts).
  */
 import type { Clock } from "./clock.ts";
 import { printable, type Printable, type PrintableObject } from "./log-value.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Values are printed as JSON, errors as their message, so hand over plain values and never a secret. */
+/** Values are printed as JSON, errors as their message: pass plain values and never a secret. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
@@ -16,21 +16,21 @@ export interface Logger {
   info(sentence: string, fields?: LogFields): void;
   warn(sentence: string, fields?: LogFields): void;
   error(sentence: string, fields?: LogFields): void;
-  /** A logger whose every line also carries `fields`: the part, the key. */
+  /** A child logger whose lines also carry `fields`: component, key. */
   with(fields: LogFields): Logger;
 }
 
-/** One line on its way to a sink. */
+/** One line, as passed to a sink. */
 export interface LogLine {
   /** Milliseconds since the epoch. */
   readonly timeMs: number;
   readonly level: LogLevel;
   readonly sentence: string;
-  /** Those of the call after, and in place of, those of the logger. */
+  /** Fields of the call after, and instead of, those of the logger. */
   readonly fields: PrintableObject;
 }
 
-/** Takes each line in order, at once. Must not throw: there is nobody left to tell. */
+/** Receives each line in order, synchronously. Must not throw: no caller could handle it. */
 export type LogSink = (line: LogLine) => void;
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -38,7 +38,7 @@ const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, e
 export interface LoggerOptions {
   readonly sink: LogSink;
   readonly clock: Pick<Clock, "now">;
-  /** The least level that is written. */
+  /** Minimum level that is written. */
   readonly level: LogLevel;
   /** On every line. */
   readonly fields?: LogFields;
@@ -64,7 +64,7 @@ function loggerOf(options: LoggerOptions, common: PrintableObject): Logger {
   };
 }
 
-/** For whoever must be given a logger and has nothing to hear from it. */
+/** For callers that require a logger but whose output is not wanted. */
 export const silentLogger: Logger = {
   debug() {},
   info() {},
@@ -74,7 +74,7 @@ export const silentLogger: Logger = {
 };
 
 function printableFields(fields: LogFields): PrintableObject {
-  // Fields are an object, and one that cannot be read at all comes back as a text that says so.
+  // Fields are an object; if it is unreadable, printable returns a text that says so.
   const converted = printable(fields);
   return typeof converted === "object" ? (converted as PrintableObject) : { fields: converted };
 }
@@ -87,7 +87,7 @@ export function formatJson({ timeMs, level, sentence, fields }: LogLine): string
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
 }
 
-/** A field must not hide the line's own members. */
+/** A field must not override the line's own members. */
 function besideOurs([name, value]: readonly [string, Printable]): [string, Printable] {
   return [name === "time" || name === "level" || name === "msg" ? `field.${name}` : name, value];
 }
@@ -98,7 +98,7 @@ export function formatHuman({ timeMs, level, sentence, fields }: LogLine): strin
   return `${timeText(timeMs)} ${level.toUpperCase().padEnd(5)} ${escapeControls(sentence)}${words.join("")}`;
 }
 
-/** Texts that cannot be mistaken for something else stand without quotes. */
+/** Strings that cannot be mistaken for another value are unquoted. */
 const PLAIN_WORD = /^[\p{L}\p{N}_./:@%+,-]+$/u;
 
 function asWord(value: Printable): string {
@@ -107,8 +107,8 @@ function asWord(value: Printable): string {
 }
 
 /**
- * What a terminal would obey and not show: C0, DEL and C1 controls (among them ESC and CSI), the line separators, and the marks
- * that turn the direction of writing, which can make a line read as another.
+ * What a terminal would interpret instead of show: C0, DEL and C1 controls (ESC and CSI among them), line separators, and bidirectional
+ * marks, which can make a line read as another.
  */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const OBEYED_BY_TERMINALS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
@@ -117,7 +117,7 @@ function escapeControls(text: string): string {
   return text.replace(OBEYED_BY_TERMINALS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A clock that is out of a date's range must not stop the log. */
+/** A clock outside of Date's range must not break logging. */
 function timeText(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? String(timeMs) : date.toISOString();

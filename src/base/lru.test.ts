@@ -14,21 +14,21 @@ function filled(max: number, keys: string): Lru<string, string> {
   return lru;
 }
 
-test("at its maximum it forgets what was not used for the longest time", () => {
+test("a full cache evicts the least recently used entry", () => {
   const lru = filled(3, "abc");
   lru.get("a");
   lru.set("d", "D");
   deepEqual([keysOf(lru), lru.get("b")], ["dac", undefined]);
 });
 
-test("peek and has are no use, a new value is", () => {
+test("peek and has do not count as use; set does", () => {
   const lru = filled(3, "abc");
   deepEqual([lru.peek("a"), lru.has("b"), lru.peek("x"), lru.has("x")], ["A", true, undefined, false]);
   lru.set("b", "B2");
   equal(keysOf(lru), "bca");
 });
 
-test("weight is a limit of its own, and an entry that is too heavy takes its older self with it", () => {
+test("total weight is limited separately, and an entry that is too heavy removes its older value", () => {
   const lru = new Lru<string, string>({ max: 100, maxWeight: 5, weigh: (value) => value.length });
   lru.set("a", "xx");
   lru.set("b", "xxx");
@@ -49,12 +49,12 @@ test("delete and clear leave nothing behind", () => {
   equal(keysOf(lru), "z");
 });
 
-test("a cache without room and a negative weight are mistakes", () => {
+test("a cache without capacity and a negative weight are rejected", () => {
   throws(() => new Lru({ max: 0 }), { name: "AssertionFailed" });
   throws(() => new Lru<string, string>({ max: 1, weigh: () => -1 }).set("a", "A"), { name: "AssertionFailed" });
 });
 
-test("it behaves as a list that is searched from end to end", () => {
+test("the cache behaves like a linear list", () => {
   const key = fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h");
   const step = fc.oneof(fc.record({ set: key, value: fc.nat(6) }), fc.record({ get: key }), fc.record({ delete: key }));
   const limits = fc.record({ max: fc.integer({ min: 1, max: 6 }), maxWeight: fc.integer({ min: 1, max: 20 }) });

@@ -1,16 +1,15 @@
 /**
- * A map that forgets what was not used for the longest time, once it holds too many entries or, if entries have a weight, too
- * much. Every operation costs the same however full it is: a table for finding, a ring for the order. (A Map alone, with each
- * used entry put in anew, walks over the holes of removed entries to find its oldest.)
+ * Least-recently-used cache, limited by number of entries and, optionally, by total weight. Every operation is O(1): a Map for lookup, a
+ * ring for the order. (A Map alone, with each used entry re-inserted, scans the holes of removed entries to find the oldest.)
  */
 import { assert } from "./assert.ts";
 
 export interface LruOptions<K, V> {
-  /** The most entries. */
+  /** Maximum number of entries. */
   readonly max: number;
-  /** The most that all entries weigh together. An entry that alone weighs more is not kept. Default: no limit. */
+  /** Maximum total weight. An entry that alone exceeds it is not kept. Default: no limit. */
   readonly maxWeight?: number;
-  /** Asked once per `set`; 0 or more. Default: 1 each. */
+  /** Weight of an entry, called once per `set`; 0 or more. Default: 1. */
   readonly weigh?: (value: V, key: K) => number;
 }
 
@@ -29,7 +28,7 @@ export class Lru<K, V> {
   readonly #maxWeight: number;
   readonly #weigh: (value: V, key: K) => number;
   readonly #links = new Map<K, Link<K, V>>();
-  /** Between the newest and the oldest of the ring; holds no entry. Its `older` is the newest entry, its `newer` the oldest. */
+  /** Sentinel between newest and oldest; holds no entry. Its `older` is the newest entry, its `newer` the oldest. */
   readonly #seam: Link<K, V>;
   #weight = 0;
 
@@ -48,12 +47,12 @@ export class Lru<K, V> {
     return this.#links.size;
   }
 
-  /** What all entries weigh together. */
+  /** Total weight of all entries. */
   get weight(): number {
     return this.#weight;
   }
 
-  /** The value, which counts as used now. */
+  /** The value, marked as used. */
   get(key: K): V | undefined {
     const link = this.#links.get(key);
     if (link === undefined) return undefined;
@@ -64,7 +63,7 @@ export class Lru<K, V> {
     return link.value;
   }
 
-  /** The value, without counting as use. */
+  /** The value, without marking it as used. */
   peek(key: K): V | undefined {
     return this.#links.get(key)?.value;
   }
@@ -73,7 +72,7 @@ export class Lru<K, V> {
     return this.#links.has(key);
   }
 
-  /** Keeps `value` as the newest, in place of what was there, and forgets the oldest until all limits hold. */
+  /** Stores `value` as the newest entry, replacing the previous one, and evicts the oldest until all limits hold. */
   set(key: K, value: V): void {
     const weight = this.#weigh(value, key);
     assert(weight >= 0, "a weight is 0 or more");
@@ -86,7 +85,7 @@ export class Lru<K, V> {
     while (this.#links.size > this.#max || this.#weight > this.#maxWeight) this.delete(this.#seam.newer.key);
   }
 
-  /** `false`: it was not there. */
+  /** `false`: the key did not exist. */
   delete(key: K): boolean {
     const link = this.#links.get(key);
     if (link === undefined) return false;
@@ -103,7 +102,7 @@ export class Lru<K, V> {
     this.#weight = 0;
   }
 
-  /** All entries, the newest first, without counting as use. Must not be changed meanwhile. */
+  /** All entries, newest first, without marking them as used. The cache must not change during iteration. */
   *entries(): IterableIterator<[K, V]> {
     for (let link = this.#seam.older; link !== this.#seam; link = link.older) yield [link.key, link.value];
   }

@@ -12,20 +12,20 @@ function draw(random: Random, count: number): number[] {
   return Array.from({ length: count }, () => random.below(2 ** 32));
 }
 
-test("seed 1 gives this sequence on every machine and for ever, or recorded failures could not be repeated", () => {
+test("seed 1 gives this sequence on every machine, so that recorded failures can be reproduced", () => {
   const random = seededRandom(1);
   deepEqual(draw(random, 6), [1123845670, 1585442839, 3295357285, 2110805555, 2701298067, 3784741505]);
   deepEqual([random.fraction(), random.fraction()], [0.9353876376012321, 0.5288655895337748]);
   deepEqual(draw(random.derive("scheduler"), 3), [425327107, 3130127839, 468312607]);
 });
 
-test("the same seed gives the same sequence, another seed another", () => {
+test("equal seeds give equal sequences, different seeds different ones", () => {
   const firstDraws = [1, 1, 2, -1, 0.5, 0, 2 ** 40, 2 ** 40 + 1].map((seed) => draw(seededRandom(seed), 4).join());
   equal(firstDraws[0], firstDraws[1]);
   equal(new Set(firstDraws).size, firstDraws.length - 1);
 });
 
-test("a seed that is no number is a mistake", () => {
+test("a seed that is not a finite number is rejected", () => {
   for (const seed of [NaN, Infinity]) throws(() => seededRandom(seed), { name: "AssertionFailed" });
 });
 
@@ -41,7 +41,7 @@ test("a derived sequence depends on its name and not on how much was drawn befor
   notDeepEqual(draw(fresh.derive(""), 10), draw(seededRandom(7), 10));
 });
 
-test("drawing from a derived sequence does not disturb the one it came from", () => {
+test("drawing from a derived sequence does not affect its parent", () => {
   const alone = seededRandom(3);
   const parent = seededRandom(3);
   draw(parent.derive("child"), 50);
@@ -49,7 +49,7 @@ test("drawing from a derived sequence does not disturb the one it came from", ()
   deepEqual(draw(parent, 10), draw(alone, 10));
 });
 
-test("below gives whole numbers under its limit, and fraction numbers in [0, 1)", () => {
+test("below returns integers under its limit, fraction numbers in [0, 1)", () => {
   fc.assert(
     fc.property(fc.integer(), fc.integer({ min: 1, max: 2 ** 32 }), (seed, limit) => {
       const random = seededRandom(seed);
@@ -62,7 +62,7 @@ test("below gives whole numbers under its limit, and fraction numbers in [0, 1)"
   );
 });
 
-test("below has no favourites, even where the limit does not divide the range", () => {
+test("below is uniform even if the limit does not divide the range", () => {
   const random = seededRandom(11);
   // With a plain remainder the lower third would be drawn half of the time.
   const limit = 3 * 2 ** 30;
@@ -74,10 +74,10 @@ test("below has no favourites, even where the limit does not divide the range", 
 });
 
 for (const limit of [0, -1, 1.5, 2 ** 32 + 1, NaN]) {
-  test(`below refuses the limit ${limit}`, () => throws(() => seededRandom(1).below(limit), { name: "AssertionFailed" }));
+  test(`below rejects the limit ${limit}`, () => throws(() => seededRandom(1).below(limit), { name: "AssertionFailed" }));
 }
 
-test("a shuffle keeps the items and leaves the original alone", () => {
+test("shuffle keeps the items and does not change its argument", () => {
   fc.assert(
     fc.property(fc.integer(), fc.array(fc.integer()), (seed, items) => {
       const before = [...items];
@@ -89,7 +89,7 @@ test("a shuffle keeps the items and leaves the original alone", () => {
   );
 });
 
-test("every order of three comes up about equally often", () => {
+test("shuffle is uniform over the orders of three items", () => {
   const random = seededRandom(5);
   const orders = new Map<string, number>();
   for (let round = 0; round < 6_000; round++) {
@@ -101,7 +101,7 @@ test("every order of three comes up about equally often", () => {
   for (const [order, count] of orders) ok(Math.abs(count - 1_000) < 150, `${order} came ${count} times`);
 });
 
-test("pick takes one of the items, and needs one to take", () => {
+test("pick returns one of the items and rejects an empty list", () => {
   const random = seededRandom(9);
   const seen = new Set(Array.from({ length: 100 }, () => pick(random, ["x", "y", "z"])));
 

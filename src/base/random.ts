@@ -1,19 +1,19 @@
 /**
- * Chance as an argument. The same seed gives the same sequence on every machine and Node version, so a failing run can be
- * repeated. Not for secrets: keys and tokens come from `host`.
+ * Randomness as an argument. The same seed gives the same sequence on every machine and Node version, so that a failing run can be
+ * reproduced. Not for secrets: keys and tokens come from `host`.
  */
 import { assert } from "./assert.ts";
 
 export interface Random {
   /** A number in [0, 1). */
   fraction(): number;
-  /** A whole number in [0, limit). `limit` is a whole number from 1 to 2^32. */
+  /** An integer in [0, limit). `limit` is an integer from 1 to 2^32. */
   below(limit: number): number;
-  /** An independent sequence that is fixed by this one and `name`: parts that draw from their own do not disturb each other. */
+  /** An independent sequence determined by this one and `name`: components that draw from their own sequence do not affect each other. */
   derive(name: string): Random;
 }
 
-/** Any finite number is a seed, and each gives another sequence. */
+/** Any finite number is a seed; different seeds give different sequences. */
 export function seededRandom(seed: number): Random {
   assert(Number.isFinite(seed), "a seed is a finite number");
   const bits = new DataView(new ArrayBuffer(8));
@@ -21,13 +21,13 @@ export function seededRandom(seed: number): Random {
   return new SeededRandom(() => absorb(NO_STATE, [bits.getUint32(0), bits.getUint32(4)]));
 }
 
-/** One of `items`, each with the same chance. There must be at least one. */
+/** One of `items`, uniformly. There must be at least one. */
 export function pick<T>(random: Random, items: readonly T[]): T {
   assert(items.length > 0, "there is something to pick from");
   return items[random.below(items.length)] as T;
 }
 
-/** The items in a new array and in any order, each order with the same chance. */
+/** The items in a new array, in uniformly random order. */
 export function shuffled<T>(random: Random, items: readonly T[]): T[] {
   const result = [...items];
   for (let last = result.length - 1; last > 0; last--) {
@@ -48,14 +48,14 @@ interface State {
 
 const NO_STATE: Readonly<State> = { a: 0, b: 0, c: 0, counter: 1 };
 
-/** Rounds until one changed bit has reached every bit of the state. */
+/** Rounds until a changed bit has affected the whole state. */
 const MIXING_ROUNDS = 12;
 
 const TWO_TO_26 = 2 ** 26;
 const TWO_TO_32 = 2 ** 32;
 const TWO_TO_53 = 2 ** 53;
 
-/** Above every UTF-16 unit, so that the end of a name cannot be taken for a part of it: derive("ab") is not derive("a").derive("b"). */
+/** Above every UTF-16 unit, so that the end of a name is unambiguous: derive("ab") is not derive("a").derive("b"). */
 const END_OF_NAME = 0x1_0000;
 
 class SeededRandom implements Random {
@@ -63,12 +63,12 @@ class SeededRandom implements Random {
   #knownOrigin: Readonly<State> | undefined;
   #knownState: State | undefined;
 
-  /** Called when something is first drawn or derived: most sequences that parts are given are for what seldom happens. */
+  /** Initialised on first use: most sequences are for rare events. */
   constructor(makeOrigin: () => Readonly<State>) {
     this.#makeOrigin = makeOrigin;
   }
 
-  /** What this sequence is made from; never changes, so that `derive` does not depend on how much was drawn. */
+  /** The seed of this sequence; constant, so that `derive` does not depend on how much was drawn. */
   get #origin(): Readonly<State> {
     return (this.#knownOrigin ??= this.#makeOrigin());
   }
@@ -86,7 +86,7 @@ class SeededRandom implements Random {
 
   below(limit: number): number {
     assert(Number.isInteger(limit) && limit >= 1 && limit <= TWO_TO_32, "a limit is a whole number from 1 to 2^32");
-    // Words from the incomplete last stretch of `limit` would favour the small numbers: draw again.
+    // Words from the incomplete last stretch of `limit` would favour small numbers: draw again.
     const fairWords = TWO_TO_32 - (TWO_TO_32 % limit);
     let word = nextWord(this.#state);
     while (word >= fairWords) word = nextWord(this.#state);
@@ -110,7 +110,7 @@ function nextWord(state: State): number {
   return result >>> 0;
 }
 
-/** The state after `words` were mixed into it one by one. */
+/** The state after mixing in `words` one by one. */
 function absorb(state: Readonly<State>, words: readonly number[]): State {
   const mixed = { ...state };
   for (const word of words) {

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import type { Clock } from "./clock.ts";
 import { defaultRateLimiter, longestOf, perBucket, perKeyExponential, TokenBucket } from "./rate-limiter.ts";
 
-/** Only `monotonic` is ever asked. */
+/** Only `monotonic` is called. */
 function aClock() {
   const time = { ms: 0 };
   return { time, clock: { monotonic: () => time.ms } as Clock };
 }
 
-test("a key waits twice as long each time, other keys are not concerned, and forgetting starts anew", () => {
+test("a key's delay doubles with each retry, other keys are unaffected, and forget resets it", () => {
   const limiter = perKeyExponential<string>({ minMs: 5, maxMs: 30 });
   deepEqual(
     [1, 2, 3, 4, 5].map(() => limiter.nextDelayMs("bad")),
@@ -22,14 +22,14 @@ test("a key waits twice as long each time, other keys are not concerned, and for
   deepEqual([limiter.retries("bad"), limiter.nextDelayMs("bad")], [0, 5]);
 });
 
-test("a bucket gives its burst at once and then promises tokens at its rate", () => {
+test("a bucket grants its burst immediately and then reserves tokens at its rate", () => {
   const { clock, time } = aClock();
   const bucket = new TokenBucket({ clock, perSecond: 10, burst: 2 });
   deepEqual([bucket.take(), bucket.take(), bucket.take(), bucket.take()], [0, 0, 100, 200]);
 
   time.ms = 250;
 
-  // Two were promised for 100 and 200; half of the third is there.
+  // Two are reserved for 100 and 200; half of the third has accrued.
   deepEqual([bucket.take(), bucket.take()], [50, 150]);
 });
 
@@ -40,7 +40,7 @@ test("a bucket never holds more than its burst", () => {
   deepEqual([bucket.take(), bucket.take(), bucket.take()], [0, 0, 100]);
 });
 
-test("takeNow takes only what is there", () => {
+test("takeNow takes only available tokens", () => {
   const { clock, time } = aClock();
   const bucket = new TokenBucket({ clock, perSecond: 10, burst: 1 });
   deepEqual([bucket.takeNow(), bucket.takeNow()], [true, false]);
@@ -50,7 +50,7 @@ test("takeNow takes only what is there", () => {
   deepEqual([bucket.takeNow(), bucket.takeNow()], [true, false]);
 });
 
-test("a bucket that holds nothing or never fills is a mistake", () => {
+test("a bucket without capacity or refill is rejected", () => {
   const { clock } = aClock();
   throws(() => new TokenBucket({ clock, perSecond: 0, burst: 1 }), { name: "AssertionFailed" });
   throws(() => new TokenBucket({ clock, perSecond: 1, burst: 0 }), { name: "AssertionFailed" });
@@ -67,7 +67,7 @@ test("of several limiters the slowest decides, and each of them counts", () => {
   deepEqual([limiter.retries("a"), exponential.retries("a")], [0, 0]);
 });
 
-test("the default is upstream's: 5 ms to 1000 s for each key, 100 at once and 10 a second for all", () => {
+test("the default limiter has upstream's values: 5 ms to 1000 s per key, burst 100 and 10 per second in total", () => {
   const { clock } = aClock();
   const oneKey = defaultRateLimiter<string>(clock);
   const delaysMs = Array.from({ length: 20 }, () => oneKey.nextDelayMs("a"));

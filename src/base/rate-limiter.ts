@@ -1,22 +1,24 @@
 /**
- * How long a key must wait before it is tried again. Two wishes at once, as upstream's default controller rate limiter
- * (client-go util/workqueue): a key that keeps failing waits longer each time, and all keys together stay below a rate, so that
- * neither one broken object nor many at once keep the API server busy.
+ * Retry delays of work-queue keys, as upstream's default controller rate limiter (client-go util/workqueue): a key that keeps failing waits
+ * exponentially longer, and all keys together stay below a rate, so that neither one broken object nor many at once overload the API
+ * server.
  */
 import { assert } from "./assert.ts";
 import { exponentialDelayMs, type Growth } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 
 export interface RateLimiter<K> {
-  /** Counts one more retry of `key` and says how long it must wait for it. */
+  /** Counts one more retry of `key` and returns its delay. */
   nextDelayMs(key: K): number;
-  /** It worked, or is given up: the next retry starts anew. Must be called in the end for every key, or its count stays in memory. */
+  /**
+   * The work succeeded or was abandoned: the next retry starts anew. Must be called eventually for every key, or its count stays in memory.
+   */
   forget(key: K): void;
   /** Retries of `key` since it was last forgotten. */
   retries(key: K): number;
 }
 
-/** Upstream's numbers: a key's delays are 5 ms, 10 ms, ... 16 min 40 s; all keys together get 100 at once and then 10 a second. */
+/** Upstream's values: per key 5 ms, 10 ms, ... 16 min 40 s; all keys together a burst of 100 and then 10 per second. */
 export const KEY_DELAY_MIN_MS = 5;
 export const KEY_DELAY_MAX_MS = 1_000_000;
 export const ALL_KEYS_PER_SECOND = 10;
@@ -29,7 +31,7 @@ export function defaultRateLimiter<K>(clock: Clock): RateLimiter<K> {
   ]);
 }
 
-/** Each key on its own: longer after each retry, the first delay again after `forget`. */
+/** Per key: the delay grows with each retry and restarts after `forget`. */
 export function perKeyExponential<K>(growth: Growth): RateLimiter<K> {
   const retriesOf = new Map<K, number>();
   return {
@@ -43,12 +45,12 @@ export function perKeyExponential<K>(growth: Growth): RateLimiter<K> {
   };
 }
 
-/** All keys from one bucket. */
+/** All keys share one bucket. */
 export function perBucket<K>(bucket: TokenBucket): RateLimiter<K> {
   return { nextDelayMs: () => bucket.take(), forget: () => {}, retries: () => 0 };
 }
 
-/** Asks every limiter, since each must count, and waits for the slowest. */
+/** Calls every limiter, since each must count, and returns the longest delay. */
 export function longestOf<K>(limiters: readonly RateLimiter<K>[]): RateLimiter<K> {
   return {
     nextDelayMs: (key) => Math.max(0, ...limiters.map((limiter) => limiter.nextDelayMs(key))),
@@ -59,18 +61,18 @@ export function longestOf<K>(limiters: readonly RateLimiter<K>[]): RateLimiter<K
 
 export interface TokenBucketOptions {
   readonly clock: Clock;
-  /** Tokens that come back. */
+  /** Refill rate in tokens. */
   readonly perSecond: number;
-  /** Tokens at the start, and never more. */
+  /** Initial and maximum number of tokens. */
   readonly burst: number;
 }
 
-/** A rate with a burst. Whoever finds no token takes one that is yet to come, and is told how long until then. */
+/** Token bucket. If empty, a caller reserves a future token and receives the delay until it is available. */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below 0: so many are promised already. */
+  /** Negative: that many tokens are reserved. */
   #tokens: number;
   #countedAtMs: number;
 
@@ -83,14 +85,14 @@ export class TokenBucket {
     this.#countedAtMs = clock.monotonic();
   }
 
-  /** Takes a token and says in how many milliseconds it is there. 0: now. */
+  /** Takes a token and returns in how many milliseconds it is available. 0: now. */
   take(): number {
     this.#refill();
     this.#tokens--;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;
   }
 
-  /** Takes a token only if one is there. */
+  /** Takes a token only if one is available. */
   takeNow(): boolean {
     this.#refill();
     if (this.#tokens < 1) return false;

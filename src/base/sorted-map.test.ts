@@ -35,7 +35,7 @@ for (const { it, range, gives } of [
   { it: "equal bounds", range: { from: "d", before: "d" }, gives: "" },
   { it: "bounds the wrong way round", range: { from: "f", before: "b" }, gives: "" },
 ]) {
-  test(`a range with ${it} has "${gives}"`, () => {
+  test(`a range with ${it} contains "${gives}"`, () => {
     const map = aMap("f", "b", "d");
     equal(keysIn(map, range), gives);
     equal(
@@ -56,7 +56,7 @@ test("an empty map has no first, no last and no entries", () => {
   );
 });
 
-test("a visit ends when it is told to", () => {
+test("forEach stops when the visitor returns false", () => {
   const seen: string[] = [];
   aMap("a", "b", "c").forEach((key) => {
     seen.push(key);
@@ -65,7 +65,7 @@ test("a visit ends when it is told to", () => {
   deepEqual(seen, ["a", "b"]);
 });
 
-test("texts are in the order of their units, numbers in the order of size, and another order can be given", () => {
+test("strings are ordered by UTF-16 unit, numbers by value, and a custom order can be given", () => {
   equal(keysIn(aMap("ä", "a", "Z", "z", "")), "Zazä");
   const numbers = new SortedMap<number, number>();
   for (const number of [10, 9, -1, 2.5]) numbers.set(number, number);
@@ -79,7 +79,7 @@ test("texts are in the order of their units, numbers in the order of size, and a
   equal(keysIn(reversed.clone(), { after: "c", before: "a" }), "b");
 });
 
-test("what is visited is what was there at the start, whatever is done meanwhile", () => {
+test("iteration sees the entries present at its start, whatever changes meanwhile", () => {
   const keys = Array.from({ length: 500 }, (_, index) => `key-${String(index).padStart(3, "0")}`);
   for (const walk of ["forEach", "entries"] as const) {
     const map = aMap(...keys);
@@ -101,7 +101,7 @@ test("what is visited is what was there at the start, whatever is done meanwhile
   }
 });
 
-test("pairs that are handed out stay as they are", () => {
+test("returned pairs do not change afterwards", () => {
   const map = aMap("a", "b", "c");
   const kept = [map.first(), map.last(), map.nextAfter("a"), map.nextBefore("b"), ...map.entries()];
   map.set("a", 100);
@@ -116,14 +116,14 @@ test("pairs that are handed out stay as they are", () => {
   ]);
 });
 
-test("undefined cannot be a value, and a range has one beginning", () => {
+test("undefined is rejected as a value, and a range has one lower bound", () => {
   throws(() => aMap().set("a", undefined as never), { name: "AssertionFailed" });
   throws(() => aMap("a").count({ from: "a", after: "a" }), { name: "AssertionFailed" });
 });
 
 // ── property ────────────────────────────────────────────────────────────────────────────────────────
 
-/** A Map that is sorted anew for every question. */
+/** A Map that is sorted on every query. */
 class Model {
   readonly entries: Map<number, number>;
 
@@ -137,7 +137,7 @@ class Model {
   }
 }
 
-test("maps and clones of clones behave as maps of their own, whatever is done to which", () => {
+test("clones of clones behave as independent maps under any sequence of changes", () => {
   // Enough keys for several levels of nodes, and whole ranges at once, so that nodes split, merge and are shared.
   const key = fc.integer({ min: 0, max: 3_000 });
   const step = fc.record({

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ownText, withoutLeading, withoutTrailing } from "./text.ts";
+import { detachedText, withoutLeading, withoutTrailing } from "./text.ts";
 
-test("what stands at an end is taken away, and nothing else", () => {
+test("trimming removes the given characters at one end and nothing else", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", " ", "\t", "/") }), (text) => {
       assert.equal(withoutTrailing(text, " \t"), text.replace(/[ \t]+$/, ""));
@@ -12,7 +12,7 @@ test("what stands at an end is taken away, and nothing else", () => {
   );
 });
 
-test("a text of nothing but such characters becomes empty, however long it is", () => {
+test("a string of only such characters becomes empty, however long it is", () => {
   const text = "/".repeat(1_000_000);
 
   assert.equal(withoutTrailing(text, "/"), "");
@@ -20,7 +20,7 @@ test("a text of nothing but such characters becomes empty, however long it is", 
   assert.equal(withoutLeading(text, "/"), "");
 });
 
-test("a text of its own is the same text, whatever is in it", () => {
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => ownText(text) === text));
-  assert.equal(ownText("\ud800 is half a character"), "\ud800 is half a character");
+test("a detached string equals the original, whatever it contains", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => detachedText(text) === text));
+  assert.equal(detachedText("\ud800 is half a character"), "\ud800 is half a character");
 });

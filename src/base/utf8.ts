@@ -1,15 +1,15 @@
-/** Texts as UTF-8, fast for what nearly all texts of a program are: ASCII. */
+/** UTF-8 encoding with a fast path for ASCII, which nearly all strings of a program are. */
 
 const encoder = new TextEncoder();
 
 export function encodeUtf8(text: string): Uint8Array {
-  // ASCII fits exactly, and writing into a buffer that exists costs a third less than having one made.
+  // ASCII fits exactly, and writing into an existing buffer is a third faster than allocating one.
   const bytes = new Uint8Array(text.length);
   const { read, written } = encoder.encodeInto(text, bytes);
   return read === text.length && written === bytes.length ? bytes : encoder.encode(text);
 }
 
-/** How many bytes a text takes, without making them where it is sure. */
+/** Encoded length in bytes, without encoding where it is known. */
 export function utf8Length(text: string): number {
   return NOT_ASCII.test(text) ? encoder.encode(text).length : text.length;
 }

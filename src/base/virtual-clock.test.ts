@@ -13,7 +13,7 @@ function aClock(options: { readonly startMs?: number; readonly turnsPerInstantMa
   return { clock, log, note: (text: string) => void log.push(`${clock.monotonic()} ${text}`) };
 }
 
-/** Fulfils, or hands over what it was rejected with. */
+/** Resolves, or returns the rejection. */
 async function outcome(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -23,7 +23,7 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
   }
 }
 
-test("time stands still until it is advanced, and then both readings move alike", async () => {
+test("virtual time stands still until it is advanced, and both readings advance alike", async () => {
   const { clock } = aClock({ startMs: 5_000 });
   await clock.settle();
   deepEqual([clock.now(), clock.monotonic()], [5_000, 0]);
@@ -33,7 +33,7 @@ test("time stands still until it is advanced, and then both readings move alike"
   deepEqual([clock.now(), clock.monotonic()], [5_250, 250]);
 });
 
-test("sleeps end in the order of their times, then of their calls, each at its own time", async () => {
+test("sleeps end ordered by time, then by call, each at its own time", async () => {
   const { clock, log, note } = aClock();
   for (const [name, durationMs] of Object.entries({ late: 30, early: 10, alsoEarly: 10, now: 0, past: -5, tooLate: 31 })) {
     void clock.sleep(durationMs).then(() => note(name));
@@ -45,7 +45,7 @@ test("sleeps end in the order of their times, then of their calls, each at its o
   equal(clock.sleeping, 1);
 });
 
-test("advancing by nothing wakes what is due now", async () => {
+test("advancing by 0 wakes what is due now", async () => {
   const { clock, log, note } = aClock();
   void clock.sleep(0).then(() => note("due"));
   void clock.sleep(1).then(() => note("not due"));
@@ -57,13 +57,13 @@ test("advancing by nothing wakes what is due now", async () => {
   deepEqual(log, ["0 due"]);
 });
 
-test("time goes forward by finite steps, and a sleep lasts a number", async () => {
+test("negative or infinite steps and sleeps that are not numbers are rejected", async () => {
   const { clock } = aClock();
   for (const durationMs of [-1, Infinity, NaN]) await rejects(clock.advance(durationMs), { name: "AssertionFailed" });
   throws(() => clock.sleep(NaN), { name: "AssertionFailed" });
 });
 
-test("a sleep that begins on the way ends on the way if there is time", async () => {
+test("a sleep that begins during an advance ends in it if there is time", async () => {
   const { clock, log, note } = aClock();
   const ticking = (async () => {
     for (let tick = 0; tick < 3; tick++) {
@@ -79,7 +79,7 @@ test("a sleep that begins on the way ends on the way if there is time", async ()
   deepEqual(log, ["10 tick 0", "20 tick 1", "30 tick 2"]);
 });
 
-test("all that follows from one timer has happened before the next one fires", async () => {
+test("everything that follows from one timer has happened before the next one fires", async () => {
   const { clock, log, note } = aClock();
   void clock.sleep(10).then(async () => {
     for (let step = 0; step < 50; step++) await Promise.resolve();
@@ -96,7 +96,7 @@ test("all that follows from one timer has happened before the next one fires", a
   deepEqual(log, ["10 promises of the first", "10 soon of the first", "10 promise of that", "10 second"]);
 });
 
-test("soon work runs in the order of the calls, after ready promises, with its own promises before the next work", async () => {
+test("soon work runs in call order, after ready promises, with its own promises before the next work", async () => {
   const { clock, log, note } = aClock();
   clock.soon(() => {
     note("a");
@@ -112,7 +112,7 @@ test("soon work runs in the order of the calls, after ready promises, with its o
   deepEqual(log, ["0 ready promise", "0 a", "0 promise of a", "0 b", "0 c"]);
 });
 
-test("time does not pass while a declared operation of the outside world is open", async () => {
+test("time does not advance while a declared external operation is pending", async () => {
   const { clock, log, note } = aClock({ turnsPerInstantMax: 5 });
   void clock.sleep(10).then(() => note("timer"));
   let finish = () => {};
@@ -127,7 +127,7 @@ test("time does not pass while a declared operation of the outside world is open
   deepEqual(log, ["0 outside", "10 timer"]);
 });
 
-test("each of several declared operations is waited for, failed or not, and hands over what it gives", async () => {
+test("each declared operation is awaited, whether it fails or not, and returns its result", async () => {
   const { clock } = aClock();
   const failure = new Error("no such file");
   const operation = macrotask().then(() => "bytes");
@@ -144,7 +144,7 @@ test("each of several declared operations is waited for, failed or not, and hand
   deepEqual(results, [failure, "bytes"]);
 });
 
-test("an aborted sleep rejects with the signal's reason, at once if it is aborted already, and is forgotten", async () => {
+test("an aborted sleep rejects with the signal's reason, immediately if already aborted, and is removed", async () => {
   const { clock } = aClock();
   const controller = new AbortController();
   const sleeping = outcome(clock.sleep(10, controller.signal));
@@ -153,7 +153,7 @@ test("an aborted sleep rejects with the signal's reason, at once if it is aborte
   deepEqual([await sleeping, await outcome(clock.sleep(10, controller.signal)), clock.sleeping], ["enough", "enough", 0]);
 });
 
-test("sleeps leave no listener behind, however they end", async () => {
+test("sleeps leave no abort listener behind, however they end", async () => {
   const { clock } = aClock();
   const { signal, listenerCount } = countedSignal();
   const sleeps = Array.from({ length: 100 }, (_, index) => clock.sleep(index, signal));
@@ -165,7 +165,7 @@ test("sleeps leave no listener behind, however they end", async () => {
   equal(listenerCount(), 0);
 });
 
-test("a sleep without end waits for its signal only", async () => {
+test("an infinite sleep waits for its signal only", async () => {
   const { clock } = aClock();
   const controller = new AbortController();
   const sleeping = outcome(clock.sleep(Infinity, controller.signal));
@@ -177,7 +177,7 @@ test("a sleep without end waits for its signal only", async () => {
   equal(await sleeping, "over");
 });
 
-test("a fraction of a millisecond is rounded up, as a real timer does", async () => {
+test("fractions of a millisecond are rounded up, as by real timers", async () => {
   const { clock, log, note } = aClock();
   void clock.sleep(0.2).then(() => note("woke"));
 
@@ -186,7 +186,7 @@ test("a fraction of a millisecond is rounded up, as a real timer does", async ()
   deepEqual(log, ["1 woke"]);
 });
 
-test("advanceUntil stops at the first moment at which the condition holds", async () => {
+test("advanceUntil stops at the first instant at which the condition holds", async () => {
   const { clock } = aClock();
   let count = 0;
   void (async () => {
@@ -201,7 +201,7 @@ test("advanceUntil stops at the first moment at which the condition holds", asyn
   deepEqual([clock.monotonic(), count], [21, 3]);
 });
 
-test("advanceUntil counts time itself as a reason, and gives up with an error when it is over", async () => {
+test("advanceUntil re-evaluates the condition as time advances, and rejects at its limit", async () => {
   const { clock } = aClock();
   await clock.advanceUntil(() => clock.monotonic() >= 50, { withinMs: 50 });
   await rejects(
@@ -211,7 +211,7 @@ test("advanceUntil counts time itself as a reason, and gives up with an error wh
   equal(clock.monotonic(), 100);
 });
 
-test("what soon work throws comes out of the driver, and the rest still runs", async () => {
+test("an error thrown by soon work rejects the driver, and the remaining work still runs", async () => {
   const { clock, log, note } = aClock();
   const failure = new Error("broken");
   clock.soon(() => {
@@ -225,7 +225,7 @@ test("what soon work throws comes out of the driver, and the rest still runs", a
   deepEqual(log, ["0 next"]);
 });
 
-test("nobody moves the clock while another moves it", async () => {
+test("only one driver may advance the clock at a time", async () => {
   const { clock } = aClock();
   const advancing = clock.advance(10);
   await rejects(clock.settle(), { name: "AssertionFailed" });
@@ -233,7 +233,7 @@ test("nobody moves the clock while another moves it", async () => {
   await clock.settle();
 });
 
-// ── the limit on turns ──────────────────────────────────────────────────────────────────────────────
+// ── the limit on ticks ──────────────────────────────────────────────────────────────────────────────
 
 for (const { queue, loop } of [
   {
@@ -254,14 +254,14 @@ for (const { queue, loop } of [
   {
     queue: "external",
     loop: (clock: VirtualClock) => {
-      // Real turns of the event loop: without an end they would outlive the test.
+      // Real event-loop ticks: without an end they would outlive the test.
       void (async function busyWork() {
         for (let turn = 0; turn < 500; turn++) await clock.external(macrotask());
       })();
     },
   },
 ]) {
-  test(`an endless loop of ${queue} is an error that names the queue and the caller`, async () => {
+  test(`an endless loop of ${queue} fails with an error that names the queue and the caller`, async () => {
     const { clock } = aClock({ turnsPerInstantMax: 50 });
     loop(clock);
 
@@ -273,7 +273,7 @@ for (const { queue, loop } of [
   });
 }
 
-test("turns are counted per instant, so a long life is no endless loop", async () => {
+test("ticks are counted per instant, so that a long run is not an endless loop", async () => {
   const { clock } = aClock({ turnsPerInstantMax: 10 });
   let ticks = 0;
   void (async () => {
@@ -290,7 +290,7 @@ test("turns are counted per instant, so a long life is no endless loop", async (
 
 // ── property ────────────────────────────────────────────────────────────────────────────────────────
 
-test("whatever sleeps and is cancelled, the sleeps end in the order of time and call, and at their time", async () => {
+test("sleeps end ordered by time and call, and at their time, under any cancellations", async () => {
   const sleeps = fc.array(
     fc.record({ durationMs: fc.integer({ min: 0, max: 20 }), cancelAtMs: fc.option(fc.integer({ min: 0, max: 20 })) }),
     {
@@ -300,7 +300,7 @@ test("whatever sleeps and is cancelled, the sleeps end in the order of time and 
   await fc.assert(
     fc.asyncProperty(sleeps, async (all) => {
       const { clock, log, note } = aClock();
-      // Cancellations first, so that at the same moment the cancellation wins.
+      // Cancellations first, so that at the same instant the cancellation wins.
       const controllers = all.map(() => new AbortController());
       all.forEach(({ cancelAtMs }, index) => {
         if (cancelAtMs !== null) void clock.sleep(cancelAtMs).then(() => controllers[index]?.abort("cancelled"));

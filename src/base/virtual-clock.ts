@@ -1,10 +1,10 @@
 /**
- * A clock that moves only when it is told to, so that an hour of a cluster passes in milliseconds and the same seed gives the
- * same run. Between two steps everything that could happen has happened: promises, then `soon` work, then declared IO; only
- * then does the next timer fire, one at a time, by time and then by order of the calls.
+ * A clock that advances only on request, so that an hour of a cluster passes in milliseconds and the same seed gives the same run. Between
+ * two steps everything that is ready has run: promises, then `soon` work, then declared IO; only then does the next timer fire, one at a
+ * time, by time and then by call order.
  *
- * What escapes it: anything that makes something happen later without being declared (setTimeout, `import()`, WebCrypto, files).
- * What it cannot stop: a loop of promises alone, which never lets the macrotask come; that is a hang under any clock.
+ * Outside of its control: deferred work that is not declared (setTimeout, `import()`, WebCrypto, files). Not detectable: an endless loop of
+ * promises alone, which never reaches the macrotask; it hangs under any clock.
  */
 import { onAbort } from "./abort.ts";
 import { assert } from "./assert.ts";
@@ -13,21 +13,21 @@ import { Fifo } from "./fifo.ts";
 import { Heap } from "./heap.ts";
 
 /**
- * Steps that may happen at one instant before it counts as an endless loop. Room for tens of thousands of objects that are all
- * handled at the same moment, and still the error comes within seconds.
+ * Maximum number of steps at one instant before it counts as an endless loop. Enough for tens of thousands of objects handled at the same
+ * instant, and the error still comes within seconds.
  */
-export const TURNS_PER_INSTANT_MAX = 100_000;
+export const TICKS_PER_INSTANT_MAX = 100_000;
 
-/** Among the last turns before the limit every caller is remembered, so that the error can show who keeps the instant busy. */
+/** During the last ticks before the limit every caller is recorded, so that the error can name those who keep the instant busy. */
 const WATCHED_TURNS = 10;
 
-/** Where virtual time starts unless told otherwise: a fixed moment, so that timestamps are the same in every run. */
+/** Default start of virtual time: a fixed instant, so that timestamps are the same in every run. */
 const DEFAULT_START_MS = Date.UTC(2026, 0, 1);
 
 export interface VirtualClockOptions {
-  /** Resolves in a later macrotask of the real event loop, by which time all promises that are ready have run: host/real-clock.ts. */
+  /** Resolves in a later macrotask of the real event loop, when all ready promises have run: host/real-clock.ts. */
   readonly macrotask: () => Promise<void>;
-  /** What `now()` says at first, in milliseconds since the epoch. Default: the start of 2026. */
+  /** Initial value of `now()`, in milliseconds since the epoch. Default: the start of 2026. */
   readonly startMs?: number;
   /** Default: TURNS_PER_INSTANT_MAX. */
   readonly turnsPerInstantMax?: number;
@@ -50,20 +50,20 @@ export class VirtualClock implements Clock {
   #elapsedMs = 0;
   #sequence = 0;
   #openExternals = 0;
-  /** Set while `settle` waits for the outside world. */
+  /** Set while `settle` waits for declared external operations. */
   #onExternalClosed: (() => void) | undefined;
-  /** What happened at this instant, by queue. */
+  /** Steps at this instant, by queue. */
   #turns: Record<Queue, number> = { soon: 0, sleep: 0, external: 0 };
   #lastCaller: Error | undefined;
   #isDriven = false;
 
-  constructor({ macrotask, startMs = DEFAULT_START_MS, turnsPerInstantMax = TURNS_PER_INSTANT_MAX }: VirtualClockOptions) {
+  constructor({ macrotask, startMs = DEFAULT_START_MS, turnsPerInstantMax = TICKS_PER_INSTANT_MAX }: VirtualClockOptions) {
     this.#macrotask = macrotask;
     this.#startMs = startMs;
     this.#turnsMax = turnsPerInstantMax;
   }
 
-  // ── what the code under it sees ───────────────────────────────────────────────────────────────────
+  // ── Clock: the interface of the code under test ──────────────────────────────────────────────────
 
   now(): number {
     return this.#startMs + this.#elapsedMs;
@@ -78,7 +78,7 @@ export class VirtualClock implements Clock {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.#rememberCaller("sleep");
     return new Promise((resolve, reject) => {
-      // Whole milliseconds, as real timers: otherwise rounding errors would decide an order.
+      // Whole milliseconds, as real timers: rounding errors must not decide an order.
       const wakeAtMs = this.#elapsedMs + Math.ceil(Math.max(0, durationMs));
       const wake = () => {
         stopListening?.();
@@ -106,36 +106,36 @@ export class VirtualClock implements Clock {
       this.#openExternals--;
       this.#onExternalClosed?.();
     };
-    // Whoever called gets the same promise, and with it the rejection.
+    // The caller holds the same promise, and with it the rejection.
     operation.then(closed, closed);
     return operation;
   }
 
-  // ── what the driver does ──────────────────────────────────────────────────────────────────────────
+  // ── the driver's interface ────────────────────────────────────────────────────────────────────────
 
-  /** How many sleeps are under way. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.#timers.size;
   }
 
-  /** When the first of them ends, in `monotonic()`; absent: none is under way. */
+  /** When the first pending sleep ends, in `monotonic()`; absent: none is pending. */
   get nextWakeMs(): number | undefined {
     return this.#timers.peek()?.wakeAtMs;
   }
 
-  /** Lets everything happen that can happen without time moving. Rejects with what `soon` work throws, or at the limit of turns. */
+  /** Runs everything that is ready without advancing time. Rejects with what `soon` work throws, or at the limit on ticks. */
   async settle(): Promise<void> {
     await this.#drive(() => this.#settle());
   }
 
-  /** Moves time by `durationMs`, waking every sleep on the way at its own time, and letting everything settle after each. */
+  /** Advances time by `durationMs`, waking every sleep at its own time and settling after each. */
   async advance(durationMs: number): Promise<void> {
     await this.#drive(async () => {
       await this.#runUntil(this.#elapsedMs + durationMs, () => false);
     });
   }
 
-  /** Moves time until `condition` is true, looking after each timer; rejects if it is still false after `withinMs`. */
+  /** Advances time until `condition` is true, evaluating it after each timer; rejects if it is still false after `withinMs`. */
   async advanceUntil(condition: () => boolean, { withinMs }: { readonly withinMs: number }): Promise<void> {
     await this.#drive(async () => {
       const isMet = await this.#runUntil(this.#elapsedMs + withinMs, condition);
@@ -143,7 +143,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** `true` as soon as the condition is, `false` with the clock at `endMs`. */
+  /** `true` as soon as the condition holds, `false` with the clock at `endMs`. */
   async #runUntil(endMs: number, condition: () => boolean): Promise<boolean> {
     assert(endMs >= this.#elapsedMs && Number.isFinite(endMs), "time moves forward, by a finite number of milliseconds");
     await this.#settle();
@@ -151,7 +151,7 @@ export class VirtualClock implements Clock {
       const next = this.#timers.peek();
       if (next === undefined || next.wakeAtMs > endMs) {
         this.#moveTo(endMs);
-        // Time is a reason of its own for a condition to become true.
+        // The passing of time alone can make a condition true.
         return condition();
       }
       this.#timers.pop();
@@ -168,7 +168,7 @@ export class VirtualClock implements Clock {
       await this.#macrotask();
       const work = this.#soon.shift();
       if (work !== undefined) {
-        // One at a time, with the promises it made ready run before the next, as Node does with setImmediate.
+        // One at a time, running the promises it made ready before the next, as Node does with setImmediate.
         this.#countTurn("soon");
         work();
       } else if (this.#openExternals > 0) {
@@ -195,7 +195,7 @@ export class VirtualClock implements Clock {
     this.#turns = { soon: 0, sleep: 0, external: 0 };
   }
 
-  /** Two drivers at once, or a driver inside of what it drives, would make the order depend on chance or wait for itself. */
+  /** Two drivers at once, or a driver inside of what it drives, would make the order nondeterministic or deadlock. */
   async #drive(run: () => Promise<void>): Promise<void> {
     assert(!this.#isDriven, "one caller at a time moves a virtual clock");
     this.#isDriven = true;
@@ -206,7 +206,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  // ── the limit on turns ────────────────────────────────────────────────────────────────────────────
+  // ── the limit on ticks ────────────────────────────────────────────────────────────────────────────
 
   #turnsSoFar(): number {
     return this.#turns.soon + this.#turns.sleep + this.#turns.external;

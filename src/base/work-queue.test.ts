@@ -15,7 +15,7 @@ function aQueue() {
   return { clock, queue };
 }
 
-/** What stands in the line, taken and done. */
+/** Takes and completes every queued key. */
 async function drain(queue: WorkQueue<string>): Promise<string[]> {
   const keys: string[] = [];
   while (queue.length > 0) {
@@ -28,7 +28,7 @@ async function drain(queue: WorkQueue<string>): Promise<string[]> {
 
 // ── add, take, done ─────────────────────────────────────────────────────────────────────────────────
 
-test("keys come out in the order in which they first came in, each once", async () => {
+test("keys are handed out in the order of their first add, each once", async () => {
   const { queue } = aQueue();
   for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
 
@@ -36,7 +36,7 @@ test("keys come out in the order in which they first came in, each once", async 
   deepEqual(await drain(queue), ["a", "b", "c"]);
 });
 
-test("a key that is added while a worker has it comes once more, after done and not before", async () => {
+test("a key added while a worker holds it is handed out again, only after done", async () => {
   const { queue } = aQueue();
   queue.add("a");
   await queue.take();
@@ -49,14 +49,14 @@ test("a key that is added while a worker has it comes once more, after done and 
   deepEqual(await drain(queue), ["a"]);
 });
 
-test("a key that is done and was not added again is gone", async () => {
+test("a key that is done and was not added again leaves the queue", async () => {
   const { queue } = aQueue();
   queue.add("a");
   queue.done((await queue.take()) as string);
   deepEqual([queue.length, queue.inProgress], [0, 0]);
 });
 
-test("workers that wait get keys in the order in which they came", async () => {
+test("waiting workers receive keys in the order of their take", async () => {
   const { queue } = aQueue();
   const first = queue.take();
   const second = queue.take();
@@ -66,7 +66,7 @@ test("workers that wait get keys in the order in which they came", async () => {
   deepEqual([await first, await second], ["a", "b"]);
 });
 
-test("a key that is added again goes to a worker that waits as soon as it is done", async () => {
+test("a re-added key goes to a waiting worker as soon as it is done", async () => {
   const { queue } = aQueue();
   queue.add("a");
   await queue.take();
@@ -76,14 +76,14 @@ test("a key that is added again goes to a worker that waits as soon as it is don
   equal(await waiting, "a");
 });
 
-test("done of a key that nobody took is a mistake", () => {
+test("done of a key that no worker holds fails an assertion", () => {
   const { queue } = aQueue();
   throws(() => queue.done("a"), { name: "AssertionFailed", message: "a key that is done was taken" });
 });
 
-// ── waiting and its end ─────────────────────────────────────────────────────────────────────────────
+// ── waiting and cancellation ────────────────────────────────────────────────────────────────────────
 
-test("an aborted take rejects with the reason and takes no key with it", async () => {
+test("an aborted take rejects with the reason and loses no key", async () => {
   const { queue } = aQueue();
   const controller = new AbortController();
   const aborted = queue.take(controller.signal);
@@ -98,7 +98,7 @@ test("an aborted take rejects with the reason and takes no key with it", async (
   equal(queue.length, 1, "the key stays for the next worker");
 });
 
-test("a signal that comes after the key changes nothing, and is no longer listened to", async () => {
+test("a signal that aborts after the key was handed out has no effect and no listener", async () => {
   const { queue } = aQueue();
   const { controller, signal, listenerCount } = countedSignal();
   const taking = queue.take(signal);
@@ -111,7 +111,7 @@ test("a signal that comes after the key changes nothing, and is no longer listen
   queue.done("a");
 });
 
-test("a queue that is shut down gives what it has, then undefined, and takes nothing more", async () => {
+test("a shut-down queue hands out its remaining keys, then undefined, and ignores further adds", async () => {
   const { clock, queue } = aQueue();
   queue.add("a");
   queue.addAfter("later", 5);
@@ -126,7 +126,7 @@ test("a queue that is shut down gives what it has, then undefined, and takes not
   deepEqual([await queue.take(), await queue.take()], ["a", undefined]);
 });
 
-test("a key that was added again before the shut-down is still done", async () => {
+test("a key re-added before the shutdown is still handed out", async () => {
   const { queue } = aQueue();
   queue.add("a");
   await queue.take();
@@ -139,7 +139,7 @@ test("a key that was added again before the shut-down is still done", async () =
   deepEqual([await queue.take(), await queue.take()], ["a", undefined]);
 });
 
-test("shutting down sends waiting workers home", async () => {
+test("shutdown releases waiting workers", async () => {
   const { queue } = aQueue();
   const waiting = [queue.take(), queue.take(new AbortController().signal)];
   queue.shutDown();
@@ -148,7 +148,7 @@ test("shutting down sends waiting workers home", async () => {
 
 // ── delays ──────────────────────────────────────────────────────────────────────────────────────────
 
-test("a delayed key comes at its time", async () => {
+test("addAfter hands out a key after its delay", async () => {
   const { clock, queue } = aQueue();
   queue.addAfter("a", 50);
   queue.addAfter("next", 1);
@@ -176,7 +176,7 @@ for (const { it, delaysMs } of [
   });
 }
 
-test("a delayed key that is added meanwhile comes now and at its time", async () => {
+test("a delayed key that is added meanwhile is handed out now and after its delay", async () => {
   const { clock, queue } = aQueue();
   queue.addAfter("a", 50);
   queue.add("a");
@@ -185,7 +185,7 @@ test("a delayed key that is added meanwhile comes now and at its time", async ()
   deepEqual(await drain(queue), ["a"]);
 });
 
-test("a key that fails comes back later each time, until it is forgotten", async () => {
+test("addRateLimited delays a failing key longer each time, until forget", async () => {
   const { clock, queue } = aQueue();
   const cameAtMs: number[] = [];
   const working = (async () => {
@@ -208,7 +208,7 @@ test("a key that fails comes back later each time, until it is forgotten", async
   await working;
 });
 
-test("without a rate limiter of its own a queue has upstream's default", async () => {
+test("the default rate limiter is upstream's", async () => {
   const clock = new VirtualClock({ macrotask });
   const queue = new WorkQueue<string>({ clock });
   queue.addRateLimited("a");
@@ -220,7 +220,7 @@ test("without a rate limiter of its own a queue has upstream's default", async (
 
 // ── property ────────────────────────────────────────────────────────────────────────────────────────
 
-test("whatever happens, no key is with two workers, and after the last add each is looked at once more", async () => {
+test("no key is held by two workers, and each is processed after its last add, under any interleaving", async () => {
   const key = fc.constantFrom("a", "b", "c");
   const step = fc.oneof(
     fc.record({ add: key }),
@@ -238,7 +238,7 @@ test("whatever happens, no key is with two workers, and after the last add each 
       const busy = new Set<string>();
       const lookedAt = new Map<string, number>();
       const addedAt = new Map<string, number>();
-      let moment = 0; // Grows with every add and every look, so that "after" is exact.
+      let moment = 0; // Increases with every add and every take, so that "after" is exact.
       const work = async () => {
         for (let taken = await queue.take(); taken !== undefined; taken = await queue.take()) {
           equal(busy.has(taken), false, "a key is with one worker");

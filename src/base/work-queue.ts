@@ -1,12 +1,12 @@
 /**
- * The keys of what is to be looked at, as client-go's work queue. It keeps true:
- * - A key stands in the line at most once, however often it is added: to look once is enough.
- * - A key is with at most one worker at a time. Added meanwhile, it comes once more after `done`, so no change is missed.
- * - A key that was added is handed out; only `shutDown` ends that for keys that wait for a delay.
+ * Work queue of keys to reconcile, as client-go's. It guarantees:
+ * - A key is queued at most once, however often it is added: one reconciliation is enough.
+ * - A key is held by at most one worker at a time. Added meanwhile, it is queued again after `done`, so that no change is missed.
+ * - Every added key is handed out; only `shutDown` drops keys that wait for a delay.
  *
- * It has no maximum length: there are never more keys than objects, and a key that is dropped is an object nobody looks at.
+ * There is no maximum length: there are never more keys than objects, and a dropped key would be an object that is never reconciled.
  */
-import { NO_LONGER_WANTED, onAbort } from "./abort.ts";
+import { NOT_NEEDED, onAbort } from "./abort.ts";
 import { assert } from "./assert.ts";
 import type { Clock } from "./clock.ts";
 import { Fifo } from "./fifo.ts";
@@ -23,17 +23,17 @@ interface Delayed {
   readonly cancel: AbortController;
 }
 
-/** Keys are compared as in a Map, so use texts and not objects. */
+/** Keys are compared as in a Map, so use strings and not objects. */
 export class WorkQueue<K> {
   readonly #clock: Clock;
   readonly #rateLimiter: RateLimiter<K>;
   readonly #line = new Fifo<K>();
-  /** Keys that must be looked at: those in the line, and those that were added while a worker has them. */
+  /** Keys to process: queued, or added while a worker holds them. */
   readonly #wanted = new Set<K>();
-  /** Keys that a worker has. */
+  /** Keys held by workers. */
   readonly #taken = new Set<K>();
   readonly #delayed = new Map<K, Delayed>();
-  /** Workers that wait for a key, the longest first. While there are any, the line is empty. */
+  /** Workers waiting for a key, longest first. While there are any, the queue is empty. */
   readonly #waiters = new Set<(key: K | undefined) => void>();
   #isShutDown = false;
 
@@ -42,12 +42,12 @@ export class WorkQueue<K> {
     this.#rateLimiter = rateLimiter;
   }
 
-  /** Keys that a worker could take now. */
+  /** Number of keys that a worker could take now. */
   get length(): number {
     return this.#line.length;
   }
 
-  /** Keys that wait for their delay. A key may be counted here and in `length`. */
+  /** Number of keys waiting for their delay. A key may be counted here and in `length`. */
   get delayed(): number {
     return this.#delayed.size;
   }
@@ -57,48 +57,48 @@ export class WorkQueue<K> {
     return this.#delayed.has(key);
   }
 
-  /** Keys that workers have. */
+  /** Number of keys held by workers. */
   get inProgress(): number {
     return this.#taken.size;
   }
 
-  /** Wants `key` looked at. Does nothing after `shutDown`. */
+  /** Queues `key`. Does nothing after `shutDown`. */
   add(key: K): void {
     if (this.#isShutDown || this.#wanted.has(key)) return;
     this.#wanted.add(key);
     if (!this.#taken.has(key)) this.#lineUp(key);
   }
 
-  /** Adds `key` after a while. Of several delays of one key the earliest end counts. */
+  /** Queues `key` after a delay. Of several delays of one key the earliest counts. */
   addAfter(key: K, delayMs: number): void {
     if (this.#isShutDown) return;
     if (delayMs <= 0) return this.add(key);
     const readyAtMs = this.#clock.monotonic() + delayMs;
     const before = this.#delayed.get(key);
     if (before !== undefined && before.readyAtMs <= readyAtMs) return;
-    before?.cancel.abort(NO_LONGER_WANTED);
+    before?.cancel.abort(NOT_NEEDED);
     const cancel = new AbortController();
     this.#delayed.set(key, { readyAtMs, cancel });
     const ready = () => {
       this.#delayed.delete(key);
       this.add(key);
     };
-    const cancelled = () => {}; // By an earlier one, or by shutDown: they have seen to it.
+    const cancelled = () => {}; // Aborted by an earlier delay or by shutDown, which have handled the key.
     this.#clock.sleep(delayMs, cancel.signal).then(ready, cancelled);
   }
 
-  /** Adds `key` once the rate limiter lets it: for what failed. */
+  /** Queues `key` when the rate limiter allows it: for retries. */
   addRateLimited(key: K): void {
     if (this.#isShutDown) return;
     this.addAfter(key, this.#rateLimiter.nextDelayMs(key));
   }
 
-  /** Ends the counting of retries; call it when the work on `key` succeeded or is given up. Does not take it out of the line. */
+  /** Resets the retry count; call it when the work on `key` succeeded or was abandoned. Does not dequeue it. */
   forget(key: K): void {
     this.#rateLimiter.forget(key);
   }
 
-  /** How often `key` was added with `addRateLimited` since it was forgotten. */
+  /** Number of `addRateLimited` calls for `key` since `forget`. */
   retries(key: K): number {
     return this.#rateLimiter.retries(key);
   }
@@ -114,16 +114,16 @@ export class WorkQueue<K> {
     return this.#wait(signal);
   }
 
-  /** The worker has finished with `key`, well or not. */
+  /** The worker has finished with `key`, successfully or not. */
   done(key: K): void {
     assert(this.#taken.delete(key), "a key that is done was taken");
     if (this.#wanted.has(key)) this.#lineUp(key);
   }
 
-  /** No more is added, delays end without their keys. Workers get what stands in the line, and then `undefined`. */
+  /** Rejects further adds and drops delayed keys. Workers receive the queued keys, and then `undefined`. */
   shutDown(): void {
     this.#isShutDown = true;
-    for (const { cancel } of this.#delayed.values()) cancel.abort(NO_LONGER_WANTED);
+    for (const { cancel } of this.#delayed.values()) cancel.abort(NOT_NEEDED);
     this.#delayed.clear();
     for (const waiter of this.#waiters) waiter(undefined);
   }

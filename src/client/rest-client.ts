@@ -3,7 +3,7 @@ import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import { internalError } from "../api/machinery/status-error.ts";
 import type { RequestOptions, Transport, TransportRequest, TransportResponse, TransportWatch } from "../api/machinery/transport.ts";
-import { eitherOf } from "../base/abort.ts";
+import { anySignal } from "../base/abort.ts";
 import type {
   CallOptions,
   Client,
@@ -107,12 +107,12 @@ class RestClient implements Client {
   }
 
   document(path: string, options: CallOptions = {}): Promise<JsonObject> {
-    const signal = eitherOf(this.#defaults.signal, options.signal);
+    const signal = anySignal(this.#defaults.signal, options.signal);
     return this.#transport.document(path, signal === undefined ? {} : { signal });
   }
 
   with(defaults: ClientDefaults): Client {
-    const signal = eitherOf(this.#defaults.signal, defaults.signal);
+    const signal = anySignal(this.#defaults.signal, defaults.signal);
     return new RestClient(this.#transport, this.#options, { ...this.#defaults, ...defaults, ...(signal === undefined ? {} : { signal }) });
   }
 
@@ -131,7 +131,7 @@ class RestClient implements Client {
   #request({ storage, plural, scope }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {
     const { options: { signal: own, namespace: selected, subresource, ...options } = {}, namespace = selected, ...rest } = asked as Asked;
     const { cause, traceparent, fieldManager } = this.#defaults;
-    const signal = eitherOf(this.#defaults.signal, own);
+    const signal = anySignal(this.#defaults.signal, own);
     const named = fieldManager !== undefined && options.fieldManager === undefined && WRITES.has(verb);
     return {
       verb,

@@ -6,7 +6,7 @@
  * periods that have passed, with the result that upstream's timer would have had.
  * Not here: reading the objects and writing their status (apiserver/limits/flow-control.ts).
  */
-import { NO_LONGER_WANTED, onAbort } from "../../base/abort.ts";
+import { NOT_NEEDED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Flow } from "./classifier.ts";
 import { digest, type Configuration, type ConfigurationObjects } from "./configuration.ts";
@@ -117,7 +117,7 @@ export class Fairness {
   /** Requests that wait are rejected. */
   close(): void {
     this.#closed.abort();
-    this.#alarm?.timer.abort(NO_LONGER_WANTED);
+    this.#alarm?.timer.abort(NOT_NEEDED);
   }
 
   #estimate(request: FlowRequest, { level, statistics }: Flow): WorkEstimate {
@@ -153,7 +153,7 @@ export class Fairness {
       const stops: (() => void)[] = [];
       const over = (): number => {
         for (const stop of stops) stop();
-        timer.abort(NO_LONGER_WANTED);
+        timer.abort(NOT_NEEDED);
         const nowMs = clock.monotonic();
         this.#waiting--;
         this.readWrite.waiting(verb, -1, nowMs);
@@ -253,7 +253,7 @@ export class Fairness {
       if (queueSet.waiting > 0) dueMs = Math.min(dueMs, queueSet.nextReleaseMs ?? Infinity);
     }
     if (this.#closed.signal.aborted || (this.#alarm !== undefined && this.#alarm.dueMs <= dueMs)) return;
-    this.#alarm?.timer.abort(NO_LONGER_WANTED);
+    this.#alarm?.timer.abort(NOT_NEEDED);
     const timer = new AbortController();
     this.#alarm = { dueMs, timer };
     this.#options.clock.sleep(Math.max(0, dueMs - nowMs), timer.signal).then(

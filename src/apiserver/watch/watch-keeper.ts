@@ -1,7 +1,7 @@
 /**
  * All watches of a server: gives them their bookmarks, ends them when their time is over and when the server stops, and counts them.
  */
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
@@ -65,7 +65,7 @@ export class WatchKeeper {
     this.#watches.set(watch, { endpoint, timer });
     this.#counts.started(endpoint, request);
     watch.onOver(() => {
-      timer.abort(NO_LONGER_WANTED);
+      timer.abort(NOT_NEEDED);
       this.#watches.delete(watch);
     });
     // Not before the caller has what it needs to take the first event.

@@ -5,7 +5,7 @@ import { prometheusText } from "./prometheus-text.ts";
 
 const NAME = { name: "n", help: "h" };
 
-test("each combination of labels is counted by itself, until it ends", () => {
+test("each label combination is counted separately until it is removed", () => {
   const counter = new Counter(NAME);
 
   counter.add({ a: "1", b: "2" });
@@ -16,7 +16,7 @@ test("each combination of labels is counted by itself, until it ends", () => {
   deepEqual(counter.family().samples, [{ labels: { a: "1", b: "2" }, value: 3 }]);
 });
 
-test("a value is in the first bucket whose bound it does not exceed", () => {
+test("a value falls into the first bucket whose bound it does not exceed", () => {
   const histogram = new Histogram({ ...NAME, bounds: [1, 2] });
 
   for (const value of [1, 1.5, 2, 3]) histogram.observe({}, value);
@@ -27,7 +27,7 @@ test("a value is in the first bucket whose bound it does not exceed", () => {
   );
 });
 
-test("beyond the limit nothing new is kept, and what is known is counted on", () => {
+test("beyond the series limit new label combinations are dropped and known ones are still counted", () => {
   const counter = new Counter({ ...NAME, seriesMax: 1 });
   const histogram = new Histogram({ ...NAME, bounds: [1], seriesMax: 1 });
 

@@ -5,10 +5,10 @@
  */
 import type { Family, HistogramFamily, Labels } from "./prometheus-text.ts";
 
-/** Of one metric. More than a node has containers, and little enough to be sent at once. */
+/** Per metric. More than a node has containers, and small enough for one scrape. */
 const SERIES_MAX = 10_000;
 
-/** Upper bounds in seconds that Prometheus's own libraries take where nobody says otherwise. */
+/** Default bucket bounds (seconds) of Prometheus's client libraries. */
 export const DEFAULT_BOUNDS_S: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface MetricName {
@@ -27,7 +27,7 @@ class Series<T extends { readonly labels: Labels }> {
     this.#max = max;
   }
 
-  /** Undefined if there are too many already. */
+  /** Undefined if the limit is reached. */
   of(labels: Labels, make: () => T): T | undefined {
     const key = keyOf(labels);
     const known = this.#series.get(key);
@@ -78,7 +78,7 @@ export class Histogram {
   readonly #metric: MetricName & { readonly bounds: readonly number[] };
   readonly #series: Series<{ readonly labels: Labels; readonly counts: number[]; sum: number; count: number }>;
 
-  /** `bounds`: the upper ones, ascending; what is above the last is counted, too. */
+  /** `bounds`: upper bounds, ascending; values above the last one are counted, too. */
   constructor(metric: MetricName & { readonly bounds: readonly number[] }) {
     this.#metric = metric;
     this.#series = new Series(metric.seriesMax);

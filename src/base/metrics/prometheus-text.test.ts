@@ -2,7 +2,7 @@ import { equal } from "node:assert/strict";
 import { test } from "node:test";
 import { prometheusText } from "./prometheus-text.ts";
 
-test("a family is written with its help, its type and its samples", () => {
+test("a metric family is written with help, type and samples", () => {
   const samples = [
     { labels: { a: "1", b: "2" }, value: 3 },
     { labels: {}, value: 0.5 },
@@ -14,7 +14,7 @@ test("a family is written with its help, its type and its samples", () => {
   );
 });
 
-test("the buckets of a histogram are added up, and the last has all", () => {
+test("histogram buckets are cumulative, and the last one counts all observations", () => {
   const samples = [{ labels: { verb: "GET" }, counts: [1, 2, 4], sum: 9.5, count: 7 }];
 
   equal(
@@ -32,7 +32,7 @@ test("the buckets of a histogram are added up, and the last has all", () => {
   );
 });
 
-test("what would end a label or a line is escaped", () => {
+test("label values and help are escaped", () => {
   const samples = [{ labels: { path: 'a"b\\c\nd' }, value: 1 }];
 
   equal(
@@ -41,6 +41,6 @@ test("what would end a label or a line is escaped", () => {
   );
 });
 
-test("a family of which nothing is known is left out", () => {
+test("a family without samples is omitted", () => {
   equal(prometheusText([{ name: "x", help: "h", type: "gauge", samples: [] }]), "");
 });

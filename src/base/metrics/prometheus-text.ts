@@ -1,4 +1,4 @@
-/** The text format of Prometheus: families of samples, each with its help and type. */
+/** Prometheus text exposition format: families of samples, each with help and type. */
 
 /** Its media type. */
 export const PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -8,7 +8,7 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Sample {
   readonly labels: Labels;
   readonly value: number;
-  /** When it was so, if that is not now. */
+  /** Timestamp of the sample, if it is not now. */
   readonly atMs?: number;
 }
 
@@ -21,7 +21,7 @@ export interface Family {
 
 export interface HistogramSample {
   readonly labels: Labels;
-  /** Not added up: how many fell between the bound before and this one; the last is for everything above. */
+  /** Not cumulative: observations between the previous bound and this one; the last is for everything above. */
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
@@ -35,7 +35,7 @@ export interface HistogramFamily {
   readonly samples: readonly HistogramSample[];
 }
 
-/** A family without samples is left out: nothing is known of it yet. */
+/** A family without samples is omitted: nothing is known yet. */
 export function prometheusText(families: readonly (Family | HistogramFamily)[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)

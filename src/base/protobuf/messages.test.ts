@@ -41,7 +41,7 @@ const everything = {
   },
 } as const satisfies MessageDescriptor;
 
-/** Every number of bytes that a varint can have, both signs, and both edges of each type. */
+/** Every length of a varint, both signs, and both limits of each type. */
 const int64 = constantFrom(0, -1, 1, 127, 128, 2 ** 28 - 1, 2 ** 28, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER);
 const wellFormed = string({ unit: "grapheme" });
 const innerMessages = record({ text: wellFormed, numbers: array(integer()) }, { noNullPrototype: true });
@@ -65,14 +65,14 @@ const messages = record(
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 200, full: 20_000 }) };
 
-test("what was encoded is decoded to the same", () => {
+test("decode returns what encode was given", () => {
   assert(
     property(messages, (message) => deepEqual(decode(everything, encode(everything, message)), message)),
     settings,
   );
 });
 
-test("known messages have exactly the bytes that the specification gives", () => {
+test("known messages encode to exactly the bytes of the specification", () => {
   const rows: { message: Parameters<typeof encode<typeof everything>>[1]; bytes: number[] }[] = [
     { message: {}, bytes: [] },
     { message: { bool: false, int32: 0, string: "", bytes: new Uint8Array(0), longs: [] }, bytes: [] },
@@ -86,7 +86,7 @@ test("known messages have exactly the bytes that the specification gives", () =>
   for (const { message, bytes } of rows) deepEqual([...encode(everything, message)], bytes);
 });
 
-test("fields that the descriptor does not know are skipped, whatever their type", () => {
+test("fields unknown to the descriptor are skipped, whatever their type", () => {
   const nothing = { name: "Nothing", fields: {} } as const satisfies MessageDescriptor;
   assert(
     property(messages, (message) => deepEqual(decode(nothing, encode(everything, message)), {})),
@@ -95,7 +95,7 @@ test("fields that the descriptor does not know are skipped, whatever their type"
   deepEqual(decode(inner, Uint8Array.of(0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x1d, 1, 2, 3, 4, 0x0a, 1, 0x61)), { text: "a", numbers: [] });
 });
 
-test("lists of numbers are read packed and one by one; a message in two pieces is merged, a scalar is the last one", () => {
+test("repeated numbers are read packed and unpacked; a message in two pieces is merged, the last scalar wins", () => {
   deepEqual(decode(inner, Uint8Array.of(0x10, 1, 0x12, 2, 2, 3, 0x10, 4)).numbers, [1, 2, 3, 4]);
   deepEqual(decode(everything, Uint8Array.of(0x42, 3, 0x0a, 1, 0x61, 0x42, 2, 0x10, 7, 0x10, 1, 0x10, 2)), {
     ...decode(everything, new Uint8Array(0)),
@@ -109,7 +109,7 @@ test("decoded bytes are views of the input", () => {
   equal(decode(everything, input).bytes.buffer, input.buffer);
 });
 
-test("any input is decoded or refused with a ProtobufError", () => {
+test("any input is either decoded or rejected with a ProtobufError", () => {
   const decodable = (input: Uint8Array): Decoded<typeof everything> | undefined => {
     try {
       return decode(everything, input);
@@ -146,7 +146,7 @@ for (const { it, input } of [
   { it: "a number where a message should be", input: [0x40, 1] },
   { it: "a text where a number should be", input: [0x12, 1, 0x61] },
 ]) {
-  test(`${it} is refused`, () => {
+  test(`decoding ${it} is rejected`, () => {
     throws(() => decode(everything, Uint8Array.from(input)), ProtobufError);
   });
 }
@@ -160,12 +160,12 @@ for (const { it, message } of [
   { it: "a uint64 that is too large", message: { uint64: 2n ** 64n } },
   { it: "a bad number in a list", message: { longs: [1, Number.NaN] } },
 ]) {
-  test(`${it} is not encoded`, () => {
+  test(`encoding ${it} is rejected`, () => {
     throws(() => encode(everything, message), ProtobufError);
   });
 }
 
-test("messages that contain themselves are limited in depth, both ways", () => {
+test("recursive messages are limited in depth in both directions", () => {
   interface Chain {
     readonly next?: Chain | undefined;
   }
@@ -185,7 +185,7 @@ test("messages that contain themselves are limited in depth, both ways", () => {
   throws(() => decode(chain, deeper(encode(chain, nested(NESTING_MAX) as never))), ProtobufError);
 });
 
-/** The message inside one more. */
+/** The message wrapped once more. */
 function deeper(message: Uint8Array): Uint8Array {
   const wrap = { name: "Wrap", fields: { value: { number: 1, type: "bytes" } } } as const satisfies MessageDescriptor;
   return encode(wrap, { value: message });

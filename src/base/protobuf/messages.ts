@@ -33,7 +33,7 @@ export interface MessageDescriptor {
   readonly fields: Readonly<Record<string, FieldDescriptor>>;
 }
 
-/** What `decode` returns: every scalar (zero if it was not sent), every list (empty if …), a message or undefined. */
+/** What `decode` returns: every scalar (zero if not sent), every list (empty if not sent), a message or undefined. */
 export type Decoded<M extends MessageDescriptor> = { readonly [K in keyof M["fields"]]: DecodedField<M["fields"][K]> };
 type DecodedField<F extends FieldDescriptor> = F extends { readonly repeated: true }
   ? readonly DecodedOne<F["type"]>[]
@@ -42,14 +42,14 @@ type DecodedField<F extends FieldDescriptor> = F extends { readonly repeated: tr
     : DecodedOne<F["type"]>;
 type DecodedOne<T> = T extends ScalarType ? ScalarTypes[T] : T extends MessageDescriptor ? Decoded<T> : never;
 
-/** What `encode` takes: fields left out are zero, empty or absent. */
+/** What `encode` takes: omitted fields are zero, empty or absent. */
 export type Encodable<M extends MessageDescriptor> = { readonly [K in keyof M["fields"]]?: EncodableField<M["fields"][K]> | undefined };
 type EncodableField<F extends FieldDescriptor> = F extends { readonly repeated: true }
   ? readonly EncodableOne<F["type"]>[]
   : EncodableOne<F["type"]>;
 type EncodableOne<T> = T extends ScalarType ? ScalarTypes[T] : T extends MessageDescriptor ? Encodable<T> : never;
 
-/** Messages within messages; the number that other implementations use. Without a limit a small input could exhaust the stack. */
+/** Maximum message nesting, as in other implementations. Without a limit a small input could exhaust the stack. */
 export const NESTING_MAX = 100;
 
 export function encode<M extends MessageDescriptor>(descriptor: M, message: Encodable<M>): Uint8Array {
@@ -79,7 +79,7 @@ function emptyMessage(descriptor: MessageDescriptor): Untyped {
 
 // Reading.
 
-/** Reads to the end of `reader` into `message`: a message that comes in two pieces is merged, as the specification asks. */
+/** Reads to the end of `reader` into `message`: a message in two pieces is merged, as the specification requires. */
 function readMessage(reader: Reader, descriptor: MessageDescriptor, message: Untyped, depth: number): void {
   checkDepth(descriptor, depth);
   const { byNumber } = planOf(descriptor);
@@ -142,7 +142,7 @@ function readScalar(reader: Reader, type: ScalarType): unknown {
 
 // Writing.
 
-/** Back to front: when the length of a nested message must be written, it has been written already and its length is known. */
+/** Back to front: when a nested message's length is written, the message has already been written and its length is known. */
 function writeMessage(writer: Writer, descriptor: MessageDescriptor, message: Untyped, depth: number): void {
   checkDepth(descriptor, depth);
   for (const [name, field] of planOf(descriptor).lastFirst) {
@@ -189,11 +189,11 @@ function writeScalar(writer: Writer, type: ScalarType, value: unknown): void {
   }
 }
 
-// What both directions share.
+// Shared by both directions.
 
 type NamedField = readonly [name: string, field: FieldDescriptor];
 
-/** The fields of a message, arranged for each direction. Made once per descriptor. */
+/** The fields of a message, arranged for each direction. Computed once per descriptor. */
 interface Plan {
   readonly byNumber: ReadonlyMap<number, NamedField>;
   readonly lastFirst: readonly NamedField[];

@@ -12,12 +12,12 @@ function written(text: string): Uint8Array {
   return writer.finish();
 }
 
-// Around the lengths at which another way to read or write is quicker, and with characters of every number of bytes.
+// Lengths around the thresholds of the fast paths, with characters of every UTF-8 length.
 const TEXT = fc
   .tuple(fc.nat(300), fc.constantFrom("", "\u007f", "\u0080", "é", "€", "𝄞", "\ufeff"))
   .map(([length, end]) => "a".repeat(length) + end);
 
-test("a text is its UTF-8 with its length before it, and is read again", () => {
+test("a string is written as length-prefixed UTF-8 and read back", () => {
   fc.assert(
     fc.property(TEXT, (text) => {
       const bytes = written(text);
@@ -31,14 +31,14 @@ test("a text is its UTF-8 with its length before it, and is read again", () => {
   );
 });
 
-test("what is not UTF-8 is replaced in a text and refused in a string", () => {
+test("invalid UTF-8 is replaced by the lenient reader and rejected by the strict one", () => {
   const bytes = Uint8Array.of(3, 0x61, 0xff, 0x62);
 
   assert.equal(new Reader(bytes).text(), "a\ufffdb");
   assert.throws(() => new Reader(bytes).string(), ProtobufError);
 });
 
-test("a message that was entered ends where its length says", () => {
+test("an entered message ends where its length says", () => {
   const reader = new Reader(Uint8Array.of(2, 7, 8, 9));
 
   const outerEnd = reader.enter();
@@ -49,7 +49,7 @@ test("a message that was entered ends where its length says", () => {
   assert.deepEqual([reader.varint(), reader.atEnd], [9, true]);
 });
 
-test("a length within a message that reaches beyond it is refused", () => {
+test("a length that reaches beyond the enclosing message is rejected", () => {
   for (const read of [(reader: Reader) => reader.bytes(), (reader: Reader) => reader.text(), (reader: Reader) => reader.enter()]) {
     const reader = new Reader(Uint8Array.of(2, 2, 0x61, 0x62, 0x63));
     reader.enter();

@@ -1,10 +1,10 @@
 /**
- * The wire form of protocol buffers: numbers of seven bits per byte, and bytes with their length before them.
- * Reading goes front to back and writing back to front: when the length of a nested message must be written, the message has
- * been written already and its length is known. What the numbers mean is base/protobuf/messages.ts.
+ * Protocol buffers wire format: varints and length-delimited bytes. Reading is front to back, writing back to front: when a nested
+ * message's length is written, the message has already been written and its length is known. What the fields mean is defined in
+ * base/protobuf/messages.ts.
  */
 
-/** The input is not what the descriptor says, or a value does not fit its field. */
+/** The input does not match the descriptor, or a value does not fit its field. */
 export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
@@ -20,17 +20,17 @@ const UTF8 = new TextEncoder();
 const UTF8_STRICT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const UTF8_LENIENT = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Up to these lengths a text of ASCII is read and written quicker one by one than by what knows all of UTF-8. */
+/** Up to these lengths ASCII is read and written faster byte by byte than by TextDecoder and TextEncoder. */
 const READ_ONE_BY_ONE_MAX = 24;
 const WRITTEN_ONE_BY_ONE_MAX = 256;
-/** And bytes are copied quicker one by one than all at once. */
+/** Up to this length bytes are copied faster one by one than by `set`. */
 const COPIED_ONE_BY_ONE_MAX = 16;
 const NOT_ASCII = 0x80;
 
 export class Reader {
   readonly #input: Uint8Array;
   #position = 0;
-  /** Of the input, or of the message that was entered. */
+  /** End of the input, or of the entered message. */
   #end: number;
 
   constructor(input: Uint8Array) {
@@ -42,7 +42,7 @@ export class Reader {
     return this.#position >= this.#end;
   }
 
-  /** Reads a length; what follows is the input until `leave` is called with what this returns. */
+  /** Reads a length and enters the message that follows; `leave` restores the limit that this returns. */
   enter(): number {
     const outerEnd = this.#end;
     const length = this.#length();
@@ -50,7 +50,7 @@ export class Reader {
     return outerEnd;
   }
 
-  /** The message that was entered must have been read to its end. */
+  /** The entered message must have been read completely. */
   leave(outerEnd: number): void {
     this.#end = outerEnd;
   }
@@ -59,7 +59,7 @@ export class Reader {
     return this.#position;
   }
 
-  /** A number while it is small, which nearly all are; else a bigint below 2^70. */
+  /** A number while it is small, as nearly always; else a bigint below 2^70. */
   varint(): number | bigint {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -76,7 +76,7 @@ export class Reader {
     throw new ProtobufError(`Cannot decode: a number at byte ${this.#position} has more than 10 bytes`);
   }
 
-  /** The number of the next field, and how it is written. */
+  /** The next field's number and wire type. */
   tag(): number {
     const tag = this.varint();
     if (tag > 0xffff_ffff) throw new ProtobufError(`Cannot decode: there is no field of the number before byte ${this.#position}`);
@@ -113,7 +113,7 @@ export class Reader {
     }
   }
 
-  /** Like `string`, but what is not UTF-8 becomes U+FFFD. */
+  /** Like `string`, but invalid UTF-8 becomes U+FFFD. */
   text(): string {
     const length = this.#length();
     const start = this.#position;
@@ -141,7 +141,7 @@ export class Reader {
     else throw new ProtobufError(`Cannot decode: wire type ${wireType} at byte ${this.#position} is none of proto3's`);
   }
 
-  /** How many bytes follow. They are there. */
+  /** Length of what follows, checked against the remaining input. */
   #length(): number {
     const length = Number(this.varint());
     const left = this.#end - this.#position;
@@ -167,7 +167,7 @@ export class Reader {
 
 export class Writer {
   #buffer = new Uint8Array(256);
-  /** Everything from here on has been written. */
+  /** Everything from this index on has been written. */
   #start = this.#buffer.length;
 
   get length(): number {
@@ -186,7 +186,7 @@ export class Writer {
     }
   }
 
-  /** Copies `bytes` and returns how many they are. */
+  /** Copies `bytes` and returns their length. */
   bytes(bytes: Uint8Array): number {
     const { length } = bytes;
     this.#makeRoom(length);
@@ -197,7 +197,7 @@ export class Writer {
     return length;
   }
 
-  /** Writes `text` and returns how many bytes it takes. */
+  /** Writes `text` and returns its length in bytes. */
   string(text: string): number {
     const { length } = text;
     if (length > WRITTEN_ONE_BY_ONE_MAX) return this.bytes(UTF8.encode(text));

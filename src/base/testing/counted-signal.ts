@@ -1,4 +1,4 @@
-/** A signal whose listeners can be counted, to show that none is left behind. Pure, unlike `getEventListeners` of Node. */
+/** An AbortSignal that counts its listeners, to detect leaks. Pure, unlike Node's `getEventListeners`. */
 export interface CountedSignal {
   readonly controller: AbortController;
   readonly signal: AbortSignal;

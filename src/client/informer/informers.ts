@@ -1,5 +1,5 @@
 /** The informers of a program: one per kind and scope, begun when somebody first asks for it, ended one by one or together. */
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { assert } from "../../base/assert.ts";
@@ -92,7 +92,7 @@ class RunningInformers implements Informers {
     // Which values stand for this kind is not known, and all are soon found again.
     this.#byKind = new WeakMap();
     running.informer.close();
-    running.stop.abort(NO_LONGER_WANTED);
+    running.stop.abort(NOT_NEEDED);
     this.#ending.add(running.ended);
     await running.ended;
     this.#ending.delete(running.ended);

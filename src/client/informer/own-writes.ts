@@ -11,7 +11,7 @@
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { isReason, StatusError } from "../../api/machinery/status-error.ts";
-import { eitherOf } from "../../base/abort.ts";
+import { anySignal } from "../../base/abort.ts";
 import type { CallOptions, Client, ObjectKey, ResourceKind } from "../client.ts";
 import type { Informer, Informers } from "./informer.ts";
 
@@ -91,7 +91,7 @@ class Sight {
   }
 
   with(client: Client, signal: AbortSignal | undefined): Sight {
-    return new Sight({ ...this.#options, client, signal: eitherOf(this.#options.signal, signal) });
+    return new Sight({ ...this.#options, client, signal: anySignal(this.#options.signal, signal) });
   }
 
   /** Throws if what was written before is not seen yet. */
@@ -227,7 +227,7 @@ class Sight {
   }
 
   #signalOf(options: Options | undefined): { readonly signal?: AbortSignal } {
-    const signal = eitherOf(this.#options.signal, options?.signal);
+    const signal = anySignal(this.#options.signal, options?.signal);
     return signal === undefined ? {} : { signal };
   }
 }

@@ -5,7 +5,7 @@
  *
  * Whatever is not newer than what is known is not taken: nothing is told twice. Not here: talking to the server (reflector.ts).
  */
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { assert } from "../../base/assert.ts";
@@ -259,7 +259,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   }
 
   #forget(listener: Listener<T>): void {
-    listener.stop.abort(NO_LONGER_WANTED);
+    listener.stop.abort(NOT_NEEDED);
     this.#listeners.delete(listener);
   }
 

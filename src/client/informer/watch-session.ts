@@ -3,7 +3,7 @@
  * (the other side is gone and nobody says so) is noticed by what does not come: a server sends a bookmark about every minute.
  */
 import type { Transport, TransportEvent, TransportRequest, TransportWatch } from "../../api/machinery/transport.ts";
-import { NO_LONGER_WANTED, onAbort } from "../../base/abort.ts";
+import { NOT_NEEDED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 
 /** Servers send a bookmark every minute, give or take; two that did not come and half of a third are no delay. */
@@ -42,7 +42,7 @@ export function watchOnce({ transport, clock, request, signal, event }: WatchSes
       if (isOver) return;
       isOver = true;
       stopListening();
-      abort.abort(NO_LONGER_WANTED);
+      abort.abort(NOT_NEEDED);
       watch?.stop();
       resolve(why);
     };

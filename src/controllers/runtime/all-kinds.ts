@@ -8,7 +8,7 @@
 import { customResourceDefinitions } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
 import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
 import { apiVersionOf, parseApiVersion } from "../../api/machinery/object.ts";
-import { eitherOf } from "../../base/abort.ts";
+import { anySignal } from "../../base/abort.ts";
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -77,7 +77,7 @@ export class EveryKind {
 
   /** Resolves when it is found out which kinds there are at first. Rejects if it is closed before, or `signal` comes. */
   async start(signal?: AbortSignal): Promise<void> {
-    const given = eitherOf(this.#stopped.signal, signal) as AbortSignal;
+    const given = anySignal(this.#stopped.signal, signal) as AbortSignal;
     try {
       await this.#ask(given);
     } catch (error) {
@@ -99,7 +99,7 @@ export class EveryKind {
   async known(signal: AbortSignal, log: Logger): Promise<void> {
     const { clock, informers } = this.#options;
     const enough = new AbortController();
-    const given = eitherOf(signal, enough.signal) as AbortSignal;
+    const given = anySignal(signal, enough.signal) as AbortSignal;
     const all = Promise.allSettled(this.followed.map((kind) => informers.of(kind).synced(given)));
     await Promise.race([all, clock.sleep(KNOWN_WITHIN_MS, given).catch(() => undefined)]);
     enough.abort();

@@ -5,7 +5,7 @@
  */
 import type { Cause } from "../../api/machinery/cause.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import { eitherOf, onAbort } from "../../base/abort.ts";
+import { anySignal, onAbort } from "../../base/abort.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -94,7 +94,7 @@ export class RunningController implements ControllerMetrics {
   /** Resolves when it knows what is there and works. Rejects if it is stopped before, or `given` comes. */
   async start(given?: AbortSignal): Promise<void> {
     const { controller, clock, random, log, read, everyKind } = this.#options;
-    const signal = eitherOf(this.#stopping.signal, given) as AbortSignal;
+    const signal = anySignal(this.#stopping.signal, given) as AbortSignal;
     await Promise.all(controller.watches.map((watch) => this.#follow(watch, signal)));
     signal.throwIfAborted();
     const wake = (key: WorkKey): void => this.#wake(keyText(key), undefined);

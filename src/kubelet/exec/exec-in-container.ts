@@ -2,7 +2,7 @@
  * Runs a command of a probe or a hook in a container: without input, for a limited time, keeping the beginning of what it says. Runtimes
  * that can end a command themselves do so; of others its streams are cut.
  */
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Runtime } from "../contracts/runtime.ts";
 
@@ -61,8 +61,8 @@ async function execOverStreams(
           ];
     return { exitCode: await Promise.race([run, ...isLate]), output: kept.text };
   } finally {
-    over.abort(NO_LONGER_WANTED);
-    cut.abort(NO_LONGER_WANTED);
+    over.abort(NOT_NEEDED);
+    cut.abort(NOT_NEEDED);
   }
 }
 

@@ -5,7 +5,7 @@
  * Not here: starting containers (start-containers.ts), stopping them (stop-containers.ts).
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
@@ -106,14 +106,14 @@ export class PodActs {
 
   /** What is being started is not wanted any more, and what was made of it is not to run. */
   giveUpStarts(): void {
-    this.#preparation?.stop.abort(NO_LONGER_WANTED);
+    this.#preparation?.stop.abort(NOT_NEEDED);
     this.#starts.giveUp();
   }
 
   /** Nothing more is begun, and nobody cares any more how it ends. */
   stop(): void {
     this.#isStopped = true;
-    this.#preparation?.stop.abort(NO_LONGER_WANTED);
+    this.#preparation?.stop.abort(NOT_NEEDED);
     this.#starts.forget();
   }
 

@@ -6,7 +6,7 @@
 import type { Container, Pod, Probe } from "../../api/generated/core/v1.ts";
 import { isSidecar } from "../../api/core/v1/pod/containers.ts";
 import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
@@ -118,7 +118,7 @@ export class PodProber {
     this.#isEnding = true;
     for (const probing of this.#probings.values()) {
       if (probing.kind === "readiness") continue;
-      probing.asking?.abort(NO_LONGER_WANTED);
+      probing.asking?.abort(NOT_NEEDED);
       if (probing.state.result === "failure") probing.state = { ...probing.state, result: "success" };
       this.#schedule(probing);
       this.#forgetCounts([probing]);
@@ -129,8 +129,8 @@ export class PodProber {
     this.#forgetCounts(this.#probings.values());
     this.#seen = undefined;
     for (const { timer, asking } of this.#probings.values()) {
-      timer?.abort(NO_LONGER_WANTED);
-      asking?.abort(NO_LONGER_WANTED);
+      timer?.abort(NOT_NEEDED);
+      asking?.abort(NOT_NEEDED);
     }
     this.#probings.clear();
   }
@@ -167,7 +167,7 @@ export class PodProber {
   /** Of another attempt nothing is known yet. */
   #follow(probing: Probing, known: RuntimeContainer | undefined): void {
     if (known === undefined || known.id === probing.containerId) return;
-    probing.asking?.abort(NO_LONGER_WANTED);
+    probing.asking?.abort(NOT_NEEDED);
     probing.asking = undefined;
     probing.containerId = known.id;
     probing.state = newProbeState(probing.kind, this.#told.get(this.#fullId(known.id)));
@@ -204,7 +204,7 @@ export class PodProber {
     if (probing.asking !== undefined) return;
     const dueAtMs = this.#dueAtMs(probing);
     if (dueAtMs === probing.dueAtMs && (dueAtMs === undefined || probing.timer !== undefined)) return;
-    probing.timer?.abort(NO_LONGER_WANTED);
+    probing.timer?.abort(NOT_NEEDED);
     probing.timer = undefined;
     probing.dueAtMs = dueAtMs;
     if (dueAtMs === undefined) return;

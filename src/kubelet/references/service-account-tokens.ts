@@ -9,7 +9,7 @@ import { serviceAccounts } from "../../api/core/v1/service-account.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { parseTime } from "../../api/machinery/time.ts";
 import { Backoff } from "../../base/backoff.ts";
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -93,7 +93,7 @@ class KeptTokens implements ServiceAccountTokens {
   }
 
   forget(podUid: string): void {
-    this.#forgotten.get(podUid)?.abort(NO_LONGER_WANTED);
+    this.#forgotten.get(podUid)?.abort(NOT_NEEDED);
     this.#forgotten.delete(podUid);
     for (const [key, token] of this.#tokens) if (token.podUid === podUid) this.#tokens.delete(key);
   }
@@ -106,7 +106,7 @@ class KeptTokens implements ServiceAccountTokens {
 
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    this.#timer.abort(NO_LONGER_WANTED);
+    this.#timer.abort(NOT_NEEDED);
     for (const podUid of [...this.#forgotten.keys()]) this.forget(podUid);
     this.#listeners.clear();
   }
@@ -158,7 +158,7 @@ class KeptTokens implements ServiceAccountTokens {
 
   /** Sleeps until the next token is due, and tells who has it. */
   #setTimer(): void {
-    this.#timer.abort(NO_LONGER_WANTED);
+    this.#timer.abort(NOT_NEEDED);
     if (this.#isClosed) return;
     const waiting = [...this.#tokens.values()].filter(({ isTold }) => !isTold);
     if (waiting.length === 0) return;

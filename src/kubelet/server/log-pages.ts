@@ -1,7 +1,7 @@
 /** A container's log, streamed: whoever reads slowly holds up the reading, and who goes away ends it. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import { NO_LONGER_WANTED } from "../../base/abort.ts";
+import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { HttpSink } from "../../host/http/contract.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "../logs/container-logs.ts";
@@ -37,7 +37,7 @@ async function begun(pieces: AsyncGenerator<Uint8Array>, clock: Clock): Promise<
   } catch (error) {
     throw new Refusal(400, error instanceof Error ? error.message : String(error));
   } finally {
-    over.abort(NO_LONGER_WANTED);
+    over.abort(NOT_NEEDED);
   }
   return resumed(first, pieces);
 }

@@ -2,7 +2,7 @@
  * A Pod that has no node yet, with what the queue remembers of it from one attempt to the next. Only the queue and its parts change it;
  * everybody else sees `TakenPod` or `PodInQueue`.
  */
-import type { HeapSeat } from "../../base/heap.ts";
+import type { HeapEntry } from "../../base/heap.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { QueuedPod } from "../framework/plugin.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
@@ -69,7 +69,7 @@ export class WaitingPod implements TakenPod {
   gatedBy: string | undefined = undefined;
 
   /** Its seat in the heap of its place, if that has one. */
-  seat: HeapSeat<WaitingPod> | undefined = undefined;
+  seat: HeapEntry<WaitingPod> | undefined = undefined;
   /** In backoff: the window of time in which its wait ends. */
   lastWindow = 0;
   /** In flight: where in the log of events the attempt began. */

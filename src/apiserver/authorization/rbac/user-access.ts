@@ -7,7 +7,7 @@ import type { PolicyRule } from "../../../api/generated/rbac.authorization.k8s.i
 import { ruleAllowsName, ruleAllowsPath, ruleAllowsResource } from "../../../api/rbac.authorization.k8s.io/v1/rule-matching.ts";
 import { NO_OPINION, type AccessDecision, type AccessedResource } from "../../framework/authorization.ts";
 import type { User } from "../../framework/request.ts";
-import { ownText } from "../../../base/text.ts";
+import { detachedText } from "../../../base/text.ts";
 import { joinedErrors } from "../joined-errors.ts";
 import { innerMap } from "./inner-map.ts";
 import type { Grant, Policy } from "./policy.ts";
@@ -87,7 +87,7 @@ export class UserAccess {
       scope = new ScopeAccess({ grants, before: this.#everywhere.errors, budget: isKept ? this.#budget : NOTHING_LEFT });
       if (!isKept) return scope;
       this.#budget.spend();
-      this.#namespaces.set(ownText(namespace), scope);
+      this.#namespaces.set(detachedText(namespace), scope);
     }
     return scope;
   }
@@ -169,6 +169,6 @@ class AnswerTable {
     const length = verb.length + group.length + plural.length + subresource.length;
     if (length > REMEMBERED_LENGTH_MAX || this.#budget.isSpent) return;
     this.#budget.spend();
-    innerMap(innerMap(innerMap(this.#answers, ownText(verb)), ownText(group)), ownText(plural)).set(ownText(subresource), answer);
+    innerMap(innerMap(innerMap(this.#answers, detachedText(verb)), detachedText(group)), detachedText(plural)).set(detachedText(subresource), answer);
   }
 }

@@ -4,7 +4,7 @@
  */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, rootCertificates, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { eitherOf } from "../../../base/abort.ts";
+import { anySignal } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { formatAddress, unbracketed, type Address } from "./address.ts";
 import { ConnectTimeout, describeFailure, HttpClientError, type ClientTls } from "./contract.ts";
@@ -31,7 +31,7 @@ export async function dial(options: DialOptions): Promise<Socket | TLSSocket> {
   const { host, port, clock, timeoutMs, signal } = options;
   const opened: Socket[] = [];
   const timer = new AbortController();
-  const tooLate = clock.sleep(timeoutMs, eitherOf(timer.signal, signal)).then(() => {
+  const tooLate = clock.sleep(timeoutMs, anySignal(timer.signal, signal)).then(() => {
     throw new ConnectTimeout(`it took more than ${timeoutMs / 1_000} s`);
   });
   try {

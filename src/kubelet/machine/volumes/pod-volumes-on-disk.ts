@@ -7,7 +7,7 @@
  */
 import type { Container, EphemeralContainer, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
-import { eitherOf, NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { anySignal, NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { Logger } from "../../../base/logger.ts";
@@ -79,7 +79,7 @@ class PodVolumesOnDisk implements PodVolumes {
     const missing = (): readonly Volume[] => usedVolumes(pod).filter(({ name }) => !mounted.volumes.has(name));
     if (missing().length === 0) return mounted.volumes;
     return this.#inTurn(podUid, async () => {
-      const either = eitherOf(signal, mounted.stop.signal) ?? signal;
+      const either = anySignal(signal, mounted.stop.signal) ?? signal;
       const results = await Promise.allSettled(missing().map((volume) => this.#mountOne(mounted, volume, either)));
       signal.throwIfAborted();
       for (const result of results) if (result.status === "rejected") throw result.reason;
@@ -111,7 +111,7 @@ class PodVolumesOnDisk implements PodVolumes {
 
   async unmount(podUid: string, { keepsFiles } = { keepsFiles: false }): Promise<void> {
     const directory = this.#directories.pod(podUid);
-    this.#pods.get(podUid)?.stop.abort(NO_LONGER_WANTED);
+    this.#pods.get(podUid)?.stop.abort(NOT_NEEDED);
     this.#pods.delete(podUid);
     this.#updates.forget(podUid);
     this.#options.tokens.forget(podUid);
@@ -128,7 +128,7 @@ class PodVolumesOnDisk implements PodVolumes {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const listening of this.#listening) listening[Symbol.dispose]();
-    for (const { stop } of this.#pods.values()) stop.abort(NO_LONGER_WANTED);
+    for (const { stop } of this.#pods.values()) stop.abort(NOT_NEEDED);
     this.#pods.clear();
     await this.#updates[Symbol.asyncDispose]();
     await Promise.allSettled(this.#turns.values());

@@ -4,7 +4,7 @@
  * containers are well (`probes`) has none. Failures reject in upstream's words.
  */
 import type { Container, EphemeralContainer, LifecycleHandler, Pod } from "../../../api/generated/core/v1.ts";
-import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { execIn } from "../../exec/exec-in-container.ts";
 import type { ProbeActions } from "../../probes/probe-actions.ts";
@@ -87,12 +87,12 @@ function untilAborted(signal: AbortSignal): Promise<undefined> {
 export async function runHookWithin(handler: LifecycleHandler, place: HookPlace, options: HookOptions, withinMs: number): Promise<void> {
   const [over, done] = [new AbortController(), new AbortController()];
   options.clock.sleep(withinMs, done.signal).then(
-    () => over.abort(NO_LONGER_WANTED),
+    () => over.abort(NOT_NEEDED),
     () => undefined, // It was done in time.
   );
   try {
     await runHook(handler, place, options, over.signal);
   } finally {
-    done.abort(NO_LONGER_WANTED);
+    done.abort(NOT_NEEDED);
   }
 }

@@ -3,7 +3,7 @@
  * waits for a start that takes its time: it goes on by itself, and can be given up.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
-import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { ensureImage, type ImageOptions, type Wanting } from "../../images/ensure-image.ts";
 import { runHook } from "./lifecycle-hooks.ts";
@@ -256,12 +256,12 @@ function newStart(): Start {
     givenUp,
     giveUp() {
       start.isGivenUp = true;
-      controller?.abort(NO_LONGER_WANTED);
+      controller?.abort(NOT_NEEDED);
       resolve();
     },
     signal() {
       controller ??= new AbortController();
-      if (start.isGivenUp) controller.abort(NO_LONGER_WANTED);
+      if (start.isGivenUp) controller.abort(NOT_NEEDED);
       return controller.signal;
     },
   };

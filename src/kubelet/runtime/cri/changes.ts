@@ -4,7 +4,7 @@
  * away, everything may have changed, and all Pods are told of.
  */
 import { exponentialDelayMs } from "../../../base/backoff.ts";
-import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { RuntimeObserver } from "../../contracts/runtime.ts";
@@ -65,7 +65,7 @@ export class Changes implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort(NO_LONGER_WANTED);
+    this.#over.abort(NOT_NEEDED);
     this.#closeStream?.();
     this.#listeners.clear();
   }
@@ -106,7 +106,7 @@ export class Changes implements Disposable {
     const hurried = new Promise<void>((resolve) => (this.#hurry = resolve));
     const signal = AbortSignal.any([over.signal, this.#over.signal]);
     await Promise.race([hurried, clock.sleep(durationMs, signal).catch(() => undefined)]);
-    over.abort(NO_LONGER_WANTED);
+    over.abort(NOT_NEEDED);
     this.#hurry = undefined;
   }
 

@@ -3,7 +3,7 @@
  * pulls at the same moment is counted too, since it does not say which is for which. Elsewhere nothing is told.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { PullOptions, PullProgress } from "../../contracts/runtime.ts";
 import type { CriClient } from "./cri-client.ts";
 import { CONTAINERD_NAMESPACE, downloads } from "./messages/event.ts";
@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 1_000;
 export function followPull(client: CriClient, clock: Clock, { onProgress }: PullOptions): Disposable {
   const over = new AbortController();
   if (onProgress !== undefined) void ask(client, clock, onProgress, over.signal);
-  return { [Symbol.dispose]: () => over.abort(NO_LONGER_WANTED) };
+  return { [Symbol.dispose]: () => over.abort(NOT_NEEDED) };
 }
 
 /** Never rejects. Ends with the pull, or when the runtime does not know the question. */

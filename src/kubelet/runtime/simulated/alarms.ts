@@ -3,7 +3,7 @@
  * none if nobody waits: thousands of nodes on which nothing is about to happen cost nothing.
  */
 import type { Clock } from "../../../base/clock.ts";
-import { Heap, type HeapSeat } from "../../../base/heap.ts";
+import { Heap, type HeapEntry } from "../../../base/heap.ts";
 
 interface Alarm {
   readonly momentMs: number;
@@ -13,7 +13,7 @@ interface Alarm {
 }
 
 /** For taking it back. */
-export type AlarmSeat = HeapSeat<unknown>;
+export type AlarmSeat = HeapEntry<unknown>;
 
 export class Alarms {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class Alarms {
 
   /** Does nothing to one that rang. */
   cancel(seat: AlarmSeat): void {
-    this.#alarms.remove(seat as HeapSeat<Alarm>);
+    this.#alarms.remove(seat as HeapEntry<Alarm>);
     this.#sleepOn();
   }
 

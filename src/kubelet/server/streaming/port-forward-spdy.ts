@@ -3,7 +3,7 @@
  * with the same number (`requestid`): one for bytes both ways, one on which it is told what went wrong. Many go side by side.
  * Not here: how a port is reached (the runtime).
  */
-import { NO_LONGER_WANTED } from "../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { ByteStream } from "../../../base/byte-stream.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { discard } from "../../../host/network/byte-streams.ts";
@@ -98,7 +98,7 @@ class Pairs {
     const { data, error } = pair;
     if (data === undefined || error === undefined) return;
     this.#halves.delete(request);
-    pair.complete.abort(NO_LONGER_WANTED);
+    pair.complete.abort(NOT_NEEDED);
     this.#whole({ data, error });
   }
 

@@ -5,7 +5,7 @@
  */
 import { exponentialDelayMs } from "../../../../base/backoff.ts";
 import type { Clock } from "../../../../base/clock.ts";
-import { NO_LONGER_WANTED, onAbort } from "../../../../base/abort.ts";
+import { NOT_NEEDED, onAbort } from "../../../../base/abort.ts";
 import { fileState, openGrowingFile, watchBeside, type GrowingFile } from "../../../../host/files/log-files.ts";
 import { RuntimeError, type LogLine, type LogOptions } from "../../../contracts/runtime.ts";
 import { LogReading } from "./read-logs.ts";
@@ -122,7 +122,7 @@ class Bell {
       const stopListening = onAbort(this.#signal, this.ring);
       await Promise.race([rung, this.#clock.sleep(LOOK_EVERY_MS, over.signal).catch(() => undefined)]);
       stopListening();
-      over.abort(NO_LONGER_WANTED);
+      over.abort(NOT_NEEDED);
     }
     const outcome = this.#hasRung ? "rung" : "late";
     this.#wake = undefined;

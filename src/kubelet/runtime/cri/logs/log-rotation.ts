@@ -3,7 +3,7 @@
  * runtime begins a new one, and older ones are packed, then removed. Sizes, names and numbers are upstream's. A look costs a `stat` for
  * each running container.
  */
-import { NO_LONGER_WANTED } from "../../../../base/abort.ts";
+import { NOT_NEEDED } from "../../../../base/abort.ts";
 import type { Clock } from "../../../../base/clock.ts";
 import type { Logger } from "../../../../base/logger.ts";
 import { fileState, filesLike, gzipFile, renameFile } from "../../../../host/files/log-files.ts";
@@ -45,7 +45,7 @@ export class LogRotation implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort(NO_LONGER_WANTED);
+    this.#over.abort(NOT_NEEDED);
     await this.#running;
   }
 
