@@ -62,7 +62,7 @@ const NOT_YET: readonly string[] = [
   "src/cli/kubectl/",
   "src/cli/shared/",
   // src/client
-  "src/client/",
+
   // src/cluster
   "src/cluster/*",
   "src/cluster/home/",

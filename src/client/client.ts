@@ -1,8 +1,8 @@
 /**
- * How a program asks the API, whatever is between them (api/machinery/transport.ts): one method per verb, typed by the kind it is given.
- * Every failure is a StatusError (api/machinery/status-error.ts); `isReason(error, "Conflict")` tells them apart.
- * What comes out is shared, so it is never changed: to change is to copy. (In one process it is also frozen where the server freezes, as in
- * tests.) Only types and words are here; rest-client.ts does it.
+ * The contract of a typed REST client, independent of the transport (api/machinery/transport.ts): one method per verb, typed by the kind
+ * that is passed. Every failure is a StatusError (api/machinery/status-error.ts); use `isReason(error, "Conflict")` to distinguish them.
+ * Returned objects are shared and must not be modified: copy to change. (Within one process they are also frozen where the server freezes,
+ * as in tests.) Types only; rest-client.ts implements them.
  */
 import type { Cause } from "../api/machinery/cause.ts";
 import type { GroupVersion, Json, JsonObject, KubeObject, ListMeta } from "../api/machinery/object.ts";
@@ -10,28 +10,28 @@ import type { Verb, WriteContext } from "../api/machinery/resource.ts";
 import type { PatchType, RequestOptions, TransportEvent, TransportWatch } from "../api/machinery/transport.ts";
 
 /**
- * Which objects are meant, and of which type they are. Every resource of api/ is one (`pods`, `deployments`); for a kind of one's own
- * it is a plain value: `const widgets: ResourceKind<Widget> = { kind: "Widget", plural: "widgets", scope: "Namespaced", storage: { group:
- * "example.com", version: "v1" } }`. Of kinds that are known only at run time discovery.ts makes them.
+ * Identifies a resource and carries the type of its objects. Every resource of api/ is one (`pods`, `deployments`); for a custom kind it is
+ * a plain value: `const widgets: ResourceKind<Widget> = { kind: "Widget", plural: "widgets", scope: "Namespaced", storage: { group:
+ * "example.com", version: "v1" } }`. For kinds known only at run time, discovery.ts creates them.
  */
 export interface ResourceKind<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly scope: "Namespaced" | "Cluster";
-  /** The group and version in which it is asked for. */
+  /** The group and version used in requests. */
   readonly storage: GroupVersion;
-  /** Never called by a client: it is where a built-in kind says of which type its objects are. */
+  /** Never called by a client: it carries the object type of a built-in kind. */
   prepareForCreate?(object: T, write: WriteContext): T;
 }
 
-/** Which object of a kind. */
+/** Identifies an object of a kind. */
 export interface ObjectKey {
-  /** Absent for what is not in a namespace. */
+  /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** An object as a client writes it: the server has yet to fill the rest. A name may be left to the server with `generateName`. */
+/** An object as a client writes it, before the server completes it. With `generateName` the server chooses the name. */
 export type Draft<T extends KubeObject> = Omit<T, "metadata"> & { readonly metadata: Partial<T["metadata"]> };
 
 export interface ObjectList<T extends KubeObject = KubeObject> {
@@ -39,14 +39,14 @@ export interface ObjectList<T extends KubeObject = KubeObject> {
   readonly metadata: ListMeta;
 }
 
-/** What any call may be told beside the options of its verb. */
+/** Options of any call, besides those of its verb. */
 export interface CallOptions {
-  /** Given up if it is aborted before the server has committed. */
+  /** Cancels the request if aborted before the server has committed it. */
   readonly signal?: AbortSignal;
 }
 
 export interface ReadOptions extends CallOptions, Pick<RequestOptions, "resourceVersion"> {
-  /** Of a part of the object: "status", "scale". The type is then that part's, for the caller to say. */
+  /** A subresource of the object: "status", "scale". The caller states its type. */
   readonly subresource?: string;
 }
 
@@ -60,20 +60,20 @@ export interface ListOptions extends SelectOptions, Pick<RequestOptions, "limit"
 
 export interface WatchOptions extends SelectOptions, Pick<RequestOptions, "timeoutSeconds" | "allowWatchBookmarks" | "sendInitialEvents"> {}
 
-/** The same as of the transport, with objects of the kind that is watched. */
+/** As in the transport, with objects of the watched kind. */
 export type WatchEvent<T extends KubeObject = KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | Exclude<TransportEvent, { readonly object: KubeObject }>;
 
 export interface WatchListener<T extends KubeObject = KubeObject> {
-  /** In order. Must not throw. */
+  /** Called in order. Must not throw. */
   event(event: WatchEvent<T>): void;
-  /** Called exactly once, last. After an ERROR, or when the server ends the watch: come back with the last version seen. */
+  /** Called exactly once, last: after an ERROR, or when the server ends the watch. Resume from the last resourceVersion seen. */
   ended(): void;
 }
 
 export interface WriteOptions extends CallOptions, Pick<RequestOptions, "dryRun" | "fieldManager" | "fieldValidation"> {
-  /** Writes only this part of the object: "status", "scale", "approval". */
+  /** Writes only this subresource: "status", "scale", "approval". */
   readonly subresource?: string;
 }
 
@@ -83,47 +83,47 @@ export interface Patch {
 }
 
 export interface ApplyOptions extends Omit<WriteOptions, "fieldManager"> {
-  /** Who owns the fields from then on. */
+  /** Field manager that owns the applied fields. */
   readonly fieldManager: string;
-  /** Takes fields that others own; otherwise that is a Conflict. */
+  /** Takes over fields that other managers own; otherwise that is a Conflict. */
   readonly force?: boolean;
 }
 
 export interface DeleteOptions extends CallOptions, Pick<RequestOptions, "dryRun" | "gracePeriodSeconds"> {
-  /** What happens to what it owns. Absent: as the kind does. */
+  /** What happens to dependents. Absent: the default of the kind. */
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan";
-  /** Only if it is still this one; otherwise a Conflict. */
+  /** Preconditions; if they do not hold, the request fails with Conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** One per program, or per identity of it. */
+/** One per program, or per identity that it uses. */
 export interface Client {
-  /** Rejects with NotFound if there is none. */
+  /** Rejects with NotFound if the object does not exist. */
   get<T extends KubeObject>(kind: ResourceKind<T>, key: ObjectKey, options?: ReadOptions): Promise<T>;
-  /** One answer: all of them, or one page if there is a limit. */
+  /** A single response: all objects, or one page if a limit is set. */
   list<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ObjectList<T>>;
-  /** All of them, a page at a time (`limit`, default 500), all as they were at one revision. */
+  /** All objects, page by page (`limit`, default 500), from one consistent revision. */
   pages<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): AsyncIterable<ObjectList<T>>;
-  /** The changes themselves, until one side ends it. Whoever wants to know what there is uses an informer, which survives the end. */
+  /** Raw changes until one side ends the watch. To keep a local copy, use an informer, which resumes. */
   watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions, listener: WatchListener<T>): Promise<TransportWatch>;
 
-  /** In `object.metadata.namespace`. Rejects with AlreadyExists if there is one of that name. */
+  /** In `object.metadata.namespace`. Rejects with AlreadyExists if the name is taken. */
   create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options?: Omit<WriteOptions, "subresource">): Promise<T>;
-  /** Rejects with Conflict if it was changed since `object` was read: read it again and decide again. */
+  /** Rejects with Conflict if the object was changed since `object` was read: read again and decide again. */
   update<T extends KubeObject>(kind: ResourceKind<T>, object: T, options?: WriteOptions): Promise<T>;
   /** The same for `status`. */
   updateStatus<T extends KubeObject>(kind: ResourceKind<T>, object: T, options?: Omit<WriteOptions, "subresource">): Promise<T>;
   patch<T extends KubeObject>(kind: ResourceKind<T>, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
-  /** Server-side apply: these fields are to be so, and are the manager's; whatever else there is stays. */
+  /** Server-side apply: sets these fields and makes the manager their owner; all other fields stay. */
   apply<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: ApplyOptions): Promise<T>;
   /**
-   * Resolves when the server has taken it; the object may stay until whoever holds it lets go. Resolves with the object if it is shown
-   * in the answer (it stays for now, or the kind is one that shows it), undefined if it is gone.
+   * Resolves when the server has accepted the deletion; the object may remain until its finalizers are removed. Resolves with the object if
+   * the response contains it (it is terminating, or the kind returns it), undefined if it was removed.
    */
   delete<T extends KubeObject>(kind: ResourceKind<T>, key: ObjectKey, options?: DeleteOptions): Promise<T | undefined>;
   deleteCollection<T extends KubeObject>(kind: ResourceKind<T>, options?: SelectOptions & DeleteOptions): Promise<void>;
 
-  /** Sends something to a subresource that takes another kind: Eviction, Binding, TokenRequest. Resolves with what it answers. */
+  /** Posts an object of another kind to a subresource: Eviction, Binding, TokenRequest. Resolves with the response. */
   post<T extends KubeObject>(
     kind: ResourceKind<T>,
     key: ObjectKey,
@@ -132,22 +132,22 @@ export interface Client {
     options?: Omit<WriteOptions, "subresource">,
   ): Promise<JsonObject>;
 
-  /** Any document of the server that is JSON: "/version", "/apis". Rejects if it is text, as "/healthz" and "/metrics" are. */
+  /** Any JSON document of the server: "/version", "/apis". Rejects for plain text such as "/healthz" and "/metrics". */
   document(path: string, options?: CallOptions): Promise<JsonObject>;
 
-  /** The same client, every one of whose requests says so. Signals add up: what was given before can still be aborted by it. */
+  /** A client that adds these options to every request. Signals combine: an earlier signal still aborts. */
   with(defaults: ClientDefaults): Client;
 }
 
 export interface ClientOptions {
   /**
-   * Told each sentence that the server warns with in an answer, every time it does, before the call resolves: of an old version of a kind, a
-   * field that does not exist. Whoever wants each only once remembers them. Must not throw. Default: nobody is told.
+   * Receives every warning of every response, before the call resolves: deprecated versions, unknown fields. Deduplicating is up to the
+   * callee. Must not throw. Default: warnings are dropped.
    */
   onWarning?(sentence: string, about: WarningAbout): void;
 }
 
-/** What was asked for when the server warned. */
+/** The request that caused the warning. */
 export interface WarningAbout {
   readonly kind: ResourceKind;
   readonly verb: Verb;

@@ -38,7 +38,7 @@ const DOCUMENTS: Readonly<Record<string, JsonObject>> = {
   "/apis/far.away/v1": { resources: [{ name: "stars", kind: "Star", namespaced: false, verbs: [] }] },
 };
 
-/** A server that has these documents; `broken` are answered with an error. */
+/** A server with these documents; `broken` ones are answered with an error. */
 function serverOf({ broken = [] }: { readonly broken?: readonly string[] } = {}): Client {
   const unused = () => Promise.reject(new Error("Only documents are asked for"));
   const transport: Transport = {
@@ -58,7 +58,7 @@ function named(kinds: readonly DiscoveredKind[]): readonly string[] {
   return kinds.map(({ plural, storage }) => `${storage.group}/${storage.version} ${plural}`);
 }
 
-test("every kind is found in every version, the preferred one first, and parts of others are none", async () => {
+test("discovery returns every kind in every version, preferred version first, without subresources", async () => {
   const { all, preferred, failures } = await discover(serverOf());
 
   deepEqual(named(all), [
@@ -73,7 +73,7 @@ test("every kind is found in every version, the preferred one first, and parts o
   deepEqual(failures, []);
 });
 
-test("a kind is told with all that the server says of it, and what it leaves out is empty", async () => {
+test("a discovered kind carries everything the server reports, and omitted fields are empty", async () => {
   const [pods, nodes] = await discoverVersion(serverOf(), "v1");
 
   deepEqual(pods, {
@@ -86,7 +86,7 @@ test("a kind is told with all that the server says of it, and what it leaves out
   });
 });
 
-test("a group that does not answer is named and hides no other", async () => {
+test("a group that does not answer is reported and hides no other group", async () => {
   const { all, failures } = await discover(serverOf({ broken: ["/apis/far.away/v1", "/api/v1"] }));
 
   deepEqual(
@@ -99,12 +99,12 @@ test("a group that does not answer is named and hides no other", async () => {
   deepEqual(named(all), ["example.com/v1 widgets", "example.com/v1beta1 gadgets", "example.com/v1beta1 widgets"]);
 });
 
-test("without the list of groups there is no answer, nor for who has given up", async () => {
+test("discovery rejects without the group list, and when it is aborted", async () => {
   await rejects(discover(serverOf({ broken: ["/apis"] })), /\/apis is down/);
   await rejects(discover(serverOf(), { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
-describe("a kind is found by what stands in an object", async () => {
+describe("a kind is found by apiVersion and kind", async () => {
   const discovery = await discover(serverOf());
   for (const [apiVersion, kind, plural] of [
     ["v1", "Pod", "pods"],
@@ -121,7 +121,7 @@ describe("a kind is found by what stands in an object", async () => {
   }
 });
 
-test("what is found on the real server can be asked for", async () => {
+test("a kind discovered on the real server can be requested", async () => {
   await using cluster = await given({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "a" } });
   const discovery = await discover(cluster.client);
   const configMaps = findKind(discovery, "v1", "ConfigMap");
@@ -129,7 +129,7 @@ test("what is found on the real server can be asked for", async () => {
 
   equal((await cluster.client.get(configMaps, { namespace: "default", name: "a" })).kind, "ConfigMap");
   deepEqual(discovery.failures, []);
-  // Scaling is of several versions, of which the group prefers one.
+  // Autoscaling has several versions, of which the group prefers one.
   equal(discovery.preferred.find(({ plural }) => plural === "horizontalpodautoscalers")?.storage.version, "v2");
   ok(discovery.all.filter(({ plural }) => plural === "horizontalpodautoscalers").length > 1);
   await rejects(discoverVersion(cluster.client, "apps/v9"), (error) => isReason(error, "NotFound"));

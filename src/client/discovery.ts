@@ -1,6 +1,6 @@
 /**
- * What an API server serves: every kind with its verbs, in upstream's preference. With it a program can ask for kinds that it does not
- * know when it is written. A group that does not answer (an aggregated server that is down) does not hide the others: it is named.
+ * API discovery: every kind that a server serves, with its verbs, in upstream's order of preference. Lets a program use kinds that are
+ * unknown at compile time. A group that does not answer (an aggregated server that is down) does not hide the others: it is reported.
  */
 import type { JsonObject } from "../api/machinery/object.ts";
 import { parseApiVersion } from "../api/machinery/object.ts";
@@ -20,7 +20,7 @@ export interface DiscoveryFailure {
 }
 
 export interface Discovery {
-  /** Every kind once, in the version that its group prefers, or else the first that has it. */
+  /** Every kind once, in the version that its group prefers, or else in the first that has it. */
   readonly preferred: readonly DiscoveredKind[];
   /** In every version. */
   readonly all: readonly DiscoveredKind[];
@@ -30,7 +30,7 @@ export interface Discovery {
 export async function discover(client: Client, options: CallOptions = {}): Promise<Discovery> {
   const groupVersions = await groupVersionsOf(client, options);
   const answers = await Promise.allSettled(groupVersions.map((groupVersion) => discoverVersion(client, groupVersion, options)));
-  // Who gave up has not found out that there is nothing.
+  // An aborted request does not mean that the group is missing.
   options.signal?.throwIfAborted();
   const all = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   const failures = answers.flatMap((answer, index): readonly DiscoveryFailure[] =>
@@ -39,18 +39,18 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   return { all, preferred: preferredOf(all), failures };
 }
 
-/** The kinds of one version ("apps/v1"). Rejects with NotFound if the server has no such version. */
+/** The kinds of one version ("apps/v1"). Rejects with NotFound if the server does not have that version. */
 export async function discoverVersion(client: Client, groupVersion: string, options: CallOptions = {}): Promise<readonly DiscoveredKind[]> {
   return kindsOf(await client.document(pathOf(groupVersion), options), groupVersion);
 }
 
-/** By apiVersion and kind, as they stand in an object. */
+/** By apiVersion and kind, as in an object. */
 export function findKind({ all }: Discovery, apiVersion: string, kind: string): DiscoveredKind | undefined {
   const version = parseApiVersion(apiVersion);
   return all.find((found) => found.kind === kind && found.storage.group === version?.group && found.storage.version === version.version);
 }
 
-/** "v1", "apps/v1", …: groups in the server's order, of each group the preferred version first. */
+/** "v1", "apps/v1", …: groups in the server's order, preferred version of each group first. */
 async function groupVersionsOf(client: Client, options: CallOptions): Promise<readonly string[]> {
   const [core, groups] = await Promise.all([client.document("/api", options), client.document("/apis", options)]);
   const versions = (core["versions"] ?? []) as readonly string[];
@@ -87,7 +87,7 @@ function kindsOf(document: JsonObject, groupVersion: string): readonly Discovere
   if (storage === undefined) return [];
   const resources = (document["resources"] ?? []) as readonly unknown[] as readonly ResourceDocument[];
   return resources
-    .filter(({ name }) => !name.includes("/")) // What has a slash is a part of another.
+    .filter(({ name }) => !name.includes("/")) // A name with a slash is a subresource.
     .map(({ name, singularName = "", kind, namespaced, verbs = [], shortNames = [], categories = [] }) => ({
       kind,
       plural: name,

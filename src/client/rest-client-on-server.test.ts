@@ -1,4 +1,4 @@
-/** The client against the real API server, in one process. Which request each call makes: rest-client.test.ts. */
+/** The client against the real API server, in one process. The request of each call is tested in rest-client.test.ts. */
 import { deepEqual, equal, notEqual, ok, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { deployments } from "../api/apps/v1/deployment.ts";
@@ -38,14 +38,14 @@ function reason(expected: Reason): (error: unknown) => boolean {
   return (error) => isReason(error, expected);
 }
 
-/** In one process nobody is shown who owns which fields of the map "a"; over HTTP everybody is. */
+/** In-process objects omit managed fields; over HTTP they are included. */
 async function managersOf({ server }: Given): Promise<readonly string[]> {
   const { body } = await server.call("GET", "/api/v1/namespaces/default/configmaps/a");
   const { managedFields } = (body as KubeObject).metadata;
   return (managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`).toSorted();
 }
 
-test("what was made is read, changed, and gone, and every mistake has its reason", async () => {
+test("create, read, update and delete work, and every error has its reason", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const made = await client.create(configMaps, map("a"));
@@ -61,7 +61,7 @@ test("what was made is read, changed, and gone, and every mistake has its reason
   await rejects(client.create(configMaps, map("Not A Name")), reason("Invalid"));
 });
 
-test("a name may be left to the server, and a dry run writes nothing", async () => {
+test("generateName lets the server choose the name, and a dry run writes nothing", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const dry = await client.create(configMaps, map("a"), { dryRun: ["All"] });
@@ -75,7 +75,7 @@ test("a name may be left to the server, and a dry run writes nothing", async () 
   );
 });
 
-test("a list is of a namespace or of all, and what selectors choose", async () => {
+test("a list is restricted by namespace and selectors", async () => {
   await using cluster = await given(map("a", {}, { side: "left" }), map("b", {}, { side: "right" }));
   const { client } = cluster;
   const names = async (options: Parameters<typeof client.list>[1]) =>
@@ -90,7 +90,7 @@ test("a list is of a namespace or of all, and what selectors choose", async () =
   deepEqual([metadata.continue === undefined, metadata.remainingItemCount], [false, 1]);
 });
 
-test("all pages are of one revision, whatever is written in between", async () => {
+test("all pages are from one revision, whatever is written in between", async () => {
   await using cluster = await given(...Array.from("abcde", (name) => map(name)));
   const { client } = cluster;
   const seen: string[][] = [];
@@ -106,18 +106,18 @@ test("all pages are of one revision, whatever is written in between", async () =
   equal(revisions.size, 1);
 });
 
-test("a watch tells of changes from a revision on until it is stopped", async () => {
+test("a watch delivers changes from a revision on until it is stopped", async () => {
   await using cluster = await given(map("a"));
   const { client, clock } = cluster;
   const { metadata } = await client.list(configMaps, { namespace: "default" });
-  const told: string[] = [];
-  // The object is of the kind's type: without it this would not compile.
+  const delivered: string[] = [];
+  // The object has the kind's type: otherwise this would not compile.
   const event = (happened: WatchEvent<ConfigMap>) =>
-    void told.push(
+    void delivered.push(
       `${happened.type} ${"object" in happened ? `${happened.object.metadata.name} ${happened.object.data?.["x"] ?? ""}` : ""}`,
     );
   const options = { namespace: "default", resourceVersion: metadata.resourceVersion ?? "" };
-  const watch = await client.watch(configMaps, options, { event, ended: () => void told.push("ended") });
+  const watch = await client.watch(configMaps, options, { event, ended: () => void delivered.push("ended") });
   await client.create(configMaps, map("b"));
   await client.patch(configMaps, KEY, { type: "merge", value: { data: { x: "y" } } });
   await client.delete(configMaps, KEY);
@@ -127,10 +127,10 @@ test("a watch tells of changes from a revision on until it is stopped", async ()
   await client.create(configMaps, map("c"));
   await clock.settle();
 
-  deepEqual(told, ["ADDED b ", "MODIFIED a y", "DELETED a y", "ended"]);
+  deepEqual(delivered, ["ADDED b ", "MODIFIED a y", "DELETED a y", "ended"]);
 });
 
-test("each type of patch does what it is for", async () => {
+test("each patch type has its effect", async () => {
   await using cluster = await given(map("a", { a: "1" }), pod("p"));
   const { client } = cluster;
   const merged = await client.patch(configMaps, KEY, { type: "merge", value: { data: { b: "2" } } });
@@ -145,7 +145,7 @@ test("each type of patch does what it is for", async () => {
   );
 });
 
-test("what is applied belongs to who applied it, unless somebody insists", async () => {
+test("applied fields belong to their manager, unless another forces the apply", async () => {
   await using cluster = await given();
   const { client } = cluster;
   await client.apply(configMaps, map("a", { key: "mine" }), { fieldManager: "me" });
@@ -158,7 +158,7 @@ test("what is applied belongs to who applied it, unless somebody insists", async
   deepEqual(await managersOf(cluster), ["you Apply"]);
 });
 
-test("status and spec are written apart, and a scale is a part of its own", async () => {
+test("status and spec are written separately, and scale is a subresource of its own", async () => {
   await using cluster = await given();
   const { client } = cluster;
   const made = await client.create(deployments, { ...deployment(), status: { replicas: 7 } });
@@ -178,7 +178,7 @@ test("status and spec are written apart, and a scale is a part of its own", asyn
   equal((await client.get(deployments, KEY)).spec?.replicas, 3);
 });
 
-test("a deletion may ask that it is still the same one, how, and how soon", async () => {
+test("a deletion honours preconditions, propagation policy and grace period", async () => {
   await using cluster = await given(map("a"), deployment(), pod("p", { nodeName: "n" }));
   const { client } = cluster;
   await rejects(client.delete(configMaps, KEY, { preconditions: { uid: "another" } }), reason("Conflict"));
@@ -197,7 +197,7 @@ test("a deletion may ask that it is still the same one, how, and how soon", asyn
   await rejects(client.get(pods, key), reason("NotFound"));
 });
 
-test("a collection is deleted as far as it is selected", async () => {
+test("deleteCollection deletes the selected objects", async () => {
   await using cluster = await given(map("a", {}, { side: "left" }), map("b", {}, { side: "right" }), map("c", {}, { side: "left" }));
   const { client } = cluster;
   const left = async () => (await client.list(configMaps, { namespace: "default" })).items.map(({ metadata }) => metadata.name);
@@ -209,7 +209,7 @@ test("a collection is deleted as far as it is selected", async () => {
   deepEqual(await left(), ["b"]);
 });
 
-test("evictions, bindings and tokens are asked for by what is sent to them", async () => {
+test("evictions, bindings and tokens are posted to their subresources", async () => {
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: KEY };
   await using cluster = await given(pod("p"), account, { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
   const { client } = cluster;
@@ -223,11 +223,11 @@ test("evictions, bindings and tokens are asked for by what is sent to them", asy
   notEqual((await client.get(pods, key)).metadata.deletionTimestamp, undefined);
 
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { audiences: [] } };
-  // Without a key this server signs none, and says so.
+  // Without a signing key this server issues none, and reports so.
   await rejects(client.post(serviceAccounts, KEY, "token", request), /tokens of service accounts cannot be signed/);
 });
 
-test("who is not in a namespace may be asked for with one", async () => {
+test("a cluster-scoped object may be requested with a namespace", async () => {
   await using cluster = await given();
   const { client } = cluster;
   await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { namespace: "default", name: "n" } });
@@ -236,7 +236,7 @@ test("who is not in a namespace may be asked for with one", async () => {
   equal((await client.list(nodes, { namespace: "default" })).items.length, 1);
 });
 
-test("the name of the manager owns the fields, and what was aborted is not done", async () => {
+test("the field manager owns the fields, and an aborted write has no effect", async () => {
   await using cluster = await given();
   const { client } = cluster;
   await client.with({ fieldManager: "me" }).create(configMaps, map("a", { a: "b" }));

@@ -16,7 +16,7 @@ const DRAFT: Draft<ConfigMap> = { apiVersion: "v1", kind: "ConfigMap", metadata:
 const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } } as const;
 const LISTENER: TransportWatchListener = { event() {}, ended() {} };
 
-/** Answers everything with an object, and writes down what it was asked. */
+/** Answers everything with an object, and records the requests. */
 class Recorded implements Transport {
   readonly requests: Omit<TransportRequest, "verb">[] = [];
   readonly documents: unknown[] = [];
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe("each call is one request", () => {
+describe("each call sends one request", () => {
   for (const { call, ask, asks, answer } of ROWS) {
     test(call, async () => {
       const transport = new Recorded();
@@ -165,7 +165,7 @@ describe("each call is one request", () => {
   }
 });
 
-test("of what is in no namespace a namespace does not count, however it is said", async () => {
+test("the namespace of a cluster-scoped object is ignored, however it is given", async () => {
   const transport = new Recorded();
   const client = createClient(transport);
   const [key, node] = [
@@ -190,7 +190,7 @@ test("of what is in no namespace a namespace does not count, however it is said"
   );
 });
 
-test("defaults are on every request, and the name of the manager on writes that do not say their own", async () => {
+test("default options are on every request, and the field manager on writes without their own", async () => {
   const transport = new Recorded();
   const cause = { controller: "c", key: "k" };
   const client = createClient(transport).with({ fieldManager: "me", traceparent: "t" }).with({ cause, signal: SIGNAL });
@@ -210,7 +210,7 @@ test("defaults are on every request, and the name of the manager on writes that 
   deepEqual(transport.documents, [["/version", { signal: SIGNAL }]]);
 });
 
-test("a call with a signal of its own is still given up by the client's, and a client by the one before", async () => {
+test("a call with its own signal is also aborted by the client's, and a client by its parent's", async () => {
   const transport = new Recorded();
   const [first, second, own] = [new AbortController(), new AbortController(), new AbortController()];
   const client = createClient(transport).with({ signal: first.signal }).with({ signal: second.signal });
@@ -224,7 +224,7 @@ test("a call with a signal of its own is still given up by the client's, and a c
   deepEqual(isAborted(), [true, true, true]);
 });
 
-test("an answer of another form is not taken for what was asked for", async () => {
+test("a response of another form is rejected", async () => {
   const transport = new Recorded();
   const client = createClient(transport);
   await rejects(client.list(configMaps), /object came where a list was asked for/);
@@ -238,22 +238,22 @@ test("an answer of another form is not taken for what was asked for", async () =
   await rejects(client.get(pods, KEY), (error) => isReason(error, "ServiceUnavailable"));
 });
 
-test("what the server warns of is handed on, each time, with what was asked for, by a client of `with` too", async () => {
+test("server warnings are passed on, each time, with the request, also by a client of `with`", async () => {
   const transport = new Recorded();
   transport.answer = { is: "object", object: MAP, created: true, warnings: ["old", "older"] };
-  const heard: string[] = [];
+  const received: string[] = [];
   const client = createClient(transport, {
-    onWarning: (sentence, { kind, verb }) => void heard.push(`${verb} ${kind.plural}: ${sentence}`),
+    onWarning: (sentence, { kind, verb }) => void received.push(`${verb} ${kind.plural}: ${sentence}`),
   });
 
   await client.create(configMaps, DRAFT);
   await client.with({ fieldManager: "me" }).get(configMaps, KEY);
   await createClient(transport).get(configMaps, KEY);
 
-  deepEqual(heard, ["create configmaps: old", "create configmaps: older", "get configmaps: old", "get configmaps: older"]);
+  deepEqual(received, ["create configmaps: old", "create configmaps: older", "get configmaps: old", "get configmaps: older"]);
 });
 
-test("pages are asked for until there is no more, the revision only of the first", async () => {
+test("pages are requested until there are no more, with the revision only on the first", async () => {
   const transport = new Recorded();
   const tokens = ["one", "two", ""];
   transport.request = (request) => {

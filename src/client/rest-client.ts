@@ -1,4 +1,4 @@
-/** The client: turns each verb into a request of the transport, and its answer into the object. */
+/** The client: turns each verb into a transport request, and the response into the object. */
 import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import type { Verb } from "../api/machinery/resource.ts";
 import { internalError } from "../api/machinery/status-error.ts";
@@ -20,15 +20,15 @@ import type {
   WatchOptions,
 } from "./client.ts";
 
-/** Of `pages`, as upstream's pager. */
+/** Page size of `pages`, as upstream's pager. */
 const PAGE_LENGTH = 500;
 
 export function createClient(transport: Transport, options: ClientOptions = {}): Client {
   return new RestClient(transport, options, {});
 }
 
-/** What of a request is not about the kind or the caller. */
-type Asked = Omit<TransportRequest, "group" | "version" | "plural" | "verb" | "options"> & {
+/** The part of a request that depends neither on the kind nor on the caller. */
+type RequestParts = Omit<TransportRequest, "group" | "version" | "plural" | "verb" | "options"> & {
   readonly options?: CallOptions & RequestOptions & Pick<SelectOptions, "namespace"> & { readonly subresource?: string };
 };
 
@@ -44,21 +44,21 @@ class RestClient implements Client {
   }
 
   async get<T extends KubeObject>(...[kind, key, options]: Parameters<Client["get"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "get", { ...place(key), options }));
+    return objectOf<T>(await this.#send(kind, "get", { ...place(key), options }));
   }
 
   async list<T extends KubeObject>(kind: ResourceKind<T>, options?: ListOptions): Promise<ObjectList<T>> {
-    return listOf<T>(await this.#ask(kind, "list", { options }));
+    return listOf<T>(await this.#send(kind, "list", { options }));
   }
 
   async *pages<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): AsyncIterable<ObjectList<T>> {
-    // A page after the first is of the first one's revision, which its token knows.
+    // A later page has the first one's revision, which is in its token.
     const { resourceVersion: _first, resourceVersionMatch: _match, ...later } = options;
-    for (let asked: ListOptions = { limit: PAGE_LENGTH, ...options }; ;) {
-      const page = await this.list(kind, asked);
+    for (let query: ListOptions = { limit: PAGE_LENGTH, ...options }; ;) {
+      const page = await this.list(kind, query);
       yield page;
       if (page.metadata.continue === undefined || page.metadata.continue === "") return;
-      asked = { limit: PAGE_LENGTH, ...later, continue: page.metadata.continue };
+      query = { limit: PAGE_LENGTH, ...later, continue: page.metadata.continue };
     }
   }
 
@@ -69,11 +69,11 @@ class RestClient implements Client {
 
   async create<T extends KubeObject>(...[kind, object, options]: Parameters<Client["create"]>): Promise<T> {
     const { namespace } = object.metadata;
-    return objectOf<T>(await this.#ask(kind, "create", { namespace, object, options }));
+    return objectOf<T>(await this.#send(kind, "create", { namespace, object, options }));
   }
 
   async update<T extends KubeObject>(...[kind, object, options]: Parameters<Client["update"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "update", { ...place(object.metadata), object, options }));
+    return objectOf<T>(await this.#send(kind, "update", { ...place(object.metadata), object, options }));
   }
 
   updateStatus<T extends KubeObject>(...[kind, object, options]: Parameters<Client["updateStatus"]>): Promise<T> {
@@ -81,26 +81,26 @@ class RestClient implements Client {
   }
 
   async patch<T extends KubeObject>(...[kind, key, patch, options]: Parameters<Client["patch"]>): Promise<T> {
-    return objectOf<T>(await this.#ask(kind, "patch", { ...place(key), patch, options }));
+    return objectOf<T>(await this.#send(kind, "patch", { ...place(key), patch, options }));
   }
 
   async apply<T extends KubeObject>(...[kind, object, options]: Parameters<Client["apply"]>): Promise<T> {
     const patch = { type: "apply", value: object as JsonObject } as const;
-    return objectOf<T>(await this.#ask(kind, "patch", { ...place(object.metadata), patch, options }));
+    return objectOf<T>(await this.#send(kind, "patch", { ...place(object.metadata), patch, options }));
   }
 
   async delete<T extends KubeObject>(...[kind, key, options = {}]: Parameters<Client["delete"]>): Promise<T | undefined> {
-    const response = await this.#ask(kind, "delete", { ...place(key), ...deletion(options) });
+    const response = await this.#send(kind, "delete", { ...place(key), ...deletion(options) });
     return response.is === "object" ? (response.object as T) : undefined;
   }
 
   async deleteCollection(...[kind, options = {}]: Parameters<Client["deleteCollection"]>): Promise<void> {
     const { gracePeriodSeconds: _grace, propagationPolicy: _policy, preconditions: _preconditions, dryRun: _dryRun, ...select } = options;
-    await this.#ask(kind, "deletecollection", deletion(options, select));
+    await this.#send(kind, "deletecollection", deletion(options, select));
   }
 
   async post(...[kind, key, subresource, value, options]: Parameters<Client["post"]>): Promise<JsonObject> {
-    const response = await this.#ask(kind, "create", { ...place(key), object: value, options: { ...options, subresource } });
+    const response = await this.#send(kind, "create", { ...place(key), object: value, options: { ...options, subresource } });
     if (response.is === "object") return response.object;
     if (response.is === "value") return response.value;
     throw internalError(new Error(`A list came for ${subresource} of ${kind.plural}`));
@@ -116,20 +116,24 @@ class RestClient implements Client {
     return new RestClient(this.#transport, this.#options, { ...this.#defaults, ...defaults, ...(signal === undefined ? {} : { signal }) });
   }
 
-  #ask(kind: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): Promise<TransportResponse> {
-    const response = this.#transport.request(this.#request(kind, verb, asked));
-    // Awaited only if it matters: in one process each turn counts.
+  #send(kind: ResourceKind, verb: Verb, parts: OrUndefined<RequestParts>): Promise<TransportResponse> {
+    const response = this.#transport.request(this.#request(kind, verb, parts));
+    // Awaited only if needed: in one process each tick counts.
     return this.#options.onWarning === undefined ? response : this.#warned(response, { kind, verb });
   }
 
-  async #warned(asked: Promise<TransportResponse>, about: WarningAbout): Promise<TransportResponse> {
-    const response = await asked;
+  async #warned(pending: Promise<TransportResponse>, about: WarningAbout): Promise<TransportResponse> {
+    const response = await pending;
     for (const sentence of response.warnings) this.#options.onWarning?.(sentence, about);
     return response;
   }
 
-  #request({ storage, plural, scope }: ResourceKind, verb: Verb, asked: OrUndefined<Asked>): TransportRequest {
-    const { options: { signal: own, namespace: selected, subresource, ...options } = {}, namespace = selected, ...rest } = asked as Asked;
+  #request({ storage, plural, scope }: ResourceKind, verb: Verb, parts: OrUndefined<RequestParts>): TransportRequest {
+    const {
+      options: { signal: own, namespace: selected, subresource, ...options } = {},
+      namespace = selected,
+      ...rest
+    } = parts as RequestParts;
     const { cause, traceparent, fieldManager } = this.#defaults;
     const signal = anySignal(this.#defaults.signal, own);
     const named = fieldManager !== undefined && options.fieldManager === undefined && WRITES.has(verb);
@@ -138,7 +142,7 @@ class RestClient implements Client {
       group: storage.group,
       version: storage.version,
       plural,
-      // Whoever asks for something that is in no namespace may still say one; it does not count.
+      // A namespace given for a cluster-scoped object is ignored.
       ...(namespace === undefined || scope === "Cluster" ? {} : { namespace }),
       ...(subresource === undefined ? {} : { subresource }),
       ...rest,
@@ -152,15 +156,15 @@ class RestClient implements Client {
 
 type OrUndefined<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 
-/** Which take the name of a field manager. */
+/** Verbs that take a field manager. */
 const WRITES: ReadonlySet<Verb> = new Set(["create", "update", "patch"] as const);
 
-/** Of metadata only what says which object it is. */
-function place({ namespace, name }: Partial<ObjectKey>): Pick<Asked, "namespace" | "name"> {
+/** The part of metadata that identifies the object. */
+function place({ namespace, name }: Partial<ObjectKey>): Pick<RequestParts, "namespace" | "name"> {
   return { ...(namespace === undefined ? {} : { namespace }), ...(name === undefined ? {} : { name }) };
 }
 
-/** Most of what a deletion may be told stands in its body, as upstream's clients send it. */
+/** Most delete options are in the body, as upstream's clients send them. */
 function deletion(
   { signal, propagationPolicy, gracePeriodSeconds, preconditions, dryRun }: DeleteOptions,
   select: SelectOptions = {},

@@ -24,8 +24,8 @@ test("a document read in this process is the one that HTTP answers with, query a
 for (const [path, reason, sentence] of [
   ["/nothing", "NotFound", /could not find the requested resource/],
   ["/apis/no.such.group/v1", "NotFound", /could not find the requested resource/],
-  ["/metrics", "InternalError", /Cannot read the answer of \/metrics: it is not JSON/],
-  ["/healthz", "InternalError", /Cannot read the answer of \/healthz: it is not JSON/],
+  ["/metrics", "InternalError", /Cannot read the response of \/metrics: it is not JSON/],
+  ["/healthz", "InternalError", /Cannot read the response of \/healthz: it is not JSON/],
   ["/api/v1/namespaces", "InternalError", /\/api\/v1\/namespaces is a resource; ask for it as one/],
 ] as const) {
   test(`asking for ${path} in this process is refused with ${reason}`, async () => {

@@ -25,7 +25,7 @@ function read(path: string, text: string): JsonObject {
   try {
     return JSON.parse(text) as JsonObject;
   } catch (cause) {
-    throw internalError(new Error(`Cannot read the answer of ${path}: it is not JSON`, { cause }));
+    throw internalError(new Error(`Cannot read the response of ${path}: it is not JSON`, { cause }));
   }
 }
 

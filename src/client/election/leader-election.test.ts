@@ -11,7 +11,7 @@ import { LEASE, openHall } from "./testing/candidates.ts";
 
 const DEATHS = 20;
 
-test("the first candidate leads at once, by a Lease as client-go writes it", async () => {
+test("the first candidate becomes leader at once and writes the Lease like client-go", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -30,7 +30,7 @@ test("the first candidate leads at once, by a Lease as client-go writes it", asy
   assert.deepEqual([spec?.acquireTime, spec?.renewTime], ["2026-01-01T00:00:00.000000Z", "2026-01-01T00:00:04.000000Z"]);
 });
 
-test("when the leader dies, one of the others leads when the Lease has not changed for its duration", async () => {
+test("when the leader dies, another candidate takes over after the lease duration", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -40,7 +40,7 @@ test("when the leader dies, one of the others leads when the Lease has not chang
   a.process.kill();
   const { identity, tookMs } = await hall.nextLeader("a");
 
-  // It was renewed last at 4 s.
+  // The last renewal was at 4 s.
   assert.deepEqual([identity, tookMs], ["b", 14_000]);
   assert.equal((await hall.lease()).spec?.leaseTransitions, 1);
   assert.deepEqual(hall.violations, []);
@@ -66,7 +66,7 @@ test("of five candidates exactly one leads, however many leaders die", async () 
   assert.deepEqual(hall.violations, []);
 });
 
-test("a leader that stops gives the Lease back, and the next leads without a moment's wait", async () => {
+test("a leader that stops releases the Lease, and the next candidate takes over immediately", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -83,7 +83,7 @@ test("a leader that stops gives the Lease back, and the next leads without a mom
   assert.deepEqual([spec?.holderIdentity, spec?.leaseTransitions, spec?.acquireTime], ["b", 1, "2026-01-01T00:00:05.300000Z"]);
 });
 
-test("the Lease is given back only when the leader's work and what follows it have ended, and is renewed until then", async () => {
+test("the Lease is released only after the leader's work and onStoppedLeading have ended, and is renewed until then", async () => {
   await using hall = await openHall();
   const steps: string[] = [];
   const a = hall.stand("a", {
@@ -110,7 +110,7 @@ test("the Lease is given back only when the leader's work and what follows it ha
   assert.equal(b.election.leader, "b");
 });
 
-/** Work that begins again and again, and ends only when it is `let`. */
+/** Work that starts again on every term and ends only when it is `let`. */
 function stubbornWork(note: (what: string) => void) {
   const ends: (() => void)[] = [];
   return {
@@ -124,7 +124,7 @@ function stubbornWork(note: (what: string) => void) {
   };
 }
 
-test("work that does not end in time on a stop is given up: the stop ends, and the Lease runs out instead of being renewed", async () => {
+test("work that exceeds the stop timeout is abandoned: stop resolves, and the Lease expires instead of being renewed", async () => {
   await using hall = await openHall();
   const steps: string[] = [];
   const note = (what: string) => void steps.push(`${what} at ${hall.clock.monotonic() / 1_000}`);
@@ -137,11 +137,11 @@ test("work that does not end in time on a stop is given up: the stop ends, and t
   await hall.clock.advance(60_000);
   await stopped;
 
-  // It was renewed last at 10 s, as long as there was hope.
+  // The last renewal was at 10 s, while the stop could still complete.
   assert.deepEqual(steps, ["a leads at 0", "a is given up at 11", "a has stopped at 11", "b leads at 25"]);
 });
 
-test("who was given up after a loss stands again when the work has ended after all, and not before", async () => {
+test("a candidate whose work was abandoned after a loss stands for election again only when that work has ended", async () => {
   await using hall = await openHall();
   const steps: string[] = [];
   const note = (what: string) => void steps.push(`${what} at ${hall.clock.monotonic() / 1_000}`);
@@ -149,7 +149,7 @@ test("who was given up after a loss stands again when the work has ended after a
   hall.stand("a", work.options);
   await hall.clock.advance(5_000);
 
-  // The stranger never renews, so the Lease is free at 20 s.
+  // The other holder never renews, so that the Lease expires at 20 s.
   await hall.client.patch(leases, LEASE, { type: "merge", value: { spec: { holderIdentity: "stranger" } } });
   await hall.clock.advance(95_000);
   assert.deepEqual(steps, ["a leads at 0", "a is given up at 15"]);
@@ -161,7 +161,7 @@ test("who was given up after a loss stands again when the work has ended after a
   work.let();
 });
 
-test("who cannot hold the Lease until the work has ended tells the work so, before another may begin", async () => {
+test("a leader that cannot hold the Lease until its work has ended aborts `lost` before another candidate may lead", async () => {
   await using hall = await openHall();
   const steps: string[] = [];
   const note = (what: string) => void steps.push(`${what} at ${hall.clock.monotonic()}`);
@@ -184,7 +184,7 @@ test("who cannot hold the Lease until the work has ended tells the work so, befo
   assert.deepEqual(steps, ["to end at 5000", "lost at 14000", "b leads at 19000"]);
 });
 
-test("who leaves the Lease as it is on a stop makes others wait for its end", async () => {
+test("a leader that stops without releasing the Lease makes others wait for its expiry", async () => {
   await using hall = await openHall();
   const a = hall.stand("a", { releaseOnStop: false });
   await hall.clock.settle();
@@ -197,7 +197,7 @@ test("who leaves the Lease as it is on a stop makes others wait for its end", as
   assert.equal((await hall.nextLeader("a")).tookMs, 14_000);
 });
 
-test("machines whose clocks show times years apart elect as others do", async () => {
+test("leader election works with wall clocks that are years apart", async () => {
   await using hall = await openHall();
   const decadeMs = 315_360_000_000;
   const a = hall.stand("a", { skewMs: decadeMs });
@@ -216,7 +216,7 @@ test("machines whose clocks show times years apart elect as others do", async ()
 });
 
 for (const network of ["refused", "silent", "lost answers"] as const) {
-  test(`a leader whose network is ${network} for less than the deadline goes on leading`, async () => {
+  test(`a leader whose network is ${network} for less than the renew deadline stays leader`, async () => {
     await using hall = await openHall();
     const a = hall.stand("a");
     await hall.clock.settle();
@@ -232,7 +232,7 @@ for (const network of ["refused", "silent", "lost answers"] as const) {
     assert.deepEqual(hall.violations, []);
   });
 
-  test(`a leader whose network is ${network} for longer ends before another leads, and then stands again`, async () => {
+  test(`a leader whose network is ${network} for longer stops before another leads, and then stands for election again`, async () => {
     await using hall = await openHall();
     const a = hall.stand("a");
     await hall.clock.settle();
@@ -241,7 +241,7 @@ for (const network of ["refused", "silent", "lost answers"] as const) {
 
     a.process.cut(network);
     await hall.clock.advance(40_000);
-    // Answers that were lost were renewals all the same: each made the others wait on.
+    // Renewals whose responses were lost still count: each made the other candidates wait longer.
     const firstWrites = network === "lost answers" ? ["a leads at 0", "a ends at 10"] : ["a leads at 0", "a ends at 10", "b leads at 15"];
     assert.deepEqual(hall.log.slice(0, firstWrites.length), firstWrites);
     a.process.network = "connected";
@@ -254,7 +254,7 @@ for (const network of ["refused", "silent", "lost answers"] as const) {
   });
 }
 
-test("who lost the Lease does not give it back, also if it still has his name when he can be reached again", async () => {
+test("a candidate that lost the Lease does not release it, even if the Lease still names it when the network is back", async () => {
   await using hall = await openHall();
   const a = hall.stand("a", {
     async onStartedLeading(signal) {
@@ -266,7 +266,7 @@ test("who lost the Lease does not give it back, also if it still has his name wh
   const b = hall.stand("b");
   await hall.clock.advance(1_000);
   a.process.cut("refused");
-  // Lost at 10 s; until 15 s nobody else may take it.
+  // Lost at 10 s; until 15 s no other candidate may take it.
   await hall.clock.advance(10_000);
   a.process.network = "connected";
   await hall.clock.advance(1_500);
@@ -275,7 +275,7 @@ test("who lost the Lease does not give it back, also if it still has his name wh
   assert.equal(b.election.isLeading(), false);
 });
 
-test("a leader that was stopped by SIGSTOP knows that it does not lead before it runs any timer", async () => {
+test("a leader resumed after SIGSTOP knows that it is not the leader before it runs any timer", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -298,10 +298,10 @@ test("a leader that was stopped by SIGSTOP knows that it does not lead before it
 
 for (const [frozenMs, times] of [
   [12_000, {}],
-  // Here one request may take longer than the deadline.
+  // Here one request may take longer than the renew deadline.
   [700, { leaseDurationMs: 1_000, renewDeadlineMs: 500, retryPeriodMs: 200 }],
 ] as const) {
-  test(`a candidate that is frozen for ${frozenMs} ms while it takes the Lease does not begin to lead with it`, async () => {
+  test(`a candidate that is frozen for ${frozenMs} ms while it acquires the Lease does not start to lead with it`, async () => {
     await using hall = await openHall();
     const a = hall.stand("a", times);
     a.process.freeze();
@@ -316,7 +316,7 @@ for (const [frozenMs, times] of [
   });
 }
 
-test("a Lease that is deleted is made again by its holder, and nobody else takes it", async () => {
+test("a deleted Lease is created again by its holder, and no other candidate takes it", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -334,7 +334,7 @@ test("a Lease that is deleted is made again by its holder, and nobody else takes
   assert.deepEqual([hall.log, a.election.isLeading(), hall.violations], [["a leads at 0"], true, []]);
 });
 
-test("a Lease that is deleted while its holder cannot be reached is taken when he has surely ended", async () => {
+test("a Lease deleted while its holder is unreachable is acquired once the holder has certainly stopped", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -348,7 +348,7 @@ test("a Lease that is deleted while its holder cannot be reached is taken when h
   assert.deepEqual([hall.log, hall.violations], [["a leads at 0", "a ends at 14", "b leads at 20"], []]);
 });
 
-test("a leader ends at once when a stranger writes another holder into the Lease", async () => {
+test("a leader stops at once when a third party writes another holder into the Lease", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -359,12 +359,12 @@ test("a leader ends at once when a stranger writes another holder into the Lease
 
   assert.equal(a.election.isLeading(), false);
   assert.deepEqual([hall.log.at(-1), a.election.leader], ["a ends at 5", "stranger"]);
-  // The stranger never renews.
+  // The third party never renews.
   const { identity, tookMs } = await hall.nextLeader();
   assert.deepEqual([identity, tookMs, (await hall.lease()).spec?.leaseTransitions], ["a", 15_000, 1]);
 });
 
-test("a leader that cannot watch finds out by its next renewal that another holds the Lease", async () => {
+test("a leader that cannot watch learns from its next renewal that another candidate holds the Lease", async () => {
   await using hall = await openHall();
   hall.stand("a", { mayWatch: false });
   await hall.clock.settle();
@@ -375,7 +375,7 @@ test("a leader that cannot watch finds out by its next renewal that another hold
   assert.deepEqual(hall.log, ["a leads at 0", "a ends at 2"]);
 });
 
-test("labels that others put on the Lease neither disturb the leader nor are lost, and are no sign of life", async () => {
+test("foreign labels on the Lease do not affect the leader, are preserved, and do not count as renewal", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -393,7 +393,7 @@ test("labels that others put on the Lease neither disturb the leader nor are los
   assert.deepEqual((await hall.lease()).metadata.labels, { note: "two" });
 });
 
-test("who may not watch still takes over, by looking now and then", async () => {
+test("a candidate without permission to watch still takes over by polling", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -407,7 +407,7 @@ test("who may not watch still takes over, by looking now and then", async () => 
   assert.ok(tookMs > 0 && tookMs <= 4_400, `${tookMs} ms`);
 });
 
-test("a candidate with the identity of the holder, such as the same one after a restart, leads at once", async () => {
+test("a candidate with the holder's identity, such as the same one after a restart, leads at once", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.advance(1_000);
@@ -422,7 +422,7 @@ test("a candidate with the identity of the holder, such as the same one after a 
   );
 });
 
-test("a leader whose work fails leaves the Lease to another", async () => {
+test("a leader whose work fails leaves the Lease to another candidate", async () => {
   await using hall = await openHall();
   let starts = 0;
   hall.stand("a", { onStartedLeading: () => Promise.reject(new Error(`start ${++starts}`)) });
@@ -434,7 +434,7 @@ test("a leader whose work fails leaves the Lease to another", async () => {
   assert.deepEqual([starts, b.election.isLeading()], [1, true]);
 });
 
-test("a candidate that alone can lead and whose work fails tries again only after a while", async () => {
+test("a single candidate whose work fails retries only after a delay", async () => {
   await using hall = await openHall();
   let starts = 0;
   hall.stand("a", { onStartedLeading: () => Promise.reject(new Error(`start ${++starts}`)) });
@@ -444,7 +444,7 @@ test("a candidate that alone can lead and whose work fails tries again only afte
   assert.ok(starts >= 10 && starts <= 22, `${starts} starts`);
 });
 
-test("a stop while nobody leads ends at once, even if no answer comes", async () => {
+test("stop resolves at once while there is no leader, even if no response comes", async () => {
   await using hall = await openHall();
   const a = hall.stand("a", { network: "silent" });
   const b = hall.stand("b", { network: "refused" });
@@ -458,20 +458,20 @@ test("a stop while nobody leads ends at once, even if no answer comes", async ()
   await assert.rejects(hall.lease(), /not found/);
 });
 
-test("everybody hears who leads, once per change", async () => {
+test("every candidate is notified of the leader, once per change", async () => {
   await using hall = await openHall();
-  const heard: string[] = [];
-  const a = hall.stand("a", { onNewLeader: (identity) => heard.push(`a: ${identity}`) });
+  const received: string[] = [];
+  const a = hall.stand("a", { onNewLeader: (identity) => received.push(`a: ${identity}`) });
   await hall.clock.settle();
-  hall.stand("b", { onNewLeader: (identity) => heard.push(`b: ${identity}`) });
+  hall.stand("b", { onNewLeader: (identity) => received.push(`b: ${identity}`) });
   await hall.clock.advance(10_000);
   await a.election.stop();
   await hall.clock.advance(10_000);
 
-  assert.deepEqual(heard, ["a: a", "b: a", "b: b"]);
+  assert.deepEqual(received, ["a: a", "b: a", "b: b"]);
 });
 
-test("the changes are told as Events on the Lease", async () => {
+test("leader changes are recorded as Events on the Lease", async () => {
   await using hall = await openHall();
   const { clock, client } = hall;
   await using recorder = createEventRecorder({ client, component: "k8ts", clock, random: seededRandom(1), log: silentLogger });
@@ -480,17 +480,17 @@ test("the changes are told as Events on the Lease", async () => {
   await a.election.stop();
   await clock.advance(1_000);
 
-  const told = (await client.list(events, LEASE)).items.map(({ type, reason, message, involvedObject: { kind, name } }) => ({
-    told: `${type} ${reason} ${kind}/${name}`,
+  const recorded = (await client.list(events, LEASE)).items.map(({ type, reason, message, involvedObject: { kind, name } }) => ({
+    recorded: `${type} ${reason} ${kind}/${name}`,
     message,
   }));
-  assert.deepEqual(told, [
-    { told: "Normal LeaderElection Lease/web", message: "a became leader" },
-    { told: "Normal LeaderElection Lease/web", message: "a stopped leading" },
+  assert.deepEqual(recorded, [
+    { recorded: "Normal LeaderElection Lease/web", message: "a became leader" },
+    { recorded: "Normal LeaderElection Lease/web", message: "a stopped leading" },
   ]);
 });
 
-test("a standby asks little: one look per retry period, and a leader one write", async () => {
+test("a standby sends one read per retry period, a leader one write", async () => {
   await using hall = await openHall();
   const a = hall.stand("a");
   await hall.clock.settle();
@@ -506,7 +506,7 @@ test("a standby asks little: one look per retry period, and a leader one write",
   assert.equal(a.process.requests.length, 32);
 });
 
-test("times that cannot keep two from leading are refused, with a sentence for each mistake", async () => {
+test("durations under which two candidates could lead are rejected, with one message per mistake", async () => {
   assert.deepEqual(electionProblems({}), []);
   assert.deepEqual(electionProblems({ leaseDurationMs: 10_000 }), [
     "leaseDurationMs must be greater than renewDeadlineMs (10000), is 10000",

@@ -1,12 +1,13 @@
 /**
- * One of several candidates leads, by a Lease that it renews. It keeps true:
- * - Never do two lead at once. A leader that cannot renew stops (its signal is aborted) before any other may take the Lease.
- * - Clocks of other machines do not matter, nor does setting one's own: only durations are measured, each by one clock.
- * - Who stops gives the Lease back when his work has ended, and the next one takes it at once; after a death it is taken when the Lease
- *   has not changed for as long as its holder promised.
+ * Leader election among candidates by a Lease that the leader renews. It guarantees:
+ * - There are never two leaders. A leader that cannot renew stops (its signal is aborted) before any other candidate may take the Lease.
+ * - Clock skew between machines and wall-clock changes do not matter: only durations are measured, each by one monotonic clock.
+ * - A leader that stops releases the Lease when its work has ended, and the next candidate acquires it at once; after a crash it is
+ *   acquired when it has not changed for the lease duration.
  *
- * It goes on after a loss: a candidate whose work has ended stands again, and none before that. The same Leases as client-go's, so both may stand in one
- * election. Not here: elections by the server itself (coordinated leader election), which upstream has switched off.
+ * Candidates keep running after a loss: one whose work has ended stands for election again, and not before. The Lease format is
+ * client-go's, so that both can take part in one election. Not here: coordinated leader election by the server, which is off by default
+ * upstream.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -19,70 +20,75 @@ import type { EventRecorder } from "../events/event-recorder.ts";
 import { LeaseLock, type ClaimResult } from "./lease-lock.ts";
 import { watchLease } from "./lease-watch.ts";
 import { Term } from "./term.ts";
-import { within } from "./within.ts";
+import { within } from "./request-timeout.ts";
 
-/** Upstream's numbers. */
+/** Upstream's defaults. */
 export const LEASE_DURATION_MS = 15_000;
 export const RENEW_DEADLINE_MS = 10_000;
 export const RETRY_PERIOD_MS = 2_000;
-/** A candidate's wait is longer than the retry period by up to this many times of it, so that candidates do not look all at once. */
+/** Maximum jitter of a candidate's retry period, as a factor, so that candidates do not poll in lockstep. */
 const RETRY_JITTER = 1.2;
-/** The shortest time that one request is given. */
+/** Minimum timeout of one request. */
 const ATTEMPT_MIN_MS = 1_000;
 
 export interface ElectionTimes {
-  /** How long others wait, from when they last saw the Lease change, before they take it. Default: 15 s. Written in whole seconds. */
+  /**
+   * How long other candidates wait after the last observed change of the Lease before they acquire it. Default: 15 s. Written in whole
+   * seconds.
+   */
   readonly leaseDurationMs?: number;
-  /** How long a leader goes on that cannot renew the Lease. Default: 10 s. */
+  /** How long a leader that cannot renew the Lease keeps leading. Default: 10 s. */
   readonly renewDeadlineMs?: number;
-  /** How often the leader renews, and how often others look even if they hear nothing. Default: 2 s. */
+  /** Renewal period of the leader and polling period of the others. Default: 2 s. */
   readonly retryPeriodMs?: number;
 }
 
 export interface LeaderElectionOptions extends ElectionTimes {
   readonly client: Client;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** Unlike that of any other candidate. */
+  /** Unique among the candidates. */
   readonly identity: string;
-  /** Whether to give the Lease back when it is stopped, so that the next need not wait for its end. Default: true. */
+  /** Whether to release the Lease on stop, so that the next candidate need not wait for its expiry. Default: true. */
   readonly releaseOnStop?: boolean;
   /**
-   * How long the work may take to end when it is told to. Then it is given up: the Lease is no longer renewed, so that others can lead,
-   * and not given back, since that would say that nothing of this leadership runs any more. Default: as long as it takes.
+   * Timeout for the work to end after a stop. When it expires the work is abandoned: the Lease is no longer renewed, so that others can
+   * lead, and not released, since a release states that no work of this term is running. Default: no timeout.
    */
   readonly workGraceMs?: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Tells of each change on the Lease. */
+  /** Records an Event on the Lease for each change. */
   readonly events?: EventRecorder;
 
   /**
-   * It leads until `signal` is aborted. If this returns a promise, the leadership's work lasts until it resolves, and the Lease is not
-   * given back before. Throwing ends the leadership: who cannot do the work leaves it to another.
+   * Called when the candidate becomes leader, until `signal` is aborted. If it returns a promise, the work lasts until it resolves, and the
+   * Lease is not released before. Throwing ends the term: another candidate takes over.
    *
-   * `lost` is aborted when the Lease cannot be held any longer, also while the work comes to its end: whatever still runs must be cut off
-   * within the lease duration less the renew deadline, since another may begin then.
+   * `lost` is aborted when the Lease can no longer be held, also while the work is ending: whatever still runs must be cancelled within the
+   * lease duration less the renew deadline, since another leader may start then.
    */
   onStartedLeading(signal: AbortSignal, lost: AbortSignal): void | Promise<void>;
-  /** Called after each leadership, when the work has ended. The Lease is not given back, and it does not stand again, before it is done. */
+  /**
+   * Called after each term, when its work has ended. Until it resolves the Lease is not released and the candidate does not stand again.
+   */
   onStoppedLeading(): void | Promise<void>;
-  /** The work was given up. If it ends later, `onStoppedLeading` is called then, and it stands again unless it was stopped. */
+  /** The work was abandoned. If it ends later, `onStoppedLeading` is called then, and the candidate stands again unless it was stopped. */
   readonly onGivenUp?: () => void;
-  /** Another one leads, or this one does. Called for the first that is seen, too. */
+  /** Called when the observed leader changes, including the first one and this candidate itself. */
   readonly onNewLeader?: (identity: string) => void;
 }
 
 export interface LeaderElection extends AsyncDisposable {
-  /** Whether it may act at this very moment. Cheap: ask it before everything that must not be done twice. */
+  /** Whether this candidate is leader right now. Cheap: check it before everything that must not be done twice. */
   isLeading(): boolean;
-  /** Who was last seen to lead; "" if nobody. */
+  /** The last observed holder; "" if there is none. */
   readonly leader: string;
-  /** Stops leading and standing. Resolves when the work has ended and the Lease is given back, or could not be; or the work was given up. */
+  /** Stops leading and standing. Resolves when the work has ended (or was abandoned) and the Lease was released, or could not be. */
   stop(): Promise<void>;
 }
 
-/** All that is wrong with the times, one sentence each. */
+/** All problems of the durations, one sentence each. */
 export function electionProblems(times: ElectionTimes): string[] {
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = withDefaults(times);
   const problems: string[] = [];
@@ -98,7 +104,7 @@ export function electionProblems(times: ElectionTimes): string[] {
   return problems;
 }
 
-/** Stands in the election until it is stopped. Throws a RangeError with all that is wrong with the times. */
+/** Stands for election until stopped. Throws a RangeError with all problems of the durations. */
 export function startLeaderElection(options: LeaderElectionOptions): LeaderElection {
   const problems = electionProblems(options);
   if (options.identity === "") problems.push("identity must not be empty");
@@ -124,7 +130,7 @@ class Candidate implements LeaderElection {
   #attempt: AbortController | undefined;
   #reportedLeader = "";
   #failures = 0;
-  /** Ends the present pause, or the next one. */
+  /** Ends the current pause, or the next one. */
   #wake = (): void => undefined;
   #isWoken = false;
 
@@ -136,8 +142,8 @@ class Candidate implements LeaderElection {
     this.#random = random.derive(`election of ${identity}`);
     this.#log = options.log.with({ lease: `${lease.namespace}/${lease.name}`, identity });
     this.#lock = new LeaseLock({ client, lease, identity, leaseDurationMs: this.#times.leaseDurationMs, clock });
-    const heard = (seen: Lease, is: "there" | "deleted"): void => this.#hear(seen, is);
-    const watching = { client, lease, retryMs: this.#times.retryPeriodMs, clock, random: this.#random, log: this.#log, heard };
+    const received = (seen: Lease, is: "there" | "deleted"): void => this.#hear(seen, is);
+    const watching = { client, lease, retryMs: this.#times.retryPeriodMs, clock, random: this.#random, log: this.#log, received };
     const watched = watchLease(watching, this.#stop.signal);
     this.#ended = this.#run().then(() => watched);
   }
@@ -154,7 +160,7 @@ class Candidate implements LeaderElection {
     this.#stop.abort();
     this.#term?.end("The election was stopped");
     if (this.#term === undefined) {
-      // A write that is under way may make it the leader: it is waited for, so that the Lease can be given back.
+      // A write in flight may make it leader: awaited, so that the Lease can be released.
       if (!this.#lock.isWriting) this.#attempt?.abort();
       this.#wakeUp();
     }
@@ -165,7 +171,7 @@ class Candidate implements LeaderElection {
     return this.stop();
   }
 
-  // ── standing ──────────────────────────────────────────────────────────────────────────────────────
+  // ── candidate ─────────────────────────────────────────────────────────────────────────────────────
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
@@ -175,12 +181,12 @@ class Candidate implements LeaderElection {
         continue;
       }
       await this.#lead(claimed.sinceMs);
-      // Others come first now, and work that fails at once must not make it try again at once.
+      // Other candidates go first now, and work that fails at once must not be retried at once.
       await this.#clock.sleep(this.#standingPauseMs(), this.#stop.signal).catch(() => undefined);
     }
   }
 
-  /** Until the next look, or until the Lease is free if that is earlier. */
+  /** Until the next poll, or until the Lease expires if that is earlier. */
   #standingPauseMs(): number {
     const retryMs = this.#times.retryPeriodMs * (1 + RETRY_JITTER * this.#random.fraction());
     const { freeInMs } = this.#lock;
@@ -192,7 +198,7 @@ class Candidate implements LeaderElection {
     this.#lock.hear(lease, is);
     this.#report();
     if (this.#term !== undefined && this.#lock.holder !== identity) this.#term.lose(this.#heldByAnother());
-    // Given back: who waits takes it. Deleted: who holds it makes it again.
+    // Released: a waiting candidate takes it. Deleted: its holder creates it again.
     if (this.#lock.holder === "" || (is === "deleted" && this.#term !== undefined)) this.#wakeUp();
   }
 
@@ -200,16 +206,16 @@ class Candidate implements LeaderElection {
     return `The lease is held by ${JSON.stringify(this.#lock.holder)}`;
   }
 
-  // ── leading ───────────────────────────────────────────────────────────────────────────────────────
+  // ── leader ────────────────────────────────────────────────────────────────────────────────────────
 
   async #lead(sinceMs: number): Promise<void> {
     const term = new Term({ clock: this.#clock, renewDeadlineMs: this.#times.renewDeadlineMs, sinceMs });
     if (this.#stop.signal.aborted) return this.#release();
-    // The answer came so late that the Lease may have gone to another.
+    // The response came so late that another candidate may already hold the Lease.
     if (!term.isLeading()) return;
     this.#term = term;
     this.#log.info("Leads");
-    this.#tell("became leader");
+    this.#recordEvent("became leader");
     const finished = new AbortController();
     const renewing = this.#renewWhile(term, finished.signal);
     const ended = this.#work(term).then(() => true);
@@ -219,13 +225,13 @@ class Candidate implements LeaderElection {
     this.#wakeUp();
     await renewing;
     this.#term = undefined;
-    this.#log.info("Leads no more", { why: term.signal.reason as unknown });
-    this.#tell("stopped leading");
+    this.#log.info("Lost leadership", { why: term.signal.reason as unknown });
+    this.#recordEvent("stopped leading");
     if (!hasEnded) await this.#giveUp(ended);
     else if (!term.isLost) await this.#release();
   }
 
-  /** Resolves with false when the work has not ended in time, and never if it has or there is no limit. */
+  /** Resolves with false when the work exceeds its timeout; never if it has ended or there is no timeout. */
   async #graceIsOver(term: Term, finished: AbortSignal): Promise<false> {
     const { workGraceMs } = this.#options;
     if (workGraceMs === undefined) return never();
@@ -234,13 +240,13 @@ class Candidate implements LeaderElection {
     return false;
   }
 
-  /** Whoever led again beside what is left of the last time would be two. */
+  /** Leading again beside the remains of the last term would make two leaders. */
   async #giveUp(ended: Promise<unknown>): Promise<void> {
     this.#options.onGivenUp?.();
     await Promise.race([ended, aborted(this.#stop.signal)]);
   }
 
-  /** Resolves when the leadership is over and what it did has ended. */
+  /** Resolves when the term is over and its work has ended. */
   async #work(term: Term): Promise<void> {
     const over = new Promise<void>((resolve) => onAbort(term.signal, resolve));
     try {
@@ -253,11 +259,11 @@ class Candidate implements LeaderElection {
     try {
       await this.#options.onStoppedLeading();
     } catch (error) {
-      this.#log.error("What follows the leader's work failed", { error });
+      this.#log.error("onStoppedLeading failed", { error });
     }
   }
 
-  /** Also while the work comes to its end, so that nobody else begins before. */
+  /** Also while the work is ending, so that no other candidate starts before. */
   async #renewWhile(term: Term, finished: AbortSignal): Promise<void> {
     while (!finished.aborted && !term.isLost) {
       if (term.leftMs <= 0) return term.lose("The lease could not be renewed in time");
@@ -269,20 +275,20 @@ class Candidate implements LeaderElection {
     }
   }
 
-  // ── what both do ──────────────────────────────────────────────────────────────────────────────────
+  // ── both ──────────────────────────────────────────────────────────────────────────────────────────
 
-  /** As upstream: one request that gets no answer must not cost the leadership. */
+  /** As upstream: one unanswered request must not cost the leadership. */
   get #attemptMs(): number {
     return Math.max(ATTEMPT_MIN_MS, this.#times.renewDeadlineMs / 2);
   }
 
-  /** Undefined: it is not known whose the Lease is. */
+  /** Undefined: the holder of the Lease is unknown. */
   async #try(limitMs: number): Promise<ClaimResult | undefined> {
     const attempt = new AbortController();
     this.#attempt = attempt;
     try {
       const claimed = await within(this.#clock, limitMs, attempt, (signal) => this.#lock.claim(signal));
-      if (this.#failures > 0) this.#log.info("The lease can be reached again", { failures: this.#failures });
+      if (this.#failures > 0) this.#log.info("The lease is reachable again", { failures: this.#failures });
       this.#failures = 0;
       this.#report();
       return claimed;
@@ -294,20 +300,20 @@ class Candidate implements LeaderElection {
 
   #logFailure(error: unknown): void {
     if (isReason(error, "Conflict") || isReason(error, "AlreadyExists")) {
-      this.#log.debug("Somebody else wrote the lease first");
+      this.#log.debug("Another candidate wrote the lease first");
       return;
     }
-    // Once per outage: it is tried again every few seconds.
-    this.#log[this.#failures++ === 0 ? "warn" : "debug"]("Cannot reach the lease", { error });
+    // Logged once per outage: retries follow every few seconds.
+    this.#log[this.#failures++ === 0 ? "warn" : "debug"]("Cannot read or renew the lease", { error });
   }
 
   async #release(): Promise<void> {
     if (this.#options.releaseOnStop === false) return;
     try {
       await within(this.#clock, this.#times.renewDeadlineMs, new AbortController(), (signal) => this.#lock.release(signal));
-      this.#log.info("Gave the lease back");
+      this.#log.info("Released the lease");
     } catch (error) {
-      this.#log.warn("Cannot give the lease back: others wait until it ends", { error });
+      this.#log.warn("Cannot release the lease; other candidates wait until it expires", { error });
     }
   }
 
@@ -322,7 +328,7 @@ class Candidate implements LeaderElection {
     }
   }
 
-  #tell(what: string): void {
+  #recordEvent(what: string): void {
     const { lease } = this.#lock;
     if (lease === undefined) return;
     const message = `${this.#options.identity} ${what}`;

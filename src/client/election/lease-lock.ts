@@ -1,9 +1,9 @@
 /**
- * One candidate's view of the Lease, and the requests with which it is taken, renewed and given back. Only one of several candidates can
- * win a write, since each says of which version it is.
+ * One candidate's view of the Lease, and the requests that acquire, renew and release it. Of several candidates only one can win a write,
+ * since each write carries the resourceVersion.
  *
- * Times of other machines are never looked at. What counts is when this one saw the Lease change, by its own clock that never jumps: a
- * holder whose Lease has not changed for as long as it promised to renew it has lost it.
+ * Timestamps of other machines are ignored. What counts is when this candidate observed the Lease change, by its own monotonic clock: a
+ * holder whose Lease has not changed for the lease duration has lost it.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
@@ -21,14 +21,14 @@ export interface LeaseLockOptions {
   readonly clock: Clock;
 }
 
-/** `sinceMs`: by the monotonic clock, before the request was sent, so that nobody can have seen the write earlier. */
+/** `sinceMs`: monotonic time before the request was sent, so that no candidate can have observed the write earlier. */
 export type ClaimResult = { readonly isOurs: true; readonly sinceMs: number } | { readonly isOurs: false };
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
-  /** As it was last seen; it stays when the Lease is deleted, since its holder may not know yet. */
+  /** As last observed; kept when the Lease is deleted, since its holder may not know yet. */
   #lease: Lease | undefined;
-  #isGone = false;
+  #isDeleted = false;
   #changedAtMs = 0;
   #isWriting = false;
 
@@ -36,80 +36,80 @@ export class LeaseLock {
     this.#options = options;
   }
 
-  /** As last seen. */
+  /** As last observed. */
   get lease(): Lease | undefined {
     return this.#lease;
   }
 
-  /** Who was last seen to hold it; "" if nobody does, or it was never seen. */
+  /** The last observed holder; "" if there is none or it was never observed. */
   get holder(): string {
     return holderOf(this.#lease?.spec);
   }
 
-  /** Whether it may become ours at this moment, without our knowing yet. */
+  /** Whether it may become ours right now without our knowing yet. */
   get isWriting(): boolean {
     return this.#isWriting;
   }
 
-  /** In how many milliseconds it may be taken, if nothing changes until then. */
+  /** Milliseconds until it may be acquired, if it does not change until then. */
   get freeInMs(): number {
     const { identity, leaseDurationMs, clock } = this.#options;
     if (this.holder === "" || this.holder === identity) return 0;
     return Math.max(0, this.#changedAtMs + durationMsOf(this.#lease?.spec, leaseDurationMs) - clock.monotonic());
   }
 
-  /** A watch has told of it, perhaps late. An answer of the server itself is always believed: it may have been restored from a backup. */
+  /** Observed by a watch, possibly late. A direct response of the server is always trusted: it may have been restored from a backup. */
   hear(lease: Lease, is: "there" | "deleted"): void {
     if (isOutdated(lease, this.#lease)) return;
     if (is === "there") this.#observe(lease);
-    else this.#observeGone();
+    else this.#observeDeletion();
   }
 
   #observe(lease: Lease): void {
-    // Labels of others are no sign of life of the holder.
-    if (this.#isGone || !deepEqual(lease.spec, this.#lease?.spec)) this.#changedAtMs = this.#options.clock.monotonic();
+    // Foreign label changes do not count as renewal by the holder.
+    if (this.#isDeleted || !deepEqual(lease.spec, this.#lease?.spec)) this.#changedAtMs = this.#options.clock.monotonic();
     this.#lease = lease;
-    this.#isGone = false;
+    this.#isDeleted = false;
   }
 
   /**
-   * The Lease was deleted. Whoever held it may go on until it should have been renewed, so candidates who know of him wait, and he makes
-   * it again. (Upstream's take it at once, and for a moment there are two.)
+   * The Lease was deleted. Its holder may keep leading until the renew deadline, so candidates that know of it wait, and the holder creates
+   * it again. (Upstream's candidates take it at once, and for a short time there are two leaders.)
    */
-  #observeGone(): void {
-    if (!this.#isGone) this.#changedAtMs = this.#options.clock.monotonic();
-    this.#isGone = true;
+  #observeDeletion(): void {
+    if (!this.#isDeleted) this.#changedAtMs = this.#options.clock.monotonic();
+    this.#isDeleted = true;
   }
 
   /**
-   * Takes or renews it, or finds that it is another's. Rejects with a StatusError if neither is known: on a Conflict somebody else was
-   * quicker, and one looks again later.
+   * Acquires or renews it, or finds that another candidate holds it. Rejects with a StatusError if neither is known: on a Conflict another
+   * write was faster; retry later.
    */
   async claim(signal: AbortSignal): Promise<ClaimResult> {
     const { identity } = this.#options;
     const wasOurs = this.holder === identity;
-    if (wasOurs && !this.#isGone) {
+    if (wasOurs && !this.#isDeleted) {
       const renewed = await this.#renewAsKnown(signal);
       if (renewed !== undefined) return renewed;
     }
     await this.#look(signal);
     signal.throwIfAborted();
-    // Whatever happened to it in between, it was not ours all the time.
+    // Whatever happened in between, it was not held all the time.
     if (wasOurs && this.holder !== identity) return { isOurs: false };
     if (this.freeInMs > 0) return { isOurs: false };
-    return this.#write(this.#isGone ? undefined : this.#lease, signal);
+    return this.#write(this.#isDeleted ? undefined : this.#lease, signal);
   }
 
-  /** Gives it back if it is ours. */
+  /** Releases it if held. */
   async release(signal: AbortSignal): Promise<void> {
     await this.#look(signal);
     const { client, identity, clock } = this.#options;
-    if (this.#lease === undefined || this.#isGone || this.holder !== identity) return;
+    if (this.#lease === undefined || this.#isDeleted || this.holder !== identity) return;
     const spec = releasedSpec(this.#lease.spec ?? {}, clock.now());
     this.#observe(await client.update(leases, { ...this.#lease, spec }, { signal }));
   }
 
-  /** Without looking first: in most cases nobody else has written. Undefined: somebody has. */
+  /** Without reading first: usually there was no foreign write. Undefined: there was. */
   async #renewAsKnown(signal: AbortSignal): Promise<ClaimResult | undefined> {
     try {
       return await this.#write(this.#lease, signal);
@@ -125,7 +125,7 @@ export class LeaseLock {
       this.#observe(await client.get(leases, lease, { signal }));
     } catch (error) {
       if (!isReason(error, "NotFound")) throw error;
-      this.#observeGone();
+      this.#observeDeletion();
     }
   }
 

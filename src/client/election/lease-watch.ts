@@ -1,6 +1,6 @@
 /**
- * Tells at once when a Lease changes, so that nobody waits for the next look at one that was given back. It may miss changes while it
- * cannot watch (no connection, not allowed to): candidates also look by themselves, so it only makes things quicker and is never needed.
+ * Notifies candidates when a Lease changes, so that a released Lease is acquired without waiting for the next poll. It may miss changes
+ * while it cannot watch (no connection, no permission): candidates also poll, so that it is only an optimisation.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import { leases } from "../../api/coordination.k8s.io/v1/lease.ts";
@@ -12,18 +12,18 @@ import type { Random } from "../../base/random.ts";
 import type { TransportEvent } from "../../api/machinery/transport.ts";
 import type { Client } from "../client.ts";
 
-/** The longest between two attempts: who may not watch now may be allowed to later. */
+/** Maximum delay between two attempts: permission to watch may be granted later. */
 const RETRY_MAX_MS = 60_000;
 
 export interface LeaseWatchOptions {
   readonly client: Client;
   readonly lease: { readonly namespace: string; readonly name: string };
-  /** The first wait between two attempts. */
+  /** First delay between two attempts. */
   readonly retryMs: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  heard(lease: Lease, is: "there" | "deleted"): void;
+  received(lease: Lease, is: "there" | "deleted"): void;
 }
 
 /** Ends when `signal` is aborted. */
@@ -41,16 +41,16 @@ export async function watchLease(options: LeaseWatchOptions, signal: AbortSignal
 }
 
 /** Resolves when the watch has ended. */
-async function watchOnce({ client, lease, heard }: LeaseWatchOptions, signal: AbortSignal, works: () => void): Promise<void> {
+async function watchOnce({ client, lease, received }: LeaseWatchOptions, signal: AbortSignal, works: () => void): Promise<void> {
   let onEnded = (): void => undefined;
   const ended = new Promise<void>((resolve) => (onEnded = resolve));
-  const event = (told: TransportEvent): void => {
-    if (told.type === "BOOKMARK" || told.type === "ERROR") return;
+  const event = (recorded: TransportEvent): void => {
+    if (recorded.type === "BOOKMARK" || recorded.type === "ERROR") return;
     works();
-    heard(told.object as Lease, told.type === "DELETED" ? "deleted" : "there");
+    received(recorded.object as Lease, recorded.type === "DELETED" ? "deleted" : "there");
   };
   const { namespace, name } = lease;
-  // Without a version it begins with what there is.
+  // Without a resourceVersion the watch starts with the current state.
   const watch = await client.watch(leases, { namespace, fieldSelector: `metadata.name=${name}`, signal }, { event, ended: onEnded });
   const stopListening = onAbort(signal, () => watch.stop());
   if (signal.aborted) watch.stop();

@@ -1,6 +1,6 @@
 /**
- * One candidate's leadership, from taking the Lease to its end. It ends by itself when the Lease was not renewed for too long, by the
- * candidate's own clock, and that is before any other may take it.
+ * One term of leadership, from acquiring the Lease to its end. It expires by itself when the Lease was not renewed for the renew deadline,
+ * by the candidate's own clock, which is before any other candidate may acquire it.
  */
 import type { Clock } from "../../base/clock.ts";
 
@@ -11,19 +11,19 @@ export class Term {
   readonly #lost = new AbortController();
   #renewedAtMs: number;
 
-  /** `sinceMs`: by the monotonic clock, not later than anybody can have seen that the Lease was taken. */
+  /** `sinceMs`: monotonic time, not later than any other candidate can have observed the acquisition. */
   constructor({ clock, renewDeadlineMs, sinceMs }: { readonly clock: Clock; readonly renewDeadlineMs: number; readonly sinceMs: number }) {
     this.#clock = clock;
     this.#renewDeadlineMs = renewDeadlineMs;
     this.#renewedAtMs = sinceMs;
   }
 
-  /** Aborted when it is over. */
+  /** Aborted when the term is over. */
   get signal(): AbortSignal {
     return this.#leading.signal;
   }
 
-  /** Aborted when the Lease is, or may soon be, another's. If it is over and not lost, it is still held. */
+  /** Aborted when the Lease is, or may soon be, another candidate's. A term that is over and not lost still holds it. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -32,12 +32,12 @@ export class Term {
     return this.lost.aborted;
   }
 
-  /** How long it lasts if the Lease is not renewed. */
+  /** Duration of the term without renewal. */
   get leftMs(): number {
     return this.#renewedAtMs + this.#renewDeadlineMs - this.#clock.monotonic();
   }
 
-  /** Also right in a process that was stopped for a while and has not come to run its timers yet. */
+  /** Also correct in a process that was suspended and has not run its timers yet. */
   isLeading(): boolean {
     return !this.#leading.signal.aborted && this.leftMs > 0;
   }

@@ -1,9 +1,9 @@
 /**
- * Events of core/v1, as upstream's controllers write them. Three things keep a busy cluster readable, by upstream's numbers:
- * - an event that equals an earlier one is that one with a count;
- * - the tenth that differs only in its message, within ten minutes, and all after it are put together in one;
- * - who tells more than 25 about one object is silenced, but for one every five minutes.
- * Each remembers the last 4,096 only. Not here: writing (create-event-recorder.ts).
+ * Events of core/v1, as upstream's controllers write them. Three rules keep a busy cluster readable, with upstream's limits:
+ * - an event equal to an earlier one increments that one's count;
+ * - from the tenth event within ten minutes that differs only in its message, they are aggregated into one;
+ * - a source with more than 25 events about one object is rate-limited to one every five minutes. Each cache is limited to 4,096 entries.
+ *   Not here: writing (create-event-recorder.ts).
  */
 import type { Event, EventSource, ObjectReference } from "../../api/generated/core/v1.ts";
 import { events } from "../../api/core/v1/event.ts";
@@ -14,12 +14,12 @@ import { TokenBucket } from "../../base/rate-limiter.ts";
 import type { Draft } from "../client.ts";
 import { keyOf, namespaceOf, REMEMBERED_MAX, type EventForm, type EventNames, type EventWrite, type Happening } from "./event-write.ts";
 
-/** So many that differ only in their messages, each not longer than this after the one before, and they are put together. */
+/** Aggregation: after this many events that differ only in their message, with at most this interval between two. */
 const SIMILAR_MAX = 10;
 const SIMILAR_WITHIN_MS = 600_000;
 const SIMILAR_PREFIX = "(combined from similar events): ";
 
-/** What one source may tell about one object: so many at once, and then one more after each of these spans. */
+/** Spam filter: burst per source and object, and the interval after which one more is allowed. */
 const TOLD_BURST = 25;
 const TOLD_EVERY_SECONDS = 300;
 
@@ -36,7 +36,7 @@ interface Similar {
   lastMs: number;
 }
 
-/** Of the Event that stands for all equal ones. */
+/** Of the Event that represents all equal ones. */
 interface Written {
   readonly name: string;
   readonly count: number;
@@ -58,7 +58,7 @@ export class CoreEvents implements EventForm {
   }
 
   next(happening: Happening): EventWrite | "silenced" {
-    // Counted before it may be silenced: the next that is written shows them all.
+    // Counted before it may be dropped: the next write shows the total.
     const write = this.#counted(this.#together(happening));
     return this.#allowanceOf(happening).takeNow() ? write : "silenced";
   }
@@ -67,7 +67,7 @@ export class CoreEvents implements EventForm {
     return [];
   }
 
-  /** The event itself, or one that stands for it and others like it; and under which key it is counted. */
+  /** The event itself, or the aggregate that represents it, with its cache key. */
   #together(happening: Happening): { readonly key: string; readonly event: Draft<Event> } {
     const { about, event } = happening;
     const similarKey = keyOf([...this.#objectKey(about), event.type, event.reason]);
@@ -79,9 +79,9 @@ export class CoreEvents implements EventForm {
     const timeMs = clock.now();
     const name = names.next(about.name ?? "", timeMs);
     const message = SIMILAR_PREFIX + event.message;
-    // Upstream does not say in these who reports.
-    const nobody = { reportingComponent: "", reportingInstance: "" };
-    return { key: similarKey, event: { ...this.#event({ ...happening, timeMs, name }), message, ...nobody } };
+    // Upstream does not name the reporting component in these.
+    const noReporter = { reportingComponent: "", reportingInstance: "" };
+    return { key: similarKey, event: { ...this.#event({ ...happening, timeMs, name }), message, ...noReporter } };
   }
 
   #countSimilar(key: string, message: string): number {
@@ -115,7 +115,7 @@ export class CoreEvents implements EventForm {
     return bucket;
   }
 
-  /** The source is the same for all. The resourceVersion does not count: what happens again happens to a newer one. */
+  /** The source is the same for all. The resourceVersion is excluded: a repeated event is about a newer version. */
   #objectKey({ kind, namespace, name, uid, apiVersion }: ObjectReference): (string | undefined)[] {
     return [kind, namespace, name, uid, apiVersion];
   }

@@ -27,10 +27,10 @@ interface Stage extends AsyncDisposable {
   readonly server: Transport;
   /** Each request: "create", "patch". */
   readonly requests: string[];
-  /** What is answered in place of asking the server; undefined: the server is asked. */
+  /** Response instead of the server's; undefined: the server is called. */
   answer: (request: TransportRequest) => Promise<TransportResponse> | undefined;
   record(event?: Partial<RecordedEvent>, about?: KubeObject): void;
-  /** As they are when everything that was told is written. In the order of their making. */
+  /** The Events once everything recorded is written, in order of creation. */
   events(): Promise<readonly Event[]>;
   wipe(): Promise<void>;
 }
@@ -84,7 +84,7 @@ function unavailable(): Promise<never> {
 
 // ── core/v1 ─────────────────────────────────────────────────────────────────────────────────────────
 
-test("an event is written as client-go's older recorder does", async () => {
+test("a core/v1 Event is written like client-go's older recorder does", async () => {
   await using s = await stage({ instance: "node-1" });
   s.record({ type: "Warning", reason: "FailedCreate", message: "No room" });
 
@@ -112,7 +112,7 @@ test("an event is written as client-go's older recorder does", async () => {
   });
 });
 
-test("an event about an object of the cluster is kept in the namespace default", async () => {
+test("an Event about a cluster-scoped object is stored in the namespace default", async () => {
   await using s = await stage();
   s.record({}, node);
 
@@ -123,7 +123,7 @@ test("an event about an object of the cluster is kept in the namespace default",
   assert.deepEqual(event.involvedObject, { kind: "Node", name: "n1", uid: "uid-2", apiVersion: "v1" });
 });
 
-test("two events of one moment about one object have two names", async () => {
+test("two Events about one object at the same instant have different names", async () => {
   await using s = await stage();
   s.record({ message: "one" });
   s.record({ message: "two" });
@@ -133,7 +133,7 @@ test("two events of one moment about one object have two names", async () => {
   assert.equal(new Set(names).size, 2);
 });
 
-test("an object whose name no event may have gets events that are named by uuids", async () => {
+test("Events about an object whose name is not a valid Event name are named by UUID", async () => {
   await using s = await stage();
   s.record({}, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "system:node" } });
 
@@ -142,7 +142,7 @@ test("an object whose name no event may have gets events that are named by uuids
   assert.match(event?.metadata.name ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test("equal events are one with a count, whichever version of the object they are about", async () => {
+test("equal Events are counted in one, whichever version of the object they are about", async () => {
   await using s = await stage();
   s.record();
   await s.clock.advance(90_000);
@@ -157,7 +157,7 @@ test("equal events are one with a count, whichever version of the object they ar
   );
 });
 
-test("an event that has expired meanwhile is created again, with its count", async () => {
+test("an Event that has expired is created again with its count", async () => {
   await using s = await stage();
   s.record();
   const [first] = await s.events();
@@ -170,7 +170,7 @@ test("an event that has expired meanwhile is created again, with its count", asy
   assert.deepEqual(s.requests, ["create", "patch", "create"]);
 });
 
-test("the tenth event that differs only in its message, and those after it, are put together in one", async () => {
+test("the tenth Event that differs only in its message, and all later ones, are aggregated into one", async () => {
   await using s = await stage();
   for (let index = 1; index <= 12; index++) {
     s.record({ message: `message ${index}` });
@@ -186,7 +186,7 @@ test("the tenth event that differs only in its message, and those after it, are 
   assert.deepEqual([combined?.firstTimestamp, combined?.lastTimestamp], ["2026-01-01T00:00:09Z", "2026-01-01T00:00:11Z"]);
 });
 
-test("similar events with more than ten minutes between two of them stay apart", async () => {
+test("similar Events more than ten minutes apart are not aggregated", async () => {
   await using s = await stage();
   for (let index = 1; index <= 12; index++) {
     s.record({ message: `message ${index}` });
@@ -196,11 +196,11 @@ test("similar events with more than ten minutes between two of them stay apart",
   assert.equal((await s.events()).filter(({ message }) => message?.startsWith("(combined")).length, 0);
 });
 
-test("who tells more than 25 events about one object is silenced, but for one every five minutes, which shows all", async () => {
+test("a source with more than 25 Events about one object is limited to one every five minutes, which shows the total", async () => {
   await using s = await stage();
   for (let index = 1; index <= 40; index++) s.record();
   assert.deepEqual([(await s.events())[0]?.count, s.recorder.dropped], [25, 15]);
-  // Of another type, or about another object, there is room.
+  // Events of another type, or about another object, are not limited.
   s.record({ type: "Warning" });
   s.record({}, node);
   assert.equal((await s.events()).length, 3);
@@ -212,7 +212,7 @@ test("who tells more than 25 events about one object is silenced, but for one ev
   assert.equal((await s.events()).find(({ type, involvedObject }) => type === "Normal" && involvedObject.kind === "ReplicaSet")?.count, 41);
 });
 
-test("it remembers 4,096 at most: what was told longest ago is told anew", async () => {
+test("the recorder caches at most 4,096 Events and writes evicted ones anew", async () => {
   await using s = await stage();
   const about = (index: number): KubeObject => ({ ...web, metadata: { ...web.metadata, uid: `uid-${index}` } });
   s.answer = () => Promise.resolve({ is: "object", object: web, created: true, warnings: [] });
@@ -234,7 +234,7 @@ test("it remembers 4,096 at most: what was told longest ago is told anew", async
 
 const NEW = { api: "events.k8s.io", component: "default-scheduler", instance: "m1" } as const;
 
-test("an event is written as client-go's newer recorder does", async () => {
+test("an events.k8s.io/v1 Event is written like client-go's newer recorder does", async () => {
   await using s = await stage(NEW);
   s.record({ type: "Normal", reason: "Scheduled", message: "Assigned", action: "Binding", related: node });
 
@@ -260,7 +260,7 @@ test("an event is written as client-go's newer recorder does", async () => {
   });
 });
 
-test("the second of the same kind makes it a series; further ones are only counted until it is refreshed or over", async () => {
+test("the second Event of a kind starts a series; further ones are only counted until it is refreshed or ends", async () => {
   await using s = await stage(NEW);
   const seen = async () => (await s.events()).map(({ series }) => [series?.count, series?.lastObservedTime?.slice(11, 19)]);
   s.record();
@@ -269,14 +269,14 @@ test("the second of the same kind makes it a series; further ones are only count
   s.record({ message: "another message" });
   assert.deepEqual(await seen(), [[2, "00:00:01"]]);
 
-  // Something happens every five minutes until 31 minutes have passed.
-  for (let told = 1; told <= 6; told++) {
+  // One event every five minutes until 31 minutes have passed.
+  for (let recorded = 1; recorded <= 6; recorded++) {
     await s.clock.advance(5 * MINUTE_MS);
     s.record();
-    if (told < 6) assert.deepEqual(await seen(), [[2, "00:00:01"]]);
+    if (recorded < 6) assert.deepEqual(await seen(), [[2, "00:00:01"]]);
   }
   assert.deepEqual(await seen(), [[7, "00:25:01"]], "after half an hour it is refreshed");
-  // It is looked every six minutes whether it is over.
+  // Checked every six minutes.
   await s.clock.advance(12 * MINUTE_MS);
   assert.deepEqual(await seen(), [[8, "00:30:01"]]);
 
@@ -287,7 +287,7 @@ test("the second of the same kind makes it a series; further ones are only count
   ]);
 });
 
-test("an event that names no action has done what its reason says, since the server asks for one", async () => {
+test("an Event without an action uses its reason as action, since the server requires one", async () => {
   await using s = await stage(NEW);
   s.record();
 
@@ -296,7 +296,7 @@ test("an event that names no action has done what its reason says, since the ser
 
 test("the last count of a series is written when the recorder stops", async () => {
   await using s = await stage(NEW);
-  for (let told = 0; told < 5; told++) s.record();
+  for (let recorded = 0; recorded < 5; recorded++) s.record();
   const disposed = s.recorder[Symbol.asyncDispose]();
   await s.clock.settle();
   await disposed;
@@ -304,10 +304,10 @@ test("the last count of a series is written when the recorder stops", async () =
   assert.equal((await s.events())[0]?.series?.count, 5);
 });
 
-// ── when the server does not answer ─────────────────────────────────────────────────────────────────
+// ── when the server does not respond ────────────────────────────────────────────────────────────────
 
 for (const api of ["core", "events.k8s.io"] as const) {
-  test(`${api}: what cannot be written is tried 12 times, within two minutes, and then dropped`, async () => {
+  test(`${api}: an Event is retried 12 times within two minutes and then dropped`, async () => {
     await using s = await stage({ api });
     s.answer = unavailable;
     s.record();
@@ -322,7 +322,7 @@ for (const api of ["core", "events.k8s.io"] as const) {
     assert.equal((await s.events()).length, 1);
   });
 
-  test(`${api}: an event that the server refuses is dropped without another try, and those after it are written`, async () => {
+  test(`${api}: an Event that the server rejects is dropped without a retry, and later ones are written`, async () => {
     await using s = await stage({ api });
     s.record({}, { ...web, metadata: { ...web.metadata, namespace: "No Such Namespace" } });
     s.record();
@@ -331,17 +331,17 @@ for (const api of ["core", "events.k8s.io"] as const) {
     assert.deepEqual([s.requests.length, s.recorder.dropped], [2, 1]);
   });
 
-  test(`${api}: at most 1,000 wait; more are dropped and counted`, async () => {
+  test(`${api}: the queue holds at most 1,000 Events; more are dropped and counted`, async () => {
     await using s = await stage({ api });
     s.answer = unavailable;
     s.record();
     await s.clock.settle();
-    for (let told = 0; told < WAITING_MAX + 3; told++) s.record({ reason: `Reason${told}` });
+    for (let recorded = 0; recorded < WAITING_MAX + 3; recorded++) s.record({ reason: `Reason${recorded}` });
 
     assert.equal(s.recorder.dropped, 3);
   });
 
-  test(`${api}: who stops waits for what was told, for a bounded time`, async () => {
+  test(`${api}: stopping waits for recorded Events, for a bounded time`, async () => {
     await using s = await stage({ api });
     s.answer = unavailable;
     s.record();
@@ -358,7 +358,7 @@ for (const api of ["core", "events.k8s.io"] as const) {
   });
 }
 
-test("an event whose answer was lost on the way is there, and not counted as dropped", async () => {
+test("an Event whose response was lost exists and is not counted as dropped", async () => {
   await using s = await stage();
   s.answer = async (request) => {
     s.answer = () => undefined;
@@ -372,7 +372,7 @@ test("an event whose answer was lost on the way is there, and not counted as dro
   assert.deepEqual([(await s.events()).length, s.recorder.dropped], [1, 0]);
 });
 
-test("what is told before is written when flushed resolves, in its order", async () => {
+test("flushed resolves when all Events recorded before are written, in order", async () => {
   await using s = await stage();
   await s.recorder.flushed();
   for (const reason of ["One", "Two", "Three"]) s.record({ reason });
@@ -389,7 +389,7 @@ test("what is told before is written when flushed resolves, in its order", async
   );
 });
 
-test("to tell of something that is no object does not throw", async () => {
+test("recording an Event about something that is not an object does not throw", async () => {
   await using s = await stage();
   s.record({}, {} as KubeObject);
 
@@ -398,13 +398,13 @@ test("to tell of something that is no object does not throw", async () => {
 
 for (const api of ["core", "events.k8s.io"] as const) {
   test(`an Event of ${api} is written with its component, reason, object and the version that the component saw`, async () => {
-    await using told = await stage({ api });
+    await using recorded = await stage({ api });
     const causes: unknown[] = [];
-    told.answer = ({ cause }) => void causes.push(cause);
+    recorded.answer = ({ cause }) => void causes.push(cause);
 
-    told.record({ reason: "Created" });
-    told.record({ reason: "Lost" }, node);
-    await told.events();
+    recorded.record({ reason: "Created" });
+    recorded.record({ reason: "Lost" }, node);
+    await recorded.events();
 
     const controller = "replicaset-controller";
     assert.deepEqual(causes, [

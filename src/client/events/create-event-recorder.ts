@@ -1,7 +1,7 @@
 /**
- * Writes Events: one after the other, in the order in which they were told, beside whatever else the program does. A server that cannot
- * be reached holds up all of them for two minutes per Event at most; those that then do not fit in the queue are dropped and counted.
- * Not here: which Event is written of what was told (core-events.ts, series-events.ts).
+ * Writes Events in the background, one after the other, in the order of recording. An unreachable server delays the queue by at most two
+ * minutes per Event; Events that do not fit into the queue are dropped and counted. Not here: which Event represents what was recorded
+ * (core-events.ts, series-events.ts).
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, isStatusError, type Reason } from "../../api/machinery/status-error.ts";
@@ -16,34 +16,34 @@ import type { EventRecorder, RecordedEvent } from "./event-recorder.ts";
 import { causeOfEvent, EventNames, referenceTo, type EventForm, type EventWrite, type Happening } from "./event-write.ts";
 import { SeriesEvents } from "./series-events.ts";
 
-/** Those told and not yet written. Upstream's number. */
+/** Maximum number of recorded Events that are not written yet. Upstream's value. */
 export const WAITING_MAX = 1_000;
 
-/** Upstream's numbers: how often one Event is tried, and how long is waited in between. */
+/** Upstream's values: attempts per Event, and the delay between them. */
 const TRIES_MAX = 12;
 const RETRY_AFTER_MS = 10_000;
 
-/** Who stops waits so long for the last Events. They help people, and no shutdown is worth more of their time. */
+/** Maximum time that stopping waits for the last Events: they are informational and must not delay a shutdown further. */
 export const LAST_EVENTS_MS = 2_000;
 
-/** Answers after which the same request may work. All others say that the Event itself cannot be. */
+/** Responses after which a retry may succeed. All others reject the Event itself. */
 const PASSING: readonly Reason[] = ["ServiceUnavailable", "TooManyRequests", "Timeout", "ServerTimeout"];
 
-/** Why the server refuses what is new in a namespace that is going. */
+/** Cause with which the server rejects new objects in a terminating namespace. */
 const NAMESPACE_TERMINATING = "NamespaceTerminating";
 
 export interface EventRecorderOptions {
   readonly client: Client;
-  /** Who tells: "replicaset-controller". */
+  /** Reporting component: "replicaset-controller". */
   readonly component: string;
-  /** On which machine, if that matters. */
+  /** Machine of the component, if it matters. */
   readonly instance?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   /** "core": as upstream's controllers and kubelet; "events.k8s.io": as its scheduler. Default: "core". */
   readonly api?: "core" | "events.k8s.io";
-  /** From then on nothing is written, also not what waits. Must not have come yet. */
+  /** Aborting it stops all writing, including queued Events. Must not be aborted yet. */
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +54,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 type Waiting =
   | { readonly is: "happening"; readonly happening: Happening }
   | { readonly is: "write"; readonly write: EventWrite }
-  /** All before it are done. */
+  /** Resolves when all earlier ones are done. */
   | { readonly is: "mark"; readonly reached: () => void };
 
 class Recorder implements EventRecorder {
@@ -91,13 +91,13 @@ class Recorder implements EventRecorder {
 
   record(about: KubeObject, event: RecordedEvent): void {
     if (this.#isClosing || this.#waiting.length >= WAITING_MAX) {
-      this.#drop("Dropped an event: too many wait already, or the recorder has stopped", { reason: event.reason, message: event.message });
+      this.#drop("Dropped an event: the queue is full or the recorder has stopped", { reason: event.reason, message: event.message });
       return;
     }
     try {
       this.#add({ is: "happening", happening: this.#happening(about, event) });
     } catch (error) {
-      this.#drop("Dropped an event: what it is about is no object", { reason: event.reason, message: event.message, error });
+      this.#drop("Dropped an event: its subject is not an object", { reason: event.reason, message: event.message, error });
     }
   }
 
@@ -117,7 +117,7 @@ class Recorder implements EventRecorder {
     const inTime = new AbortController();
     void flushed.then(() => inTime.abort());
     await this.#clock.sleep(LAST_EVENTS_MS, inTime.signal).catch(() => undefined);
-    // From here on every try ends at once, so the rest is dropped and counted.
+    // From here on every attempt ends at once, so that the rest is dropped and counted.
     this.#stop.abort(new Error("The event recorder has stopped"));
     await flushed;
   }
@@ -136,13 +136,13 @@ class Recorder implements EventRecorder {
     return { about: { ...referenceTo(about), ...part }, ...related, event, timeMs, name };
   }
 
-  // ── one after the other ───────────────────────────────────────────────────────────────────────────
+  // ── the queue ──────────────────────────────────────────────────────────────────────────────────────
 
   #add(waiting: Waiting): void {
     this.#waiting.push(waiting);
     if (this.#isWriting) return;
     this.#isWriting = true;
-    // Later, so that whoever tells something goes on with his own work first.
+    // Deferred, so that the caller's own work comes first.
     this.#clock.soon(() => void this.#writeAll());
   }
 
@@ -154,7 +154,7 @@ class Recorder implements EventRecorder {
   async #handle(waiting: Waiting): Promise<void> {
     if (waiting.is === "mark") return waiting.reached();
     const write = waiting.is === "write" ? waiting.write : this.#form.next(waiting.happening);
-    if (write === "silenced") this.#drop("Silenced an event: its source tells too much about one object", {});
+    if (write === "silenced") this.#drop("Silenced an event: its source delivers too much about one object", {});
     else if (write !== undefined) await this.#writeOrDrop(write);
   }
 
@@ -162,7 +162,7 @@ class Recorder implements EventRecorder {
     for (let tries = 1; ; tries++) {
       const error = await this.#try(write);
       if (error === undefined) return;
-      // An answer that was lost on the way: it was written all the same.
+      // A lost response: the Event was written nevertheless.
       if (tries > 1 && write.change === undefined && isReason(error, "AlreadyExists")) return;
       if (!isPassing(error, write) || tries >= TRIES_MAX || !(await this.#rest(tries))) {
         this.#drop(
@@ -175,7 +175,7 @@ class Recorder implements EventRecorder {
     }
   }
 
-  /** What went wrong. */
+  /** The failure. */
   async #try({ kind, object, change }: EventWrite): Promise<unknown> {
     const { namespace, name = "" } = object.metadata;
     const client = this.#client.with({ cause: causeOfEvent(object, this.#component) });
@@ -188,9 +188,9 @@ class Recorder implements EventRecorder {
     }
   }
 
-  /** False: it was stopped meanwhile. */
+  /** False: stopped meanwhile. */
   async #rest(tries: number): Promise<boolean> {
-    // The first by chance, so that those who lost the server together do not return together.
+    // The first delay has full jitter, so that clients that lost the server together do not return together.
     const delayMs = tries === 1 ? RETRY_AFTER_MS * this.#random.fraction() : RETRY_AFTER_MS;
     return this.#clock.sleep(delayMs, this.#stop.signal).then(
       () => true,
@@ -198,11 +198,11 @@ class Recorder implements EventRecorder {
     );
   }
 
-  /** Who stops, or tells something of a namespace that is going, knows that it may not be heard. */
+  /** Not logged: expected while stopping and in terminating namespaces. */
   #isExpected(error: unknown): boolean {
     const { causes = [], kind } = (isStatusError(error) && error.details) || {};
-    const isNamespaceGone = isReason(error, "NotFound") && kind === "namespaces";
-    return this.#isClosing || isNamespaceGone || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
+    const isNamespaceMissing = isReason(error, "NotFound") && kind === "namespaces";
+    return this.#isClosing || isNamespaceMissing || causes.some(({ reason }) => reason === NAMESPACE_TERMINATING);
   }
 
   #drop(sentence: string, fields: LogFields, isExpected = true): void {
@@ -221,7 +221,7 @@ class Recorder implements EventRecorder {
   }
 }
 
-/** False: the Event is gone. */
+/** False: the Event no longer exists. */
 async function patched(
   client: Client,
   { kind, change }: EventWrite & Required<Pick<EventWrite, "change">>,
@@ -238,7 +238,7 @@ async function patched(
 
 function isPassing(error: unknown, { change }: EventWrite): boolean {
   if (!isStatusError(error)) return false;
-  // It was not there to be changed, and then was there to be created: somebody made it in between, and it can be changed now.
+  // It did not exist when patched and existed when created: another process created it in between, and it can be patched now.
   if (change !== undefined && error.reason === "AlreadyExists") return true;
   return PASSING.includes(error.reason);
 }

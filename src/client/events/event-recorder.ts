@@ -1,29 +1,28 @@
 /**
- * Tells people what happened to an object, as Events. Only types and words are here.
- * To tell never waits and never fails: what cannot be written is tried a few times, then dropped and counted, since nobody's work may
- * depend on it. Equal events become one with a count (or a series), many similar ones are put together, and a source that talks too much
- * about one object is silenced for a while, by upstream's numbers.
+ * Records Events about objects. Types only. Recording never waits and never fails: what cannot be written is retried a few times, then
+ * dropped and counted, since no work may depend on it. Equal Events are counted (or become a series), similar ones are aggregated, and a
+ * source that emits too many about one object is rate-limited, with upstream's limits.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 
 export interface RecordedEvent {
   readonly type: "Normal" | "Warning";
-  /** One word, for programs: "SuccessfulCreate". */
+  /** One word, machine-readable: "SuccessfulCreate". */
   readonly reason: string;
-  /** A sentence, for people. */
+  /** A sentence, human-readable. */
   readonly message: string;
-  /** What was done; only events.k8s.io shows it. */
+  /** The action taken; only events.k8s.io shows it. */
   readonly action?: string;
-  /** Which part of the object it is about: "spec.containers{web}". */
+  /** Part of the object that it concerns: "spec.containers{web}". */
   readonly fieldPath?: string;
-  /** Another object that it is about. */
+  /** A second object that it concerns. */
   readonly related?: KubeObject;
 }
 
 export interface EventRecorder extends AsyncDisposable {
   record(about: KubeObject, event: RecordedEvent): void;
-  /** Resolves when what was recorded so far is written or dropped. */
+  /** Resolves when everything recorded so far is written or dropped. */
   flushed(): Promise<void>;
-  /** How many were dropped, and why nobody will see them. */
+  /** Number of dropped Events, by cause. */
   readonly dropped: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What an event is on its way from whoever tells it to the API server: first a happening, then a write. How the one becomes the other is
- * a form's business (core-events.ts, series-events.ts); when and how often it is tried is create-event-recorder.ts's.
+ * An event on its way to the API server: first an occurrence, then a write. The translation depends on the API (core-events.ts,
+ * series-events.ts); timing and retries are in create-event-recorder.ts.
  */
 import type { ObjectReference } from "../../api/generated/core/v1.ts";
 import type { Cause } from "../../api/machinery/cause.ts";
@@ -10,39 +10,39 @@ import type { Random } from "../../base/random.ts";
 import type { Draft, ResourceKind } from "../client.ts";
 import type { RecordedEvent } from "./event-recorder.ts";
 
-/** Something that was told, with the time at which it was. */
+/** A recorded event with its timestamp. */
 export interface Happening {
   readonly about: ObjectReference;
   readonly related?: ObjectReference;
   readonly event: RecordedEvent;
   readonly timeMs: number;
-  /** The Event's name, should it become a new one. */
+  /** Name of the Event, should it become a new one. */
   readonly name: string;
 }
 
 export interface EventWrite {
   // oxlint-disable-next-line typescript/no-explicit-any -- an Event of core/v1 or of events.k8s.io/v1, each with its own kind
   readonly kind: ResourceKind<any>;
-  /** The whole Event. It is created, also if the one to be changed has gone: Events live for an hour only. */
+  /** The whole Event. Created also if the one to be patched no longer exists: Events expire after an hour. */
   readonly object: Draft<KubeObject>;
-  /** What differs from the one that was written before, if there was one. */
+  /** Difference from the previously written Event, if there is one. */
   readonly change?: JsonObject;
 }
 
-/** One of the two ways in which upstream writes Events. It remembers what it has told before. */
+/** One of upstream's two ways to write Events. Keeps a cache of what it has written. */
 export interface EventForm {
-  /** Undefined: nothing is to be written now. Rejected as spam: "silenced". */
+  /** Undefined: nothing to write now. "silenced": dropped as spam. */
   next(happening: Happening): EventWrite | "silenced" | undefined;
-  /** What is due by now, although nothing was told. */
+  /** Writes that are due although nothing was recorded. */
   readonly chores: readonly { readonly everyMs: number; due(): Iterable<EventWrite> }[];
-  /** What would be lost if it ended now. */
+  /** Writes that would be lost if the recorder stopped now. */
   last(): Iterable<EventWrite>;
 }
 
-/** Upstream's number for all that a recorder remembers. */
+/** Upstream's limit for all caches of a recorder. */
 export const REMEMBERED_MAX = 4_096;
 
-/** Where Events about objects that are in no namespace are kept. */
+/** Namespace of Events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = "default";
 
 export function referenceTo({ apiVersion, kind, metadata }: KubeObject): ObjectReference {
@@ -61,9 +61,9 @@ export function namespaceOf({ namespace = "" }: ObjectReference): string {
   return namespace === "" ? DEFAULT_NAMESPACE : namespace;
 }
 
-/** Why an Event is written: what the component saw of the object that the Event is about, at the version that it saw. */
+/** Cause of writing an Event: the object version that the component saw. */
 export function causeOfEvent(event: Draft<KubeObject>, controller: string): Cause {
-  // core/v1 and events.k8s.io/v1 have different names for it.
+  // core/v1 and events.k8s.io/v1 name this field differently.
   const { involvedObject, regarding, reason } = event as { involvedObject?: ObjectReference; regarding?: ObjectReference; reason?: string };
   const { namespace = "", name = "", resourceVersion } = involvedObject ?? regarding ?? {};
   return {
@@ -74,14 +74,14 @@ export function causeOfEvent(event: Draft<KubeObject>, controller: string): Caus
   };
 }
 
-/** Texts with any letters in them as one key. */
+/** Unambiguous key of arbitrary strings. */
 export function keyOf(parts: readonly (string | undefined)[]): string {
   return parts.map((part) => part ?? "").join("\0");
 }
 
 /**
- * Names as upstream's, `<object>.<hex of nanoseconds>`. Clocks show milliseconds, so the rest is by chance, and never the same twice:
- * two Events of one moment are two, also if two processes tell them.
+ * Names as upstream's, `<object>.<hex of nanoseconds>`. Clocks have milliseconds, so the rest is random and unique: two Events at the same
+ * instant get two names, also from two processes.
  */
 export class EventNames {
   readonly #random: Random;
@@ -95,7 +95,7 @@ export class EventNames {
     const nanoseconds = BigInt(Math.floor(timeMs)) * 1_000_000n + BigInt(this.#random.below(1_000_000));
     this.#lastNanoseconds = nanoseconds > this.#lastNanoseconds ? nanoseconds : this.#lastNanoseconds + 1n;
     const name = `${object}.${this.#lastNanoseconds.toString(16)}`;
-    // Objects of some kinds have names that no Event may have ("system:node"): theirs are uuids, as upstream's.
+    // Some objects have names that are invalid for Events ("system:node"): these Events are named by UUID, as upstream.
     return validateDnsSubdomain(name).length === 0 ? name : this.#uuid();
   }
 

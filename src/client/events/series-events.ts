@@ -1,7 +1,7 @@
 /**
- * Events of events.k8s.io/v1, as upstream's newer recorder writes them. The second of the same kind makes the first one a series; those
- * after it are only counted. The count is written every half an hour, so that the Event stays, and when nothing was added for six minutes,
- * with which the series is over. Not here: writing (create-event-recorder.ts).
+ * Events of events.k8s.io/v1, as upstream's newer recorder writes them. The second Event of a kind turns the first into a series; later
+ * ones are only counted. The count is written every half hour, which keeps the Event from expiring, and when nothing was added for six
+ * minutes, which ends the series. Not here: writing (create-event-recorder.ts).
  */
 import type { Event } from "../../api/generated/events.k8s.io/v1.ts";
 import { formatMicroTime } from "../../api/machinery/time.ts";
@@ -28,13 +28,13 @@ export interface SeriesEventsOptions {
   readonly clock: Clock;
 }
 
-/** What was told once or more. */
-interface Told {
+/** An event recorded once or more. */
+interface Recorded {
   readonly event: Draft<Event>;
   count: number;
   lastMs: number;
   lastTime: string;
-  /** The count that was last handed out to be written. */
+  /** The count last handed out for writing. */
   writtenCount: number;
 }
 
@@ -44,7 +44,7 @@ export class SeriesEvents implements EventForm {
     { everyMs: FINISH_AFTER_MS, due: () => this.#finish() },
   ];
   readonly #options: SeriesEventsOptions;
-  readonly #told = new Lru<string, Told>({ max: REMEMBERED_MAX });
+  readonly #recorded = new Lru<string, Recorded>({ max: REMEMBERED_MAX });
 
   constructor(options: SeriesEventsOptions) {
     this.#options = options;
@@ -54,28 +54,30 @@ export class SeriesEvents implements EventForm {
     const { about, related, event, timeMs } = happening;
     const key = keyOf([event.type, event.action, event.reason, ...membersOf(about), ...membersOf(related)]);
     const time = formatMicroTime(timeMs);
-    const known = this.#told.get(key);
-    const told = known ?? { event: this.#event(happening, time), count: 0, lastMs: 0, lastTime: time, writtenCount: 0 };
-    if (known === undefined) this.#told.set(key, told);
-    told.count++;
-    told.lastMs = this.#options.clock.monotonic();
-    told.lastTime = time;
-    return told.count <= 2 ? writeOf(told) : undefined;
+    const known = this.#recorded.get(key);
+    const recorded = known ?? { event: this.#event(happening, time), count: 0, lastMs: 0, lastTime: time, writtenCount: 0 };
+    if (known === undefined) this.#recorded.set(key, recorded);
+    recorded.count++;
+    recorded.lastMs = this.#options.clock.monotonic();
+    recorded.lastTime = time;
+    return recorded.count <= 2 ? writeOf(recorded) : undefined;
   }
 
   last(): Iterable<EventWrite> {
-    return [...this.#told.entries()].filter(([, told]) => told.writtenCount < told.count).map(([, told]) => writeOf(told));
+    return [...this.#recorded.entries()]
+      .filter(([, recorded]) => recorded.writtenCount < recorded.count)
+      .map(([, recorded]) => writeOf(recorded));
   }
 
   #refresh(): EventWrite[] {
-    return [...this.#told.entries()].filter(([, { count }]) => count > 1).map(([, told]) => writeOf(told));
+    return [...this.#recorded.entries()].filter(([, { count }]) => count > 1).map(([, recorded]) => writeOf(recorded));
   }
 
   #finish(): EventWrite[] {
     const sinceMs = this.#options.clock.monotonic() - FINISH_AFTER_MS;
-    const over = [...this.#told.entries()].filter(([, { lastMs }]) => lastMs < sinceMs);
-    for (const [key] of over) this.#told.delete(key);
-    return over.filter(([, { count }]) => count > 1).map(([, told]) => writeOf(told));
+    const over = [...this.#recorded.entries()].filter(([, { lastMs }]) => lastMs < sinceMs);
+    for (const [key] of over) this.#recorded.delete(key);
+    return over.filter(([, { count }]) => count > 1).map(([, recorded]) => writeOf(recorded));
   }
 
   #event({ about, related, event, name }: Happening, eventTime: string): Draft<Event> {
@@ -86,9 +88,9 @@ export class SeriesEvents implements EventForm {
       metadata: { name, namespace: namespaceOf(about) },
       eventTime,
       reportingController: component,
-      // Upstream's form, and the server asks for one.
+      // Upstream's form; the field is required.
       reportingInstance: instance === undefined ? component : `${component}-${instance}`,
-      // The server asks for one; who names none has done what the reason says.
+      // Required by the server; defaults to the reason.
       action: event.action ?? event.reason,
       reason: event.reason,
       regarding: about,
@@ -99,16 +101,16 @@ export class SeriesEvents implements EventForm {
   }
 }
 
-function writeOf(told: Told): EventWrite {
-  const { event, count, lastTime } = told;
-  told.writtenCount = count;
+function writeOf(recorded: Recorded): EventWrite {
+  const { event, count, lastTime } = recorded;
+  recorded.writtenCount = count;
   if (count === 1) return { kind: eventsV1, object: event };
   const series = { count, lastObservedTime: lastTime };
   const object: Draft<Event> = { ...event, series };
   return { kind: eventsV1, object, change: { series } };
 }
 
-/** All of them: what happens to a newer version of an object is a new event. */
+/** All fields: an event about a newer version of an object is a new one. */
 function membersOf(reference: ObjectReference | undefined): (string | undefined)[] {
   const { kind, namespace, name, uid, apiVersion, resourceVersion } = reference ?? {};
   return [kind, namespace, name, uid, apiVersion, resourceVersion];

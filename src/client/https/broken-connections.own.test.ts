@@ -36,7 +36,7 @@ const read = (transport: Transport) => transport.request({ ...MAPS, verb: "get",
 const write = (transport: Transport) => transport.request({ ...MAPS, verb: "create", object: MAP });
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: a read whose connection dies before the answer is sent once more, a write never`, async () => {
+  test(`${protocol}: a read whose connection dies before the response is sent once more, a write never`, async () => {
     let times = 0;
     await using server = await startScriptedServer({ protocol }, (request, reply) => {
       times++;
@@ -56,7 +56,7 @@ for (const protocol of PROTOCOLS) {
     assert.deepEqual(server.asked, [`GET ${path}/a`, `GET ${path}/a`, `POST ${path}`]);
   });
 
-  test(`${protocol}: a server that breaks off every time is given up after the second`, async () => {
+  test(`${protocol}: a server that drops every connection is given up after the second attempt`, async () => {
     await using server = await startScriptedServer({ protocol }, (_request, reply) => reply.cut());
     await using transport = connect(server);
 
@@ -65,7 +65,7 @@ for (const protocol of PROTOCOLS) {
     assert.equal(server.asked.length, 2);
   });
 
-  test(`${protocol}: an answer that was cut is never taken for a whole one, packed or not`, async () => {
+  test(`${protocol}: a truncated response is never taken for a complete one, compressed or not`, async () => {
     const whole = Buffer.from(JSON.stringify({ kind: "Status", status: "Success" }));
     const packed = gzipSync(whole);
     await using server = await startScriptedServer({ protocol }, ({ url = "" }, reply) => {
@@ -78,7 +78,7 @@ for (const protocol of PROTOCOLS) {
       await assert.rejects(transport.document(path), (error) => isReason(error, "ServiceUnavailable"), path);
   });
 
-  test(`${protocol}: a whole answer can be read long after it has come, and one that was cut meanwhile is known to be`, async () => {
+  test(`${protocol}: a complete response can be read long after it arrived, and a truncated one is detected`, async () => {
     await using server = await startScriptedServer({ protocol }, ({ url = "" }, reply) => {
       if (url === "/whole") reply.send(200, "whole");
       else reply.cutAfter("half");
@@ -87,7 +87,7 @@ for (const protocol of PROTOCOLS) {
     await using client = openHttpClient({ server: server.url, tls, clock: realClock });
 
     const whole = await client.send({ method: "GET", path: "/whole", headers: {} });
-    // By then another request has been answered: all of the first has come.
+    // By then another request has been answered: the whole first response has arrived.
     const cut = server.nextClosed();
     const half = await client.send({ method: "GET", path: "/half", headers: {} });
     assert.equal(Buffer.from(await whole.body()).toString(), "whole");
@@ -95,7 +95,7 @@ for (const protocol of PROTOCOLS) {
     await assert.rejects(half.body(), HttpClientError);
   });
 
-  test(`${protocol}: what comes packed is unpacked, small and large`, async () => {
+  test(`${protocol}: compressed responses are decompressed, small and large`, async () => {
     await using server = await startScriptedServer({ protocol }, (request, reply) => {
       assert.equal(request.headers["accept-encoding"], "gzip");
       const length = Number(request.url?.slice(1));
@@ -110,7 +110,7 @@ for (const protocol of PROTOCOLS) {
     }
   });
 
-  test(`${protocol}: too many requests are tried again when the server says so, a bounded number of times`, async () => {
+  test(`${protocol}: 429 with Retry-After is retried when the server says so, a bounded number of times`, async () => {
     let refusals = 0;
     await using server = await startScriptedServer({ protocol }, (request, reply) => {
       refusals++;
@@ -130,7 +130,7 @@ for (const protocol of PROTOCOLS) {
     assert.equal(refusals, 3 + 11);
   });
 
-  test(`${protocol}: a page that a proxy answers with becomes the error that upstream's clients make of it`, async () => {
+  test(`${protocol}: a proxy's error page becomes the error that upstream's clients make of it`, async () => {
     await using server = await startScriptedServer({ protocol }, (_request, reply) => {
       reply.send(502, '<html>Bad "Gateway"</html>');
     });
@@ -149,11 +149,11 @@ for (const protocol of PROTOCOLS) {
     });
   });
 
-  test(`${protocol}: an answer that does not come is not waited for without end, nor asked for again`, async () => {
+  test(`${protocol}: a response that does not come times out and is not requested again`, async () => {
     let onAsked: () => void = () => undefined;
     const isAsked = new Promise<void>((resolve) => (onAsked = resolve));
     await using server = await startScriptedServer({ protocol }, () => onAsked());
-    // No time is over before a busy machine has brought the request there.
+    // Long enough that a busy machine has delivered the request.
     const clock: Clock = { ...realClock, sleep: (durationMs, signal) => isAsked.then(() => realClock.sleep(durationMs, signal)) };
     await using transport = connect(server, { clock, limits: { answerTimeoutMs: 100 } });
 
@@ -162,21 +162,21 @@ for (const protocol of PROTOCOLS) {
     assert.equal(server.asked.length, 1);
   });
 
-  test(`${protocol}: a watch that is cut in the middle of an event has heard those before it, and ends once`, async () => {
+  test(`${protocol}: a watch that is cut in the middle of an event delivers the earlier ones and ends once`, async () => {
     const event = (text: string) => `${JSON.stringify({ type: "ADDED", object: { ...MAP, data: { text } } })}\n`;
     await using server = await startScriptedServer({ protocol }, (_request, reply) => {
       reply.cutAfter(Buffer.from(event("1") + event("2ü") + event("3").slice(0, -5)));
     });
     await using transport = connect(server);
-    const heard = nextEvents();
+    const received = nextEvents();
 
-    await transport.watch(MAPS, heard.listener);
-    await heard.ended;
+    await transport.watch(MAPS, received.listener);
+    await received.ended;
 
-    assert.deepEqual([heard.events.length, heard.ends], [2, 1]);
+    assert.deepEqual([received.events.length, received.ends], [2, 1]);
   });
 
-  test(`${protocol}: a watch is stopped from either side, and told of what it cannot read`, async () => {
+  test(`${protocol}: a watch is stopped from either side, and reports what it cannot read`, async () => {
     await using server = await startScriptedServer({ protocol }, ({ url = "" }, reply) => {
       const expired = { type: "ERROR", object: { kind: "Status", reason: "Expired", code: 410, message: "gone" } };
       if (url.includes("broken")) reply.begin("{nonsense\n");
@@ -187,38 +187,38 @@ for (const protocol of PROTOCOLS) {
     await using transport = connect(server);
     const outcomes: unknown[] = [];
     for (const labelSelector of ["broken", "ends", "expired"]) {
-      const heard = nextEvents();
-      await transport.watch({ ...MAPS, options: { labelSelector } }, heard.listener);
-      await heard.ended;
-      outcomes.push(heard.events.map((event) => (event.type === "ERROR" ? event.error.reason : event.type)));
+      const received = nextEvents();
+      await transport.watch({ ...MAPS, options: { labelSelector } }, received.listener);
+      await received.ended;
+      outcomes.push(received.events.map((event) => (event.type === "ERROR" ? event.error.reason : event.type)));
     }
-    const heard = nextEvents();
-    const watch = await transport.watch(MAPS, heard.listener);
+    const received = nextEvents();
+    const watch = await transport.watch(MAPS, received.listener);
     watch.stop();
 
     assert.deepEqual(outcomes, [["InternalError"], [], ["Expired"]]);
-    assert.equal(heard.ends, 1);
+    assert.equal(received.ends, 1);
   });
 }
 
-test("HTTP/2: a watch whose connection is silent and dead is noticed by a ping", async () => {
+test("HTTP/2: a watch on a silent, dead connection is detected by a ping", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, (_request, reply) => {
     reply.begin("\n");
   });
   await using wire = await startTcpProxy(server.port);
   const config = { server: `https://127.0.0.1:${wire.port}` };
-  // The pings before must be answered in time, also on a busy machine.
+  // Earlier pings must be answered in time, also on a busy machine.
   await using transport = connect(server, { config, limits: { pingIntervalMs: 30, pingTimeoutMs: 1_000 } });
-  const heard = nextEvents();
-  await transport.watch(MAPS, heard.listener);
+  const received = nextEvents();
+  await transport.watch(MAPS, received.listener);
 
   wire.hold();
-  await heard.ended;
+  await received.ended;
 
-  assert.equal(heard.ends, 1);
+  assert.equal(received.ends, 1);
 });
 
-test("HTTP/2: watches beyond what the server allows on one connection get another", async () => {
+test("HTTP/2: watches beyond the server's stream limit use another connection", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2", settings: { maxConcurrentStreams: 3 } }, (request, reply) => {
     if (request.url?.includes("watch=true") === true) reply.begin("\n");
     else reply.send(200, MAP);
@@ -233,7 +233,7 @@ test("HTTP/2: watches beyond what the server allows on one connection get anothe
   assert.equal(server.connections, 3);
 });
 
-test("HTTP/2: a write that meets a connection which the server is closing goes over another", async () => {
+test("HTTP/2: a write that meets a closing connection uses another one", async () => {
   let isFirst = true;
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, (_request, reply) => {
     if (!isFirst) return reply.send(201, MAP);
@@ -246,7 +246,7 @@ test("HTTP/2: a write that meets a connection which the server is closing goes o
   assert.equal(server.asked.length, 2);
 });
 
-test("HTTP/2: a connection that is not used is closed, and made again when it is", async () => {
+test("HTTP/2: an idle connection is closed and opened again on demand", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, (_request, reply) => reply.send(200, MAP));
   await using transport = connect(server, { limits: { pingIntervalMs: 5, idleTimeoutMs: 5 } });
   await read(transport);
@@ -257,7 +257,7 @@ test("HTTP/2: a connection that is not used is closed, and made again when it is
   assert.equal(server.connections, 2);
 });
 
-test("HTTP/1.1: requests one after the other share a connection", async () => {
+test("HTTP/1.1: consecutive requests share a connection", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/1.1" }, (_request, reply) => reply.send(200, MAP));
   await using transport = connect(server);
 
@@ -266,7 +266,7 @@ test("HTTP/1.1: requests one after the other share a connection", async () => {
   assert.equal(server.connections, 1);
 });
 
-test("a server that is not there, or that is somebody else, is unavailable with the reason", async () => {
+test("a server that is unreachable or has another identity is reported as unavailable with the reason", async () => {
   const server = await startScriptedServer({ protocol: "HTTP/2" }, (_request, reply) => reply.send(200, MAP));
   {
     await using untrusting = httpsTransport({ server: server.url, namespace: "" }, { clock: realClock, log: silentLogger, userAgent: "" });
@@ -283,7 +283,7 @@ test("a server that is not there, or that is somebody else, is unavailable with 
   await assert.rejects(read(transport), (error) => isReason(error, "ServiceUnavailable") && /ECONNREFUSED/.test(error.message));
 });
 
-test("a path of the server stands before all others", async () => {
+test("the server's path prefix precedes all request paths", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, (_request, reply) => reply.send(200, MAP));
   await using transport = connect(server, { config: { server: `${server.url}/k8s/one/` } });
 

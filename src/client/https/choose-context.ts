@@ -1,12 +1,12 @@
 /**
- * One context of a kubeconfig as a connection, if it can be one. The problems are upstream's, in its words, since people search for them,
- * and are told all at once. Only what the context leads to is looked at: other entries may be as broken as they like.
+ * Turns one context of a kubeconfig into a connection. Problems are reported in upstream's wording, which users search for, all at once.
+ * Only what the context references is validated: other entries may be broken.
  */
 import type { ConnectionConfig, CredentialsConfig, ExecConfig, Impersonation, Source } from "./connection-config.ts";
 import { tokenProblem } from "./credentials.ts";
 import { KubeconfigError, type Kubeconfig, type KubeconfigCluster, type KubeconfigContext, type KubeconfigUser } from "./kubeconfig.ts";
 
-/** What was said beside the files, and wins over them. */
+/** Overrides besides the files. */
 export interface Choice {
   readonly context?: string | undefined;
   readonly cluster?: string | undefined;
@@ -20,13 +20,13 @@ export function isEmpty({ clusters, users, contexts, currentContext }: Kubeconfi
   return clusters.size === 0 && users.size === 0 && contexts.size === 0 && currentContext === "";
 }
 
-/** What a context leads to. */
+/** What a context references. */
 export interface Chosen {
-  /** Everything that is wrong, as far as it can be seen without reading other files. */
+  /** All problems that can be found without reading other files. */
   readonly problems: readonly string[];
-  /** Those that must be there, with the field and the entry that name them. */
+  /** Files that must exist, with the field and the entry that reference them. */
   readonly files: readonly NamedFile[];
-  /** As good as it can be made; of use only if nothing is wrong. */
+  /** Best effort; usable only if there are no problems. */
   readonly connection: ConnectionConfig;
 }
 
@@ -43,7 +43,7 @@ export function chooseContext(config: Kubeconfig, choice: Choice = {}): Connecti
   return connection;
 }
 
-/** Throws a KubeconfigError if there is no such context or nothing behind it to look at. */
+/** Throws a KubeconfigError if the context does not exist or references nothing. */
 export function lookAtContext(config: Kubeconfig, choice: Choice = {}): Chosen {
   if (isEmpty(config)) throw new KubeconfigError([NO_CONFIGURATION]);
   const name = choice.context ?? config.currentContext;
@@ -66,7 +66,7 @@ export function lookAtContext(config: Kubeconfig, choice: Choice = {}): Chosen {
   return { problems, files: filesOf(context, cluster, user), connection: connectionOf(context, cluster, user) };
 }
 
-/** Data wins over a file, which then does not matter. */
+/** Inline data takes precedence over a file, which is then ignored. */
 function filesOf(context: KubeconfigContext, cluster: KubeconfigCluster, user: KubeconfigUser): readonly NamedFile[] {
   const files = [
     [cluster.certificateAuthorityData, { field: "certificate-authority", path: cluster.certificateAuthority, entry: context.cluster }],
@@ -167,7 +167,7 @@ function connectionOf(context: KubeconfigContext, cluster: KubeconfigCluster, us
     namespace: context.namespace || "default",
     isInsecure: cluster.insecureSkipTlsVerify,
     disableCompression: cluster.disableCompression,
-    // As upstream: what everybody on the way could read is shown to nobody.
+    // As upstream: credentials are not sent over plain HTTP.
     credentials: /^https:/i.test(server) ? credentialsOf(user, cluster) : {},
     ...(authority === undefined ? {} : { authority }),
     ...(cluster.tlsServerName === "" ? {} : { serverName: cluster.tlsServerName }),
@@ -176,7 +176,7 @@ function connectionOf(context: KubeconfigContext, cluster: KubeconfigCluster, us
   };
 }
 
-/** Without a scheme it is plain HTTP, whatever is said of certificates, as kubectl has it. */
+/** Without a scheme it is plain HTTP, whatever the certificate fields are, as in kubectl. */
 function serverUrl({ server }: KubeconfigCluster): string | undefined {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(server) ? server : `http://${server}`;
   return /^https?:/i.test(url) && URL.canParse(url) ? url.replace(/\/+$/, "") : undefined;
@@ -201,7 +201,7 @@ function credentialsOf(user: KubeconfigUser, cluster: KubeconfigCluster): Creden
   };
 }
 
-/** The name under which a cluster's entry keeps what is for such programs. */
+/** Name of the cluster entry's extension for exec plugins. */
 const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
 function execOf({ exec }: KubeconfigUser, { extensions }: KubeconfigCluster): ExecConfig | undefined {

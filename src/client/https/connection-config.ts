@@ -1,48 +1,48 @@
-/** What it takes to talk to one API server as somebody: where it is, how it proves itself, who one is. Types only. */
+/** The configuration of a connection to one API server: address, server verification, credentials. Types only. */
 import type { Json } from "../../api/machinery/object.ts";
 
-/** A text, or the file that holds it; files are read when they are needed, so that what was renewed in the meantime is used. */
+/** A text, or the file that contains it; files are read on use, so that renewed content takes effect. */
 export type Source = { readonly text: string } | { readonly file: string };
 
 export interface ConnectionConfig {
-  /** "https://127.0.0.1:6443", or with a path before all others: "https://host/k8s/clusters/one". */
+  /** "https://127.0.0.1:6443", or with a path prefix: "https://host/k8s/clusters/one". */
   readonly server: string;
-  /** Where a command looks that was told nothing else. */
+  /** Default namespace of commands. */
   readonly namespace: string;
-  /** PEM of whom to trust; absent: whom the machine trusts. */
+  /** Trusted CA certificates, PEM; absent: the machine's. */
   readonly authority?: Source;
-  /** Takes whoever answers for the server. */
+  /** Disables verification of the server certificate. */
   readonly isInsecure?: boolean;
-  /** The name that the server's certificate must have, if it is not that of its address. */
+  /** Name that the server certificate must have, if it is not that of its address. */
   readonly serverName?: string;
   /** http://, https:// or socks5://. */
   readonly proxyUrl?: string;
-  /** Answers are not to be packed. */
+  /** Disables compression of responses. */
   readonly disableCompression?: boolean;
   readonly credentials?: CredentialsConfig;
   readonly impersonate?: Impersonation;
 }
 
-/** Gives out tokens that change: of programs that ask for their own. */
+/** Source of tokens that change, for programs that obtain their own. */
 export interface TokenSource {
-  /** The one to show now. Rejects with one sentence if there is none to be had. */
+  /** The current token. Rejects with one sentence if there is none. */
   token(): string | Promise<string>;
-  /** The server refused this one: the next must be another. */
+  /** The server rejected this token: the next one must differ. */
   refused(token: string): void;
 }
 
-/** A certificate may be shown beside any of the others; of those, the first that is here counts: tokenSource, tokenFile, token, basic, exec. */
+/** A certificate may be combined with any of the others; of those, the first present counts: tokenSource, tokenFile, token, basic, exec. */
 export interface CredentialsConfig {
   readonly tokenSource?: TokenSource;
   readonly certificate?: { readonly certificate: Source; readonly key: Source };
-  /** Re-read as it rotates. As long as it cannot be read, `token` counts. */
+  /** Re-read as it rotates. While it is unreadable, `token` counts. */
   readonly tokenFile?: string;
   readonly token?: string;
   readonly basic?: { readonly username: string; readonly password: string };
   readonly exec?: ExecConfig;
 }
 
-/** Acts as somebody else, if the server lets one. */
+/** Impersonates another user, if the server permits it. */
 export interface Impersonation {
   readonly user: string;
   readonly uid?: string;
@@ -50,17 +50,17 @@ export interface Impersonation {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A program that is asked for credentials. */
+/** An exec credential plugin. */
 export interface ExecConfig {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly environment: readonly (readonly [name: string, value: string])[];
-  /** In which version of client.authentication.k8s.io it is spoken to. */
+  /** API version of client.authentication.k8s.io that it speaks. */
   readonly apiVersion: string;
   readonly interactiveMode: string;
-  /** Shown to who does not have the program. */
+  /** Shown if the program is not installed. */
   readonly installHint?: string;
   readonly provideClusterInfo: boolean;
-  /** What the cluster's entry keeps for such programs. */
+  /** The cluster entry's extension for exec plugins. */
   readonly clusterConfig?: Json;
 }

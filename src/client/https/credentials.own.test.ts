@@ -17,7 +17,7 @@ function connect({ url, authority }: ScriptedServer, credentials: CredentialsCon
   return httpsTransport(config, { clock: realClock, log: silentLogger, userAgent: "test" });
 }
 
-/** Answers with what it was shown, and refuses all but what is `good`. */
+/** Echoes the credentials and rejects all but `good`. */
 function echo(isGood: (authorization: string) => boolean = () => true): Script {
   return ({ headers }, reply) => {
     const { authorization = "" } = headers;
@@ -33,14 +33,14 @@ const fixed: readonly [CredentialsConfig, string][] = [
   [{ basic: { username: "jürgen", password: "p:w" } }, `Basic ${Buffer.from("jürgen:p:w").toString("base64")}`],
 ];
 for (const [credentials, authorization] of fixed) {
-  test(`${JSON.stringify(credentials)} is shown as "${authorization}"`, async () => {
+  test(`${JSON.stringify(credentials)} is sent as "${authorization}"`, async () => {
     await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
     await using transport = connect(server, credentials);
     assert.deepEqual(await transport.document("/"), { authorization });
   });
 }
 
-test("a token in a file is read again when the server refuses it, once, and then given up", async () => {
+test("a token file is read again when the server rejects its token, once, and then given up", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
   const tokenFile = join(directory.path, "token");
   await writeFile(tokenFile, "one\n");
@@ -61,7 +61,7 @@ test("a token in a file is read again when the server refuses it, once, and then
   assert.equal(server.asked.length, 5);
 });
 
-/** Tokens "one", "two", … of which a new one is made only when the server has refused the last. */
+/** Tokens "one", "two", …; a new one is created only when the server has rejected the last. */
 function countingSource(): TokenSource & { readonly refusals: string[] } {
   const words = ["one", "two", "three"];
   const refusals: string[] = [];
@@ -72,7 +72,7 @@ function countingSource(): TokenSource & { readonly refusals: string[] } {
   };
 }
 
-test("a source is told which token was refused, and asked for another, once", async () => {
+test("a token source is informed of the rejected token and requested for another, once", async () => {
   let good = "Bearer one";
   await using server = await startScriptedServer(
     { protocol: "HTTP/2" },
@@ -91,7 +91,7 @@ test("a source is told which token was refused, and asked for another, once", as
   assert.equal(server.asked.length, 5);
 });
 
-test("a source that has no other token is not asked for it again and again", async () => {
+test("a token source without another token is not called repeatedly", async () => {
   await using server = await startScriptedServer(
     { protocol: "HTTP/2" },
     echo(() => false),
@@ -103,7 +103,7 @@ test("a source that has no other token is not asked for it again and again", asy
 });
 
 for (const credentials of [{ token: "a\nb" }, { tokenSource: { token: () => "a\u0000b", refused() {} } }] satisfies CredentialsConfig[]) {
-  test(`${JSON.stringify(credentials)} is told to be no token, and nothing is sent`, async () => {
+  test(`${JSON.stringify(credentials)} is rejected as a token, and nothing is sent`, async () => {
     await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
     await using transport = connect(server, credentials);
     await assert.rejects(
@@ -114,7 +114,7 @@ for (const credentials of [{ token: "a\nb" }, { tokenSource: { token: () => "a\u
   });
 }
 
-test("a token file that is not there is told, and nothing is sent", async () => {
+test("a missing token file is reported, and nothing is sent", async () => {
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
   await using transport = connect(server, { tokenFile: "/none/token" });
   await assert.rejects(transport.document("/"), /getting credentials: failed to read token file "\/none\/token"/);
@@ -128,7 +128,7 @@ function peerName(request: ScriptedRequest): string {
 }
 
 for (const protocol of ["HTTP/1.1", "HTTP/2"] satisfies Protocol[]) {
-  test(`${protocol}: a client certificate that was renewed in its files is shown as soon as the old one is refused`, async () => {
+  test(`${protocol}: a client certificate renewed in its files is used as soon as the old one is rejected`, async () => {
     await using directory = await makeTemporaryDirectory("k8ts-credentials-");
     const authority = testAuthority("clients");
     const files = { certificate: join(directory.path, "cert"), key: join(directory.path, "key") };
@@ -155,12 +155,12 @@ for (const protocol of ["HTTP/1.1", "HTTP/2"] satisfies Protocol[]) {
 
 interface PluginFiles {
   readonly exec: ExecConfig;
-  /** How often it ran. */
+  /** Number of runs. */
   runs(): Promise<number>;
   readonly infoFile: string;
 }
 
-/** A program that counts its runs and answers with the status that `status` is the JavaScript for; `run` is the number of the run. */
+/** A plugin that counts its runs and returns the status that the JavaScript `status` computes; `run` is the number of the run. */
 async function pluginOf(directory: string, status: string, more: Partial<ExecConfig> = {}): Promise<PluginFiles> {
   const command = join(directory, "plugin.mjs");
   const [runsFile, infoFile] = [join(directory, "runs"), join(directory, "info")];
@@ -188,7 +188,7 @@ console.log(JSON.stringify({ kind: "ExecCredential", apiVersion, status: ${statu
   return { exec, infoFile, runs: async () => (await readFile(runsFile, "utf8")).length };
 }
 
-test("a program is run once for all who wait, and again when what it said is refused", async () => {
+test("an exec plugin runs once for all waiting requests, and again when its credentials are rejected", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
   const status = "{ token: process.env.WHO + process.argv[2] + run, expirationTimestamp: new Date(Date.now() + 3600e3).toISOString() }";
   const plugin = await pluginOf(directory.path, status, { arguments: ["-"], environment: [["WHO", "me"]] });
@@ -206,7 +206,7 @@ test("a program is run once for all who wait, and again when what it said is ref
   assert.equal(await plugin.runs(), 2);
 });
 
-test("a program is run again when what it said has expired", async () => {
+test("an exec plugin runs again when its credentials have expired", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
   const plugin = await pluginOf(directory.path, "{ token: String(run), expirationTimestamp: new Date(Date.now() - 1e3).toISOString() }");
   await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());
@@ -219,7 +219,7 @@ test("a program is run again when what it said has expired", async () => {
   assert.equal(await plugin.runs(), before + 1);
 });
 
-test("a program is told of the cluster if it wants to be", async () => {
+test("an exec plugin receives the cluster information if it requests it", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
   const v1beta1 = "client.authentication.k8s.io/v1beta1";
   const more = { apiVersion: v1beta1, provideClusterInfo: true, clusterConfig: { audience: "x" } };
@@ -244,7 +244,7 @@ test("a program is told of the cluster if it wants to be", async () => {
   });
 });
 
-test("a certificate that a program gives is shown, and another one over another connection", async () => {
+test("a certificate from an exec plugin is used, and a new one over a new connection", async () => {
   await using directory = await makeTemporaryDirectory("k8ts-credentials-");
   const authority = testAuthority("clients");
   const pairs = ["one", "two"].map((name) => authority.sign(name));
@@ -273,7 +273,7 @@ const failures: readonly [what: string, status: string, more: Partial<ExecConfig
   ["wants a terminal", `{ token: "t" }`, { interactiveMode: "Always" }, /standard input is not a terminal/],
 ];
 for (const [what, status, more, message] of failures) {
-  test(`a program that ${what} is told of as upstream does, and nothing is sent`, async () => {
+  test(`an exec plugin that ${what} is reported as upstream does, and nothing is sent`, async () => {
     await using directory = await makeTemporaryDirectory("k8ts-credentials-");
     const plugin = await pluginOf(directory.path, status, more);
     await using server = await startScriptedServer({ protocol: "HTTP/2" }, echo());

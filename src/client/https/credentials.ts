@@ -1,6 +1,6 @@
 /**
- * Who one is to the server: the Authorization header of each request and the certificate of each connection. What can be renewed is renewed
- * when it has expired, and when the server refuses it; of several ways the first counts, as upstream has it.
+ * Credentials: the Authorization header of each request and the client certificate of each connection. Renewable ones are renewed when they
+ * expire and when the server rejects them; of several kinds the first counts, as upstream.
  */
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../api/machinery/codec/json.ts";
@@ -15,16 +15,16 @@ export interface CertificateWithKey {
   readonly key: string;
 }
 
-/** What one request was sent with. */
+/** The credentials of one request. */
 export interface Shown {
   readonly authorization?: string;
-  /** Of a source, which is told if it was refused. */
+  /** From a token source, which is informed if the token is rejected. */
   readonly token?: string;
-  /** To know later whether it was these that were refused. */
+  /** Identifies which credentials were rejected. */
   readonly exec?: ExecCredentials;
 }
 
-/** What to do after a refusal: nothing; send again; send again over new connections, since the certificate is another. */
+/** What to do after a 401: nothing; retry; retry over new connections, since the certificate changed. */
 export type AfterRefusal = "give-up" | "again" | "again-anew";
 
 export interface CredentialsOptions {
@@ -41,7 +41,7 @@ export class Credentials {
   #fixed: Shown | undefined;
   readonly #tokenFile: TokenFile | undefined;
   readonly #exec: ExecPlugin | undefined;
-  /** What the last connection was made with. */
+  /** Credentials of the last connection. */
   #certificate: CertificateWithKey | undefined;
 
   constructor(connection: ConnectionConfig, options: CredentialsOptions) {
@@ -55,7 +55,7 @@ export class Credentials {
       this.#exec = new ExecPlugin(exec, connection, { clock, run: options.run, authority: () => this.#text(connection.authority) });
   }
 
-  /** Rejects with one sentence if there are none to be had. */
+  /** Rejects with one sentence if there are none. */
   show(): Shown | Promise<Shown> {
     const { tokenSource, token: fixedToken, basic } = this.#connection.credentials ?? {};
     if (tokenSource !== undefined) {
@@ -71,7 +71,7 @@ export class Credentials {
     return credentials instanceof Promise ? credentials.then(execShown) : execShown(credentials);
   }
 
-  /** For a connection that is made now. */
+  /** For a connection that is being opened. */
   async tls(): Promise<{ readonly authorities: string | undefined } & Partial<CertificateWithKey>> {
     const authorities = await this.#text(this.#connection.authority);
     this.#certificate = await this.#currentCertificate();
@@ -80,7 +80,7 @@ export class Credentials {
 
   async refused(shown: Shown): Promise<AfterRefusal> {
     const { tokenSource } = this.#connection.credentials ?? {};
-    // It is told even if the certificate turns out to be the one that was not good enough.
+    // Informed even if the certificate turns out to be the one that was insufficient.
     if (shown.token !== undefined) tokenSource?.refused(shown.token);
     const used = this.#certificate;
     const next = await this.#exec?.refused(shown.exec);
@@ -114,17 +114,17 @@ function fixed(token: string | undefined, basic: { readonly username: string; re
   return { authorization: `Basic ${encodeBase64(pair)}` };
 }
 
-/** Throws if it is no token: Node would only say that some header is wrong. */
+/** Throws if it is not a token: Node would only report an invalid header. */
 function bearer(token: string): Shown {
   const problem = tokenProblem(token);
   if (problem !== undefined) throw new Error(problem);
   return { authorization: `Bearer ${token}` };
 }
 
-/** What cannot stand in a header: line breaks, other control characters, and letters beyond those of one byte. */
+/** Characters that a header cannot contain: line breaks, other control characters, and non-Latin-1 characters. */
 const NO_HEADER = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Names the place and the character, and shows nothing of the rest: it is a secret. */
+/** Names the position and the character, and shows nothing else: it is a secret. */
 export function tokenProblem(token: string): string | undefined {
   const at = token.search(NO_HEADER);
   if (at < 0) return undefined;

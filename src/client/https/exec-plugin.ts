@@ -1,6 +1,6 @@
 /**
- * Credentials from a program (client.authentication.k8s.io): run when they are needed first, when they have expired and when the server
- * refused them; once for all requests that wait. What it says is kept in memory only.
+ * Credentials from an exec plugin (client.authentication.k8s.io): run on first use, when they have expired and when the server rejected
+ * them; once for all waiting requests. Its output is kept in memory only.
  */
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hasTerminal, type ExecOptions, type ExecOutcome } from "../../host/processes/exec-program.ts";
 import type { ConnectionConfig, ExecConfig } from "./connection-config.ts";
 
-/** A person may have to log in by a browser meanwhile. */
+/** A user may have to log in with a browser meanwhile. */
 const INTERACTIVE_TIMEOUT_MS = 10 * 60_000;
 const TIMEOUT_MS = 60_000;
 
@@ -24,14 +24,14 @@ To learn more about this feature, consult the documentation available at:
 export interface ExecCredentials {
   readonly token: string;
   readonly certificate?: { readonly certificate: string; readonly key: string };
-  /** Milliseconds since the epoch; absent: they hold until they are refused. */
+  /** Milliseconds since the epoch; absent: valid until rejected. */
   readonly expiresMs?: number;
 }
 
 export interface ExecPluginOptions {
   readonly clock: Clock;
   readonly run: (options: ExecOptions) => Promise<ExecOutcome>;
-  /** PEM of whom to trust, for programs that want to know. */
+  /** Trusted CA certificates, PEM, for plugins that request them. */
   readonly authority: () => Promise<string | undefined>;
 }
 
@@ -48,14 +48,14 @@ export class ExecPlugin {
     this.#options = options;
   }
 
-  /** Rejects with one sentence, in upstream's words. */
+  /** Rejects with one sentence, in upstream's wording. */
   credentials(): ExecCredentials | Promise<ExecCredentials> {
     const known = this.#known;
     const isGood = known !== undefined && (known.expiresMs === undefined || this.#options.clock.now() <= known.expiresMs);
     return isGood ? known : this.#fetch();
   }
 
-  /** Gives others than those that were refused, unless another request has them already. */
+  /** Returns others than those that were rejected, unless another request has already renewed them. */
   async refused(was: ExecCredentials | undefined): Promise<ExecCredentials> {
     return was === undefined || this.#known !== was ? this.credentials() : this.#fetch();
   }
@@ -135,7 +135,7 @@ interface WireCredential {
   } | null;
 }
 
-/** Throws one sentence; never shows what was said, since it may be a secret. */
+/** Throws one sentence; never quotes the output, which may be a secret. */
 function readCredentials(output: Uint8Array, wanted: string): ExecCredentials {
   const { apiVersion, kind, status } = parsed(output);
   if (kind !== "ExecCredential") throw new Error(`decoding stdout: no ExecCredential but ${JSON.stringify(kind ?? "")}`);

@@ -16,7 +16,7 @@ import { nextEvents } from "./testing/next-events.ts";
 const OPTIONS = { clock: realClock, log: silentLogger, userAgent: "k8ts-test/1" };
 const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: "default" } as const;
 
-/** One for all: every test makes objects of its own names. */
+/** Shared by all tests: each uses its own object names. */
 let server: TestApiServer;
 before(async () => {
   server = await startTestApiServer();
@@ -41,7 +41,7 @@ async function objectOf(answer: Promise<TransportResponse>): Promise<KubeObject 
   return response.object;
 }
 
-test("every verb works over HTTPS as the transport's contract says", async () => {
+test("every verb works over HTTPS as the transport contract says", async () => {
   await using transport = await connect();
   const ask = (request: Partial<TransportRequest> & Pick<TransportRequest, "verb">) => transport.request({ ...MAPS, ...request });
 
@@ -77,7 +77,7 @@ test("every verb works over HTTPS as the transport's contract says", async () =>
   assert.equal((await ask({ verb: "deletecollection", options: { labelSelector: "none=of-them" } })).is, "list");
 });
 
-test("subresources and values come as what they are", async () => {
+test("subresources and unstored values are returned as such", async () => {
   await using transport = await connect();
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   const spec = { replicas: 2, selector: { matchLabels: { a: "b" } }, template };
@@ -108,7 +108,7 @@ test("subresources and values come as what they are", async () => {
   assert.equal((review.value["status"] as JsonObject)["allowed"], true);
 });
 
-test("whole numbers beyond 2^53 keep all of their digits, both ways", async () => {
+test("integers beyond 2^53 keep all digits in both directions", async () => {
   await using transport = await connect();
   const tolerations = [{ key: "a", operator: "Exists", effect: "NoExecute", tolerationSeconds: 9007199254740993n }];
   const spec = { containers: [{ name: "c", image: "i" }], tolerations };
@@ -120,7 +120,7 @@ test("whole numbers beyond 2^53 keep all of their digits, both ways", async () =
   assert.equal(pod.spec.tolerations[0]?.tolerationSeconds, 9007199254740993n);
 });
 
-test("a refusal is a StatusError with all that the server said", async () => {
+test("an error response becomes a StatusError with everything the server reported", async () => {
   await using transport = await connect();
 
   await assert.rejects(transport.request({ ...MAPS, verb: "get", name: "none" }), (error: unknown) => {
@@ -141,13 +141,13 @@ test("a refusal is a StatusError with all that the server said", async () => {
   });
 });
 
-test("names that would lead elsewhere are refused before anything is sent", async () => {
+test("names that would change the request path are rejected before anything is sent", async () => {
   await using transport = await connect();
   for (const name of ["", "..", "a/b", "a%2Fb"])
     await assert.rejects(transport.request({ ...MAPS, verb: "delete", name }), (error) => isReason(error, "BadRequest"), name);
 });
 
-test("a warning of the server comes with the answer, and its cause with the request", async () => {
+test("server warnings are returned with the response, and the cause is sent with the request", async () => {
   await using transport = await connect();
   const cause = { controller: "test-controller", key: "default/web ü", revision: "7" };
 
@@ -172,32 +172,32 @@ test("documents are read as JSON, and a missing one is NotFound", async () => {
   await assert.rejects(transport.document("/healthz"), (error) => isReason(error, "InternalError"));
 });
 
-test("a watch hears nothing before it is accepted, then every change in order, and ends once", async () => {
+test("a watch delivers nothing before it is accepted, then every change in order, and ends once", async () => {
   await using transport = await connect();
   await transport.request({ ...MAPS, verb: "create", object: mapNamed("watched", { data: { x: "ü😀" } }) });
-  const heard = nextEvents();
+  const received = nextEvents();
 
   const fieldSelector = "metadata.name=watched";
   const options = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true, fieldSelector };
-  const watch = await transport.watch({ ...MAPS, options }, heard.listener);
-  assert.equal(heard.events.length, 0);
-  await heard.until(2);
+  const watch = await transport.watch({ ...MAPS, options }, received.listener);
+  assert.equal(received.events.length, 0);
+  await received.until(2);
   await transport.request({ ...MAPS, verb: "patch", name: "watched", patch: { type: "merge", value: { data: { x: "2" } } } });
   await transport.request({ ...MAPS, verb: "delete", name: "watched" });
-  await heard.until(4);
+  await received.until(4);
   watch.stop();
   watch.stop();
 
   assert.deepEqual(
-    heard.events.map((event: TransportEvent) => (event.type === "BOOKMARK" ? `BOOKMARK ${event.initialEventsEnd}` : event.type)),
+    received.events.map((event: TransportEvent) => (event.type === "BOOKMARK" ? `BOOKMARK ${event.initialEventsEnd}` : event.type)),
     ["ADDED", "BOOKMARK true", "MODIFIED", "DELETED"],
   );
-  const { object } = heard.events.at(0) as unknown as { readonly object: KubeObject & { readonly data: JsonObject } };
+  const { object } = received.events.at(0) as unknown as { readonly object: KubeObject & { readonly data: JsonObject } };
   assert.deepEqual([object.kind, object.data], ["ConfigMap", { x: "ü😀" }]);
-  assert.equal(heard.ends, 1);
+  assert.equal(received.ends, 1);
 });
 
-test("a thousand requests at once share one connection, also when lists are large and packed", async () => {
+test("a thousand concurrent requests share one connection, also with large compressed lists", async () => {
   await using transport = await connect();
   const value = "x".repeat(10_000);
   await Promise.all(
@@ -216,7 +216,7 @@ test("a thousand requests at once share one connection, also when lists are larg
   assert(list.items.length >= 100);
 });
 
-test("who impersonates is asked for as somebody else", async () => {
+test("impersonation is sent with every request", async () => {
   const extra = new Map([["Scopes.example.com/ü", ["one", "two"]]]);
   const impersonate = { user: "jane", groups: ["developers", "system:authenticated"], extra, uid: "42" };
   await using transport = httpsTransport({ ...(await configOf()), impersonate }, OPTIONS);
@@ -238,13 +238,13 @@ test("who impersonates is asked for as somebody else", async () => {
   });
 });
 
-test("a page that is text is said to be one where a document was asked for", async () => {
+test("plain text where a JSON document was requested is reported as such", async () => {
   await using transport = await connect();
   for (const path of ["/healthz", "/metrics"])
-    await assert.rejects(transport.document(path), new RegExp(`Cannot read the answer of ${path}: it is not JSON but text/plain`));
+    await assert.rejects(transport.document(path), new RegExp(`Cannot read the response of ${path}: it is not JSON but text/plain`));
 });
 
-test("a request that is given up rejects, and one that was given up before is not sent", async () => {
+test("an aborted request rejects, and one aborted beforehand is not sent", async () => {
   await using transport = await connect();
   const given = AbortSignal.abort();
   await assert.rejects(transport.request({ ...MAPS, verb: "list", signal: given }), (error) => isReason(error, "Timeout"));
@@ -254,7 +254,7 @@ test("a request that is given up rejects, and one that was given up before is no
   await assert.rejects(asked, (error) => isReason(error, "Timeout"));
 });
 
-test("several names share one connection, and what is made as one of them is gone with it", async () => {
+test("several identities share one connection, and a derived transport is closed with it", async () => {
   const { port } = new URL(server.url);
   await using proxy = await startTcpProxy(Number(port));
   const { server: _direct, ...config } = await configOf();

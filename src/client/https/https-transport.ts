@@ -1,7 +1,7 @@
 /**
- * The transport to a server elsewhere. Every failure is a StatusError. What the server asks to send again later is sent again; what got no
- * answer is sent again only if it changes nothing, or if the server is known to have done nothing with it: no write ever happens twice.
- * Not here: connections (host/http/client-*.ts), who one is (credentials.ts), what goes over the wire (request-line.ts, answer.ts).
+ * The transport to a remote server. Every failure is a StatusError. Requests are retried when the server asks for it with Retry-After; an
+ * unanswered request is retried only if it is read-only, or if the server certainly did not process it: no write ever happens twice. Not
+ * here: connections (host/http/client/), credentials (credentials.ts), wire format (request-line.ts, response-body.ts).
  */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
@@ -19,18 +19,18 @@ import { execProgram, type ExecOptions, type ExecOutcome } from "../../host/proc
 import { readWhole } from "../../host/files/files.ts";
 import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client/contract.ts";
 import { openHttpClient } from "../../host/http/client/pool.ts";
-import { readObject, responseOf } from "./answer.ts";
+import { readObject, responseOf } from "./response-body.ts";
 import type { ConnectionConfig, Impersonation } from "./connection-config.ts";
 import { Credentials, type Shown } from "./credentials.ts";
 import { headerText, impersonationHeaders } from "./impersonation.ts";
 import { requestLine, type RequestLine } from "./request-line.ts";
-import { errorOfAnswer, type Asked } from "./status-answer.ts";
+import { errorOfAnswer, type Asked } from "./status-response.ts";
 import { WatchStream } from "./watch-stream.ts";
 
 export interface HttpsTransportOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Names the program, and so the manager of the fields that it writes: "kube-controller-manager/v1.36.0". */
+  /** User agent, which is also the default field manager: "kube-controller-manager/v1.36.0". */
   readonly userAgent: string;
   readonly limits?: Partial<HttpClientLimits>;
   /** Default: the machine's. */
@@ -39,13 +39,16 @@ export interface HttpsTransportOptions {
   readonly run?: (options: ExecOptions) => Promise<ExecOutcome>;
 }
 
-/** How often one request is sent again because the server asked for it with Retry-After; as upstream's clients. */
+/** Maximum retries per request because of Retry-After; as upstream's clients. */
 const RETRIES_MAX = 10;
-/** If it asks for longer, that is for the caller to know and not to wait for. */
+/** Longer Retry-After delays are returned to the caller instead of being waited for. */
 const RETRY_AFTER_SECONDS_MAX = 30;
 
 export interface HttpsTransport extends Transport, AsyncDisposable {
-  /** Over the same connections as somebody else, if the server lets one; so thousands may share one. It ends with this one. */
+  /**
+   * A transport with another identity over the same connections, if the server permits it, so that thousands can share one. Closed with
+   * this one.
+   */
   as(who: Impersonation): Transport;
 }
 
@@ -58,7 +61,7 @@ export function httpsTransport(config: ConnectionConfig, options: HttpsTransport
   return new Sender({ config, options, credentials, client, watches: new Set() }, config.impersonate);
 }
 
-/** What all who speak over the same connections share. */
+/** State shared by all identities on the same connections. */
 interface Line {
   readonly config: ConnectionConfig;
   readonly options: HttpsTransportOptions;
@@ -108,7 +111,7 @@ class Sender implements HttpsTransport {
   }
 
   async document(path: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<JsonObject> {
-    if (!path.startsWith("/")) throw badRequest(`Cannot ask for ${JSON.stringify(path)}: a path must begin with a slash`);
+    if (!path.startsWith("/")) throw badRequest(`Cannot request ${JSON.stringify(path)}: a path must begin with a slash`);
     const line: RequestLine = { method: "GET", path, headers: {}, isRead: true };
     const answer = await this.#exchange(line, { headers: this.#packedHeaders, signal, asked: line });
     return readObject(await this.#body(answer, signal), { path, mediaType: answer.header("content-type") });
@@ -116,11 +119,11 @@ class Sender implements HttpsTransport {
 
   async watch(request: Omit<TransportRequest, "verb">, listener: TransportWatchListener): Promise<TransportWatch> {
     const line = requestLine({ ...request, verb: "watch" });
-    // Packing would only hold events back.
+    // Compression would only delay events.
     const answer = await this.#exchange(line, { headers: this.#headers, signal: request.signal, asked: askedOf(line, request) });
     const watch: WatchStream = new WatchStream(answer, listener, () => void this.#watches.delete(watch));
     this.#watches.add(watch);
-    // Whoever awaits this gets its turn before the first event.
+    // The caller runs before the first event is delivered.
     this.#options.clock.soon(() => watch.start());
     return watch;
   }
@@ -130,7 +133,7 @@ class Sender implements HttpsTransport {
     await this.#client[Symbol.asyncDispose]();
   }
 
-  /** An answer that is not a refusal. Rejects with a StatusError. */
+  /** A successful response. Rejects with a StatusError. */
   async #exchange(line: RequestLine, call: Call): Promise<HttpClientAnswer> {
     const { signal } = call;
     const tried = { resent: false, renewed: false, retries: 0 };
@@ -149,7 +152,11 @@ class Sender implements HttpsTransport {
       const isWorthIt = retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX && tried.retries < RETRIES_MAX;
       if (!isRefusal(answer.code) || !isWorthIt) throw errorOfAnswer({ code: answer.code, body, retryAfterSeconds, asked: call.asked });
       tried.retries++;
-      this.#options.log.debug("The server asks to come back later", { path: line.path, code: answer.code, retryAfterSeconds });
+      this.#options.log.debug("Retrying after the delay that the server asked for", {
+        path: line.path,
+        code: answer.code,
+        retryAfterSeconds,
+      });
       await this.#options.clock.sleep(retryAfterSeconds * 1_000, signal).catch(() => undefined);
     }
   }
@@ -165,14 +172,14 @@ class Sender implements HttpsTransport {
     });
   }
 
-  /** No answer came. Undefined: it is safe to send it once more. */
+  /** There was no response. Undefined: safe to retry. */
   #lost(error: unknown, line: RequestLine, { signal }: Call, tried: { resent: boolean }): undefined {
     if (signal?.aborted === true) throw gaveUp(signal);
     if (!(error instanceof HttpClientError)) throw error;
     const isSafe = error.loss === "unprocessed" || (error.loss === "lost" && line.isRead);
     if (!isSafe || tried.resent) throw this.#noAnswer(error);
     tried.resent = true;
-    this.#options.log.debug("Sending a request again whose connection was lost", { path: line.path, error });
+    this.#options.log.debug("Retrying a request whose connection was lost", { path: line.path, error });
     return undefined;
   }
 
@@ -201,14 +208,14 @@ class Sender implements HttpsTransport {
       if (next === "again-anew") this.#client.renew();
       return next !== "give-up";
     } catch (error) {
-      this.#options.log.warn("Cannot renew the credentials that the server refused", { server: this.#server, error });
+      this.#options.log.warn("Cannot renew rejected credentials", { server: this.#server, error });
       return false;
     }
   }
 
   #noAnswer(error: unknown): StatusError {
     if (isStatusError(error)) return error;
-    return new StatusError("ServiceUnavailable", `Cannot ask ${this.#server}: ${(error as Error).message}`, { cause: error });
+    return new StatusError("ServiceUnavailable", `Cannot reach ${this.#server}: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -223,16 +230,16 @@ function askedOf({ method }: RequestLine, { group, plural, name }: Omit<Transpor
 }
 
 function gaveUp({ reason }: AbortSignal): StatusError {
-  return isStatusError(reason) ? reason : new StatusError("Timeout", "The client went away before the answer", { cause: reason });
+  return isStatusError(reason) ? reason : new StatusError("Timeout", "The client disconnected before the response", { cause: reason });
 }
 
-/** Infinity if there is no number of seconds; nobody sends dates. */
+/** Infinity if it is not a number of seconds; dates are not used in practice. */
 function retryAfterOf(answer: HttpClientAnswer): number {
   const text = answer.header("retry-after") ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : Infinity;
 }
 
-/** Those say that nothing was done; after others nobody knows. */
+/** These state that nothing was done; after others the outcome is unknown. */
 function isRefusal(code: number): boolean {
   return code === 429 || code === 503;
 }

@@ -1,4 +1,4 @@
-/** Headers that ask to act as somebody else. */
+/** Impersonation headers. */
 import type { Impersonation } from "./connection-config.ts";
 
 const encoder = new TextEncoder();
@@ -11,7 +11,7 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
   return Object.fromEntries(headers);
 }
 
-/** What may stand in the name of a header, without the percent sign, which escapes the rest. */
+/** Characters allowed in header names, without the percent sign, which escapes the rest. */
 const LEGAL = /[!#$&'*+.^_`|~0-9A-Za-z-]/;
 
 function headerName(key: string): string {
@@ -22,7 +22,7 @@ function headerName(key: string): string {
   return letters.join("").toLowerCase();
 }
 
-/** Headers are bytes; each is written as the character of its number, which is what Node sends as that byte. */
+/** Headers are bytes; each is written as the character of the same code, which Node sends as that byte. */
 export function headerText(text: string): string {
   return String.fromCharCode(...encoder.encode(text));
 }

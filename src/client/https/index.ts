@@ -1,6 +1,6 @@
 /**
- * The package's entry `k8ts/client`: how a program talks to a Kubernetes API, k8ts's or any other. What stands here is public and stays.
- * Kinds come from `k8ts/kinds`; one of one's own is a plain value (ResourceKind).
+ * Package entry `k8ts/client`: a client for any Kubernetes API server. Everything exported here is public and stable. Kinds come from
+ * `k8ts/kinds`; a custom one is a plain value (ResourceKind).
  */
 export type {
   ApplyOptions,

@@ -1,10 +1,10 @@
-/** Reads members of a decoded file as what they should be, and notes every one that is something else instead of stopping at the first. */
+/** Reads members of a decoded file with type checks, and collects every mismatch instead of stopping at the first. */
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 
 export class Fields {
-  /** One sentence for each mistake. */
+  /** One sentence per problem. */
   readonly mistakes: string[];
   readonly #object: JsonObject;
   readonly #path: string;
@@ -31,7 +31,7 @@ export class Fields {
     return false;
   }
 
-  /** A text that stands there as the base64 of its bytes; "" if it is absent. */
+  /** Base64-encoded text; "" if it is absent. */
   encodedText(name: string): string {
     try {
       return decodeText(decodeBase64(this.text(name)));
@@ -53,7 +53,7 @@ export class Fields {
     return this.#list(name).map((value, index) => new Fields(value, `${this.pathOf(name)}[${index}]`, this.mistakes));
   }
 
-  /** Empty if it is absent; `has` tells. */
+  /** Empty if it is absent; `has` distinguishes. */
   object(name: string): Fields {
     return new Fields(this.#member(name), this.pathOf(name), this.mistakes);
   }
@@ -70,7 +70,7 @@ export class Fields {
     return Object.keys(this.#object);
   }
 
-  /** Where a member is, from the top. */
+  /** Path of a member from the top. */
   pathOf(name: string): string {
     return this.#path === "" ? name : `${this.#path}.${name}`;
   }
@@ -82,12 +82,12 @@ export class Fields {
     return [];
   }
 
-  /** Null is as good as absent. */
+  /** Null counts as absent. */
   #member(name: string): Json | undefined {
     return Object.hasOwn(this.#object, name) ? (this.#object[name] ?? undefined) : undefined;
   }
 
-  /** Says of which type it is and not what it is: it may be a secret. */
+  /** Reports the type and not the value: it may be a secret. */
   #wrong(path: string, wanted: string, value: Json): void {
     const found = Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
     this.mistakes.push(`${path} must be ${wanted}, is ${found}`);

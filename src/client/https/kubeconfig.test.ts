@@ -7,7 +7,7 @@ function parse(text: string, directory = "/home/me/.kube"): Kubeconfig {
   return parseKubeconfig(new TextEncoder().encode(text), directory);
 }
 
-/** One context "c" of the cluster "k" and the user "u". */
+/** One context "c" of cluster "k" and user "u". */
 function configOf(cluster: string, user = "token: t", context = "cluster: k, user: u"): Kubeconfig {
   return parse(`
 apiVersion: v1
@@ -32,7 +32,7 @@ function problemsOf(config: Kubeconfig, choice: Choice = {}): readonly string[] 
 const SERVER = "server: 'https://s:6443'";
 const NONE = { isInsecure: false, disableCompression: false };
 
-test("a whole kubeconfig becomes a connection, its data decoded and its paths those of its directory", () => {
+test("a whole kubeconfig becomes a connection, with data decoded and paths relative to its directory", () => {
   const config = configOf(
     "server: 'https://s:6443/', certificate-authority: ../ca.crt, tls-server-name: name, proxy-url: 'socks5://p', disable-compression: true",
     "client-certificate-data: Y2VydA==, client-key: key.pem, as: jane, as-uid: '1', as-groups: [g], as-user-extra: { a/b: [one, two], __proto__: [z] }",
@@ -60,7 +60,7 @@ test("a whole kubeconfig becomes a connection, its data decoded and its paths th
   });
 });
 
-test("a program for credentials keeps its bare name, and gets a path only if it has one", () => {
+test("an exec plugin keeps its bare name, and relative paths become absolute", () => {
   const exec = "apiVersion: client.authentication.k8s.io/v1beta1, args: [a], env: [{ name: NAME, value: v }], provideClusterInfo: true";
   const extension = "extensions: [{ name: client.authentication.k8s.io/exec, extension: { audience: x } }]";
   const commands = ["login", "./bin/login", "bin/login", "/bin/login"].map(
@@ -96,11 +96,11 @@ for (const [cluster, server] of servers) {
   });
 }
 
-test("whoever speaks plain HTTP shows nobody who one is, as kubectl", () => {
+test("credentials are not sent over plain HTTP, as in kubectl", () => {
   for (const server of ["http://s:8080", "s:8080"]) assert.deepEqual(chooseContext(configOf(`server: '${server}'`)).credentials, {});
 });
 
-test("any namespace is taken, as by kubectl: it is the server's to say that there is none of such a name", () => {
+test("any namespace is accepted, as by kubectl: the server reports whether it exists", () => {
   assert.equal(chooseContext(configOf(SERVER, "", "cluster: k, user: u, namespace: Bad_NS")).namespace, "Bad_NS");
 });
 
@@ -156,17 +156,17 @@ const mistakes: readonly [config: Kubeconfig, problems: readonly string[], choic
   ],
 ];
 for (const [config, problems, choice] of mistakes) {
-  test(`it is told: ${problems.join("; ")}`, () => {
+  test(`a kubeconfig is rejected with: ${problems.join("; ")}`, () => {
     assert.deepEqual(problemsOf(config, choice), problems);
   });
 }
 
-test("several problems stand in one message, as upstream frames them", () => {
+test("several problems are reported in one message, formatted as upstream", () => {
   assert.equal(new KubeconfigError(["a"]).message, "invalid configuration: a");
   assert.equal(new KubeconfigError(["a", "b"]).message, "invalid configuration: [a, b]");
 });
 
-test("values of the wrong type are all told at once, without showing what may be a secret", () => {
+test("all values of the wrong type are reported at once, without quoting possible secrets", () => {
   assert.throws(
     () => configOf("server: 5", "token: [hidden], client-key-data: '%'"),
     new Error(
@@ -179,7 +179,7 @@ test("values of the wrong type are all told at once, without showing what may be
   assert.throws(() => parse("{"), /yaml/);
 });
 
-test("a name that stands twice in one list is refused, and so is a file of another kind or version", () => {
+test("a duplicate name in one list, another kind and another version are rejected", () => {
   const twice = (list: string, entry: string) => `${list}: [{ name: a, ${entry}: {} }, { name: b }, { name: a, ${entry}: {} }]`;
   assert.throws(() => parse(twice("clusters", "cluster")), new Error('clusters: duplicate name "a" in list'));
   assert.throws(
@@ -195,7 +195,7 @@ test("a name that stands twice in one list is refused, and so is a file of anoth
   for (const text of ["apiVersion: v1", "kind: Config", ""]) assert.equal(parse(text).currentContext, "");
 });
 
-test("of several files the first that has a name wins, whole", () => {
+test("of several files the first entry of a name wins as a whole", () => {
   const first = parse(`
 current-context: ''
 clusters: [{ name: a, cluster: { server: 'https://first' } }]
@@ -218,7 +218,7 @@ contexts: [{ name: x, context: { cluster: a, user: u } }]`);
   assert.deepEqual(chooseContext(merged), { ...NONE, server: "https://first", namespace: "default", credentials: {} });
 });
 
-test("a choice wins over what the file says", () => {
+test("an override takes precedence over the file", () => {
   const config = parse(`
 clusters: [{ name: a, cluster: { server: 'https://a' } }, { name: b, cluster: { server: 'https://b' } }]
 users: [{ name: u, user: { token: u } }, { name: v, user: { token: v } }]

@@ -1,7 +1,7 @@
 /**
- * What a kubeconfig says, as upstream's clients read it: bytes in, values out. Several files are one, and for every name the first that
- * has it wins. Paths in a file are meant from where the file is. What is wrong is said of everything at once.
- * Not here: where the files are (load-kubeconfig.ts), and what of it one connection needs (choose-context.ts).
+ * Parses kubeconfig files as upstream's clients do: bytes in, values out. Several files are merged, and for every name the first entry
+ * wins. Paths are relative to their file. All problems are reported at once. Not here: locating the files (load-kubeconfig.ts), and what
+ * one connection needs (choose-context.ts).
  */
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { Json } from "../../api/machinery/object.ts";
@@ -15,7 +15,7 @@ export interface Kubeconfig {
   readonly currentContext: string;
 }
 
-/** Texts that are not there are "". */
+/** Missing strings are "". */
 export interface KubeconfigCluster {
   readonly server: string;
   readonly tlsServerName: string;
@@ -41,7 +41,7 @@ export interface KubeconfigUser {
   readonly impersonateGroups: readonly string[];
   readonly impersonateExtra: ReadonlyMap<string, readonly string[]>;
   readonly exec: KubeconfigExec | undefined;
-  /** The name of the way of authentication that upstream has given up; undefined if there is none. */
+  /** Name of the auth provider, which upstream has removed; undefined if there is none. */
   readonly authProvider: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface KubeconfigContext {
   readonly namespace: string;
 }
 
-/** Everything that is wrong, in upstream's frame. */
+/** All problems, formatted as upstream. */
 export class KubeconfigError extends Error {
   override readonly name = "KubeconfigError";
   readonly problems: readonly string[];
@@ -72,7 +72,7 @@ export class KubeconfigError extends Error {
   }
 }
 
-/** `directory`: what paths in it are relative to. Throws an Error with one sentence, which names no file: the caller knows it. */
+/** `directory`: base of relative paths. Throws an Error with one sentence that does not name the file: the caller knows it. */
 export function parseKubeconfig(bytes: Uint8Array, directory: string): Kubeconfig {
   const fields = new Fields(parseYaml(bytes).value);
   checkKind(fields);
@@ -86,14 +86,14 @@ export function parseKubeconfig(bytes: Uint8Array, directory: string): Kubeconfi
   return config;
 }
 
-/** What does not say what it is, is one of these. */
+/** A file without kind is taken for a Config. */
 function checkKind(fields: Fields): void {
   const [apiVersion, kind] = [fields.text("apiVersion") || "v1", fields.text("kind") || "Config"];
   if (apiVersion !== "v1" || kind !== "Config")
     fields.mistakes.push(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
 }
 
-/** For every name the first that has it, whole: nothing of a later one is mixed in. */
+/** For every name the first entry, as a whole: later ones are not merged into it. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return {
     clusters: firstOf(configs.map(({ clusters }) => clusters)),
@@ -109,7 +109,7 @@ function firstOf<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string
   return merged;
 }
 
-/** In one file a name stands once. */
+/** Within one file names are unique. */
 function named<T>(fields: Fields, list: string, read: (entry: Fields) => T): ReadonlyMap<string, T> {
   const entries = new Map<string, T>();
   for (const entry of fields.objects(list)) {
@@ -157,7 +157,7 @@ function readExec(exec: Fields, directory: string): KubeconfigExec {
   const command = exec.text("command");
   const apiVersion = exec.text("apiVersion");
   return {
-    // A bare name is looked for where programs are.
+    // A bare name is looked up in PATH.
     command: command.includes("/") ? resolvePath(directory, command) : command,
     arguments: exec.texts("args"),
     environment: exec.objects("env").map((variable) => [variable.text("name"), variable.text("value")] as const),

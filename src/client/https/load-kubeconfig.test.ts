@@ -18,7 +18,7 @@ function fileOf(server: string, cluster = ""): string {
 
 const HOME = "/home/me/.kube/config";
 
-test("the file that was asked for comes before KUBECONFIG, and that before the one at home", async () => {
+test("an explicit file takes precedence over KUBECONFIG, and KUBECONFIG over the file at home", async () => {
   const files = { [HOME]: fileOf("home"), "/a": fileOf("a"), "/b": fileOf("b") };
   const environment = { KUBECONFIG: "/none:/a::/b" };
   const serverOf = async (options: Partial<LoadOptions>) => (await loadKubeconfig(given(files, options))).server;
@@ -28,7 +28,7 @@ test("the file that was asked for comes before KUBECONFIG, and that before the o
   assert.equal(await serverOf({}), "https://home");
 });
 
-test("a file that was asked for must be there; all that cannot be read is told at once", async () => {
+test("an explicit file must exist; all unreadable files are reported at once", async () => {
   await assert.rejects(loadKubeconfig(given({}, { path: "/a" })), /error loading config file "\/a": no such file/);
   await assert.rejects(loadKubeconfig(given({ "/a": "[", "/b": "5" }, { environment: { KUBECONFIG: "/a:/b" } })), /"\/a".*"\/b"/);
   await assert.rejects(loadKubeconfig(given({ [HOME]: fileOf("s", ", certificate-authority: ca") })), {
@@ -37,7 +37,7 @@ test("a file that was asked for must be there; all that cannot be read is told a
   await assert.rejects(loadKubeconfig(given({})), /no configuration has been provided/);
 });
 
-test("what cannot be read is told together with what is wrong otherwise", async () => {
+test("unreadable files are reported together with other problems", async () => {
   const file = fileOf("s").replace("user: {}", "user: { client-certificate: cert, token: t, username: me }");
   await assert.rejects(loadKubeconfig(given({ [HOME]: file })), {
     problems: [
@@ -51,7 +51,7 @@ test("what cannot be read is told together with what is wrong otherwise", async 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 const IN_CLUSTER = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
 
-test("in a Pod it is the service account, with a token that is read again as it rotates", async () => {
+test("in a Pod the service account is used, and its rotating token is re-read", async () => {
   const files = { [`${ACCOUNT}/token`]: "t", [`${ACCOUNT}/ca.crt`]: "ca", [`${ACCOUNT}/namespace`]: "mine\n" };
   const expected = {
     server: "https://[fd00::1]:443",
@@ -66,7 +66,7 @@ test("in a Pod it is the service account, with a token that is read again as it 
   await assert.rejects(inClusterConfig(given({}, { environment: IN_CLUSTER })), /unable to read .*token/);
 });
 
-test("the proxy of the cluster comes before that of the environment", async () => {
+test("the cluster's proxy takes precedence over the environment's", async () => {
   const environment = { HTTPS_PROXY: "http://env:1" };
   const proxyOf = async (file: string) => (await loadKubeconfig(given({ [HOME]: file }, { environment }))).proxyUrl;
   assert.equal(await proxyOf(fileOf("s", ", proxy-url: 'http://own:2'")), "http://own:2");

@@ -1,6 +1,6 @@
 /**
- * Where the connection to the cluster is found, as kubectl looks for it: an explicit file, those that KUBECONFIG lists, ~/.kube/config, and
- * inside of a Pod the service account. The environment and the files come as arguments.
+ * Locates the connection configuration as kubectl does: an explicit file, the files listed in KUBECONFIG, ~/.kube/config, and inside of a
+ * Pod the service account. Environment and file access are arguments.
  */
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import { isEmpty, lookAtContext, type Choice, type NamedFile } from "./choose-context.ts";
@@ -10,19 +10,19 @@ import { proxyFromEnvironment, type Environment } from "./proxy-environment.ts";
 
 export interface Surroundings {
   readonly environment: Environment;
-  /** Rejects with an error whose `code` is "ENOENT" if there is no such file. */
+  /** Rejects with an error whose `code` is "ENOENT" if the file does not exist. */
   readFile(path: string): Promise<Uint8Array>;
 }
 
 export interface LoadOptions extends Surroundings, Choice {
   readonly homeDirectory: string;
-  /** What was asked for with --kubeconfig: this file and no other. */
+  /** Value of --kubeconfig: this file only. */
   readonly path?: string | undefined;
-  /** What stands between the files in KUBECONFIG. Default: ":", as everywhere but on Windows. */
+  /** Separator of the files in KUBECONFIG. Default: ":", as everywhere but on Windows. */
   readonly listSeparator?: string;
 }
 
-/** Rejects with a KubeconfigError that names everything that is wrong. */
+/** Rejects with a KubeconfigError that lists all problems. */
 export async function loadKubeconfig(options: LoadOptions): Promise<ConnectionConfig> {
   const config = await readAll(options);
   if (isEmpty(config) && options.path === undefined && isInCluster(options.environment)) return inClusterConfig(options);
@@ -32,7 +32,7 @@ export async function loadKubeconfig(options: LoadOptions): Promise<ConnectionCo
   return withProxy(connection, options.environment);
 }
 
-/** The merged files as they are. Rejects with a KubeconfigError. */
+/** The merged files. Rejects with a KubeconfigError. */
 async function readAll(options: Omit<LoadOptions, keyof Choice>): Promise<Kubeconfig> {
   const problems: string[] = [];
   const configs: Kubeconfig[] = [];
@@ -40,7 +40,7 @@ async function readAll(options: Omit<LoadOptions, keyof Choice>): Promise<Kubeco
     try {
       configs.push(parseKubeconfig(await options.readFile(path), directoryOf(path)));
     } catch (error) {
-      // A file that is listed and not there is passed over; one that was asked for must be there.
+      // A listed file that does not exist is skipped; an explicit one must exist.
       if (isMissing(error) && options.path === undefined) continue;
       problems.push(`error loading config file "${path}": ${(error as Error).message}`);
     }
@@ -85,7 +85,7 @@ function withProxy(connection: ConnectionConfig, environment: Environment): Conn
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Whether it is the one that a Pod finds itself in, and no file named it. */
+/** Whether to use the in-cluster configuration: in a Pod and without a kubeconfig. */
 export function isOfServiceAccount({ credentials }: ConnectionConfig): boolean {
   return credentials?.tokenFile === SERVICE_ACCOUNT_TOKEN;
 }
@@ -96,7 +96,7 @@ function isInCluster({ KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PO
   return host !== "" && port !== "";
 }
 
-/** For a program in a Pod. Its token rotates, and is read again as it does. */
+/** In-cluster configuration. The token rotates and is re-read. */
 export async function inClusterConfig({ environment, readFile }: Surroundings): Promise<ConnectionConfig> {
   if (!isInCluster(environment))
     throw new KubeconfigError([

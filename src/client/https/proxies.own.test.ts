@@ -19,7 +19,7 @@ const rows: readonly [protocol: Protocol, proxy: ProxyOptions, host: string][] =
 
 for (const [protocol, options, host] of rows) {
   const how = `${protocol} through ${options.scheme}${options.login === undefined ? "" : " with a password"}`;
-  test(`${how} reaches ${host}, whose name is left to the proxy`, async () => {
+  test(`${how} reaches ${host}, whose name the proxy resolves`, async () => {
     await using server = await startScriptedServer({ protocol }, (_request, reply) => reply.send(200, { ok: true }));
     await using proxy = await startProxyServer(options);
     const login = options.login === undefined ? "" : `${options.login.split(":").map(encodeURIComponent).join(":")}@`;
@@ -35,7 +35,7 @@ for (const [protocol, options, host] of rows) {
 }
 
 for (const scheme of ["http", "socks5"] as const) {
-  test(`a ${scheme} proxy that refuses is named, without its password`, async () => {
+  test(`a ${scheme} proxy that refuses is named without its password`, async () => {
     await using proxy = await startProxyServer({ scheme, login: "me:right" });
     const proxyUrl = `${scheme}://me:wrong@127.0.0.1:${proxy.port}`;
     await using transport = httpsTransport({ server: "https://s.example.com", namespace: "", proxyUrl }, OPTIONS);

@@ -1,6 +1,6 @@
 /**
- * Which proxy the environment asks for, by the rules that Go's programs follow: HTTPS_PROXY or HTTP_PROXY after the server's scheme, and
- * NO_PROXY with names, addresses and networks that are reached directly. This machine itself is never reached through a proxy.
+ * Proxy selection by the environment, with Go's rules: HTTPS_PROXY or HTTP_PROXY by the server's scheme, and NO_PROXY with names, addresses
+ * and networks that are reached directly. Loopback is never proxied.
  */
 import { cidrContains, parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
 
@@ -37,7 +37,7 @@ function matches(exception: string, { host, port }: { readonly host: string; rea
   const { name, wantedPort } = withoutPort(exception);
   if (wantedPort !== undefined && wantedPort !== port) return false;
   if (parseIp(name) !== undefined) return name === host;
-  // ".example.com" and "*.example.com" mean what is below it, "example.com" means itself, too.
+  // ".example.com" and "*.example.com" match subdomains, "example.com" also itself.
   const domain = name.replace(/^\*(?=\.)/, "");
   return domain.startsWith(".") ? host.endsWith(domain) : host === domain || host.endsWith(`.${domain}`);
 }

@@ -1,4 +1,6 @@
-/** A request of the transport as HTTP: method, path, query and body are upstream's to the letter, since other servers read them, too. */
+/**
+ * A transport request as HTTP: method, path, query and body exactly as upstream's clients send them, since other servers read them, too.
+ */
 import { CAUSE_HEADER, formatCause } from "../../api/machinery/cause.ts";
 import { formatLeadership, LEADERSHIP_HEADER } from "../../api/machinery/leadership.ts";
 import { writeJson } from "../../api/machinery/codec/json.ts";
@@ -10,11 +12,11 @@ import type { PatchType, RequestOptions, TransportRequest } from "../../api/mach
 
 export interface RequestLine {
   readonly method: string;
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** It changes nothing, so that it may be sent again. */
+  /** Read-only, so that it may be retried. */
   readonly isRead: boolean;
 }
 
@@ -33,11 +35,11 @@ const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
-  // Every JSON is YAML.
+  // JSON is valid YAML.
   apply: "application/apply-patch+yaml",
 };
 
-/** Throws BadRequest if a name cannot stand in a path: it would ask for something else. */
+/** Throws BadRequest if a name is invalid in a path: it would request something else. */
 export function requestLine(request: TransportRequest): RequestLine {
   const { verb, patch, object, traceparent, cause, leadership } = request;
   const isRead = verb === "get" || verb === "list" || verb === "watch";
@@ -66,7 +68,7 @@ function pathOf(request: TransportRequest): string {
   return `${collection}/${segment(name)}${subresource === "" ? "" : `/${segment(subresource)}`}`;
 }
 
-/** What needs no second look; nearly everything. */
+/** Fast path: names that need no escaping, which is nearly all. */
 const PLAIN_SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9_.~-]*$/;
 
 function segment(text: string): string {
@@ -76,7 +78,7 @@ function segment(text: string): string {
   return encodeURIComponent(text);
 }
 
-/** The names of the options are those of the parameters. */
+/** Option names equal parameter names. */
 const PARAMETERS: readonly (keyof RequestOptions)[] = [
   "labelSelector",
   "fieldSelector",

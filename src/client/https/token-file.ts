@@ -1,13 +1,13 @@
-/** A token in a file that somebody else renews. It is read again after a minute, and when the server refused what was in it. */
+/** A token in a file that another process renews. Re-read after a minute, and when the server rejected its content. */
 import { decodeText } from "../../api/machinery/codec/json.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** As upstream's clients; tokens of Pods are renewed long before they end. */
+/** As upstream's clients; Pod tokens are renewed long before they expire. */
 const REREAD_AFTER_MS = 60_000;
 
 export interface TokenFileOptions {
   readonly path: string;
-  /** Counts as long as the file cannot be read. */
+  /** Used while the file is unreadable. */
   readonly fallback: string | undefined;
   readonly clock: Clock;
   readFile(path: string): Promise<Uint8Array>;
@@ -29,7 +29,7 @@ export class TokenFile {
     return isFresh && this.#token !== undefined ? this.#token : this.reread();
   }
 
-  /** One reading for all who wait. Rejects only if there never was a token. */
+  /** One read for all waiting callers. Rejects only if there never was a token. */
   reread(): Promise<string> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;

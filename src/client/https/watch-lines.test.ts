@@ -6,7 +6,7 @@ import { WATCH_LINE_BYTES_MAX, WatchLines } from "./watch-lines.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-test("lines come out whole however the stream is cut, also inside of a character, and the last without its end does not", () => {
+test("lines are delivered whole however the stream is chunked, also inside of a character; an unterminated last line is not", () => {
   const texts = fc.array(fc.string({ unit: "binary", minLength: 1 }).filter((text) => !text.includes("\n") && text.isWellFormed()));
   fc.assert(
     fc.property(texts, fc.string({ maxLength: 3 }), fc.infiniteStream(fc.integer({ min: 1, max: 9 })), (lines, rest, sizes) => {
@@ -23,13 +23,13 @@ test("lines come out whole however the stream is cut, also inside of a character
   );
 });
 
-test("nothing follows after the reader said that it has enough", () => {
+test("nothing is delivered after the reader returned false", () => {
   const found: number[] = [];
   new WatchLines().push(encoder.encode("a\nb\nc\n"), (line) => found.push(line.length) < 2);
   assert.equal(found.length, 2);
 });
 
-test("a line that is too long is noticed before it ends", () => {
+test("a line that is too long is detected before it ends", () => {
   const lines = new WatchLines();
   const half = new Uint8Array(WATCH_LINE_BYTES_MAX / 2);
   assert.equal(

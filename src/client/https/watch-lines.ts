@@ -1,6 +1,6 @@
-/** Cuts a stream of bytes into lines, in whatever pieces it comes. A line without its end is never handed out. */
+/** Splits a chunked byte stream into lines. An unterminated line is never delivered. */
 
-/** One event: upstream's clients give up at the same length. Objects are limited to a tenth of it. */
+/** Maximum length of one event, as in upstream's clients. Objects are limited to a tenth of it. */
 export const WATCH_LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const LINE_END = 0x0a;
@@ -9,7 +9,7 @@ export class WatchLines {
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
 
-  /** Calls `line` for each line that ends in `piece`, as long as it returns true. Returns false if a line is longer than it may be. */
+  /** Calls `line` for each line that ends in `piece`, as long as it returns true. Returns false if a line exceeds the maximum length. */
   push(piece: Uint8Array, line: (bytes: Uint8Array) => boolean): boolean {
     let start = 0;
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {

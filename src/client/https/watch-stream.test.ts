@@ -5,8 +5,8 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { HttpClientAnswer, HttpStreamListener } from "../../host/http/client/contract.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-/** A watch that is sent these lines at once. */
-function heardOf(...lines: readonly string[]) {
+/** A watch that receives these lines at once. */
+function receivedFrom(...lines: readonly string[]) {
   const events: TransportEvent[] = [];
   const calls = { ends: 0, aborts: 0 };
   let stream: HttpStreamListener | undefined;
@@ -47,8 +47,8 @@ const odd: readonly [line: string, sentence: RegExp][] = [
   ['{"type":"OTHER","object":{"metadata":{}}}', /got invalid watch event type: OTHER/],
 ];
 for (const [line, sentence] of odd) {
-  test(`${line} ends the watch by an error, and nothing after it is heard`, () => {
-    const { events, calls } = heardOf(GOOD, line, GOOD);
+  test(`${line} ends the watch with an error, and nothing after it is delivered`, () => {
+    const { events, calls } = receivedFrom(GOOD, line, GOOD);
 
     assert.deepEqual(
       events.map(({ type }) => type),
@@ -62,8 +62,8 @@ for (const [line, sentence] of odd) {
   });
 }
 
-test("an error that is no Status is one all the same", () => {
-  const { events, calls } = heardOf('{"type":"ERROR","object":{}}', GOOD);
+test("an ERROR event without a Status is still an error", () => {
+  const { events, calls } = receivedFrom('{"type":"ERROR","object":{}}', GOOD);
   assert.equal(events.length, 1);
   assert(events[0]?.type === "ERROR" && isReason(events[0].error, "InternalError"));
   assert.deepEqual(calls, { ends: 1, aborts: 1 });

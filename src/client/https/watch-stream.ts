@@ -1,13 +1,13 @@
 /**
- * A watch that was accepted: lines become events, in order, until one side ends it; then `ended` is called, exactly once. An event that was
- * cut in the middle was not heard: whoever comes back with the last version seen gets it again.
+ * An accepted watch: lines become events, in order, until one side ends it; then `ended` is called exactly once. An event that was cut in
+ * the middle is not delivered: resuming from the last resourceVersion seen delivers it again.
  */
 import { parseJson } from "../../api/machinery/codec/json.ts";
 import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { TransportEvent, TransportWatch, TransportWatchListener } from "../../api/machinery/transport.ts";
 import type { HttpClientAnswer } from "../../host/http/client/contract.ts";
-import { errorOfStatus, isStatus } from "./status-answer.ts";
+import { errorOfStatus, isStatus } from "./status-response.ts";
 import { WATCH_LINE_BYTES_MAX, WatchLines } from "./watch-lines.ts";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
@@ -19,17 +19,17 @@ export class WatchStream implements TransportWatch {
   readonly #onEnded: () => void;
   #isOver = false;
 
-  /** `onEnded` is called before the listener is told. */
+  /** `onEnded` is called before the listener. */
   constructor(answer: HttpClientAnswer, listener: TransportWatchListener, onEnded: () => void) {
     this.#answer = answer;
     this.#listener = listener;
     this.#onEnded = onEnded;
   }
 
-  /** Nothing is heard before. */
+  /** Nothing is delivered before. */
   start(): void {
     if (this.#isOver) return;
-    this.#answer.stream({ piece: (bytes) => this.#heard(bytes), ended: () => this.#end() });
+    this.#answer.stream({ piece: (bytes) => this.#received(bytes), ended: () => this.#end() });
   }
 
   stop(): void {
@@ -38,13 +38,13 @@ export class WatchStream implements TransportWatch {
     this.#answer.abort();
   }
 
-  #heard(bytes: Uint8Array): void {
+  #received(bytes: Uint8Array): void {
     if (this.#isOver) return;
     const fits = this.#lines.push(bytes, (line) => this.#line(line));
     if (!fits && !this.#isOver) this.#fail(new Error(`an event may have ${WATCH_LINE_BYTES_MAX} bytes at most, and has more`));
   }
 
-  /** Whether to go on. */
+  /** Whether to continue. */
   #line(bytes: Uint8Array): boolean {
     let event: TransportEvent;
     try {
@@ -54,7 +54,7 @@ export class WatchStream implements TransportWatch {
       return false;
     }
     this.#listener.event(event);
-    // After an error nothing follows that could be relied upon.
+    // Nothing after an error can be relied upon.
     if (event.type === "ERROR") this.stop();
     return !this.#isOver;
   }
@@ -72,7 +72,7 @@ export class WatchStream implements TransportWatch {
   }
 }
 
-/** Throws if it is none: whoever listens relies on an object's name and version. */
+/** Throws if it is not an object: listeners rely on its name and resourceVersion. */
 function eventOf(line: Uint8Array): TransportEvent {
   const event = parseJson(line, { duplicates: false }).value;
   if (!isObject(event)) throw new Error("it must be an object, and is not");

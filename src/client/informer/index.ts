@@ -1,6 +1,6 @@
 /**
- * Indexes: how to make one, and those of ownership, of which there is one per kind. An index is known by its identity, so one that is
- * made again and again would be built again and again: make it once, beside the code that uses it.
+ * Index definitions, and the ownership indexes, one per kind. An index is identified by reference, so that recreating it would rebuild it
+ * every time: define it once, beside the code that uses it.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { ResourceKind } from "../client.ts";
@@ -17,7 +17,7 @@ export const byController = onePerKind(({ metadata }) => {
   return controller === undefined ? [] : [controller.uid];
 });
 
-/** Those that have no controller, by namespace ("" for none). */
+/** Objects without a controller, by namespace ("" for cluster-scoped). */
 export const withoutController = onePerKind(({ metadata }) => {
   const isControlled = metadata.ownerReferences?.some((reference) => reference.controller === true) === true;
   return isControlled ? [] : [metadata.namespace ?? ""];

@@ -1,88 +1,90 @@
 /**
- * What there is, in memory, and told as it changes. It keeps true, whatever breaks in between (timeouts, cut streams, restarts, forgotten
- * history): its content goes through states that the server's had, in order, and ends equal to it; handlers are told every change between
- * two states they were told of, once, in order. A stretch that was not seen is made up for by comparing: then several changes of one
- * object are told as one. Only types and words are here.
+ * An informer keeps a copy of a kind in memory and notifies handlers of changes. It guarantees, whatever breaks in between (timeouts, cut
+ * streams, restarts, compacted history): its content passes through states that the server had, in order, and converges to the server's;
+ * handlers are called for every change between two states they were notified of, once, in order. A gap is closed by comparing: then several
+ * changes of one object become one call. Types only.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ObjectKey, ResourceKind } from "../client.ts";
 
-/** Objects by a value of theirs, kept up to date as they change: `const podsByNode = defineIndex(pods, (pod) => [pod.spec?.nodeName ?? ""])`. */
+/** Objects by a value of theirs, maintained incrementally: `const podsByNode = defineIndex(pods, (pod) => [pod.spec?.nodeName ?? ""])`. */
 export interface Index<T extends KubeObject = KubeObject> {
   readonly kind: ResourceKind<T>;
   values(object: T): Iterable<string>;
 }
 
 export interface InformerHandler<T extends KubeObject = KubeObject> {
-  /** Those that are there when one begins to listen come first, in the order of their keys. Must not throw. */
+  /** Existing objects are delivered first when a handler is added, ordered by key. Must not throw. */
   added(object: T): void;
-  /** `previous` is the one told last. Under a periodic resync both may be the same object. */
+  /** `previous` is the object delivered last. Under a periodic resync both may be the same object. */
   updated(object: T, previous: T): void;
-  /** The last state that is known of it: that of its deletion, or, if that was not seen, the one told last. */
+  /** The last known state: that of the deletion, or, if it was not observed, the one delivered last. */
   deleted(object: T): void;
 }
 
 /**
- * Reads never wait and never fail: they may lag behind what others write, never behind what was written through `ownWrites`
- * (own-writes.ts). Objects are shared by all who read them and never to be changed; where the server is in the same process they are
- * frozen, too.
+ * Reads never wait and never fail: they may lag behind foreign writes, never behind writes through `ownWrites` (own-writes.ts). Objects are
+ * shared by all readers and must not be modified; with the server in the same process they are also frozen.
  */
 export interface Informer<T extends KubeObject = KubeObject> {
   readonly kind: ResourceKind<T>;
-  /** Whether it has known everything once. Before, reads show nothing or a part. */
+  /** Whether it has had the complete content once. Before, reads return nothing or a part. */
   readonly isSynced: boolean;
-  /** Resolves when it is; rejects when it is closed before, or the signal comes. */
+  /** Resolves when synced; rejects when it is closed before, or the signal aborts. */
   synced(signal?: AbortSignal): Promise<void>;
-  /** The resourceVersion up to which it knows everything; "" before it is synced. */
+  /** The resourceVersion up to which its content is complete; "" before it is synced. */
   readonly revision: string;
 
   get(key: ObjectKey): T | undefined;
-  /** In the order of namespace and name. */
+  /** Ordered by namespace and name. */
   list(namespace?: string): readonly T[];
-  /** In the order of namespace and name. An index is built when it is first asked for. */
+  /** Ordered by namespace and name. An index is built on first use. */
   indexed(index: Index<T>, value: string): readonly T[];
 
-  /** `resyncMs`: every so often all are told as updated, for handlers that can lose something. Default: never. */
+  /** `resyncMs`: interval at which all objects are delivered as updates, for handlers that can miss something. Default: never. */
   listen(handler: InformerHandler<T>, options?: { readonly resyncMs?: number }): Disposable;
 
-  /** Undefined if it knows that revision already; otherwise resolves when it does. */
+  /** Undefined if that revision is already known; otherwise resolves when it is. */
   reached(revision: string, signal?: AbortSignal): Promise<void> | undefined;
-  /** Undefined if the object of this uid is not there (or is going, if `orGoing`); otherwise resolves when that is so. */
-  lost(key: ObjectKey, uid: string, options: { readonly orGoing: boolean; readonly signal?: AbortSignal }): Promise<void> | undefined;
+  /** Undefined if no object of this uid exists (or it is terminating, if `orTerminating`); otherwise resolves when that is so. */
+  lost(key: ObjectKey, uid: string, options: { readonly orTerminating: boolean; readonly signal?: AbortSignal }): Promise<void> | undefined;
 }
 
-/** Of which part of a kind. One informer is kept for each. */
+/** Part of a kind. One informer is kept for each. */
 export interface InformerScope {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
 }
 
-/** All informers of a process or a program: one per kind (and scope), shared by everybody who asks for it, begun when it is first asked for. */
+/** All informers of a program: one per kind (and scope), shared by all users, started on first use. */
 export interface Informers extends AsyncDisposable {
   of<T extends KubeObject>(kind: ResourceKind<T>, scope?: InformerScope): Informer<T>;
-  /** Undefined if nobody has asked for it: whoever only wants to wait for it need not begin it. */
+  /** Undefined if it was not started: waiting for it need not start it. */
   running<T extends KubeObject>(kind: ResourceKind<T>): Informer<T> | undefined;
   /**
-   * Ends one informer: its handlers are not called any more, nothing is asked of the server, who waits for it is refused. For who owns it,
-   * since it is ended for everybody; resolves when it has ended. Who asks for it again begins a new one.
+   * Stops one informer for all its users: its handlers are no longer called, no request is sent, waiters are rejected. Resolves when it has
+   * stopped. Requesting it again starts a new one.
    */
   end<T extends KubeObject>(kind: ResourceKind<T>, scope?: InformerScope): Promise<void>;
   close(): Promise<void>;
-  /** The time that they go by. */
+  /** The clock that they use. */
   readonly clock: Clock;
 }
 
-/** Reading from the informers, without seeing them. Reading a kind whose informer was not begun is a programmer's mistake and throws. */
+/** Reads from informers without exposing them. Reading a kind whose informer was not started is a programming error and throws. */
 export interface Reader {
-  /** Whether everything of the kind is shown: its informer was begun and is synced. In a pass that is so of every kind watched by name. */
+  /**
+   * Whether the kind is complete: its informer was started and is synced. During a reconciliation that holds for every kind watched by
+   * name.
+   */
   knows<T extends KubeObject>(kind: ResourceKind<T>): boolean;
   get<T extends KubeObject>(kind: ResourceKind<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(kind: ResourceKind<T>, namespace?: string): readonly T[];
   indexed<T extends KubeObject>(index: Index<T>, value: string): readonly T[];
-  /** Those whose controller (the owner reference that says `controller: true`) is this object, by its uid. */
+  /** Objects whose controller (the owner reference with `controller: true`) is this object, by its uid. */
   controlledBy<T extends KubeObject>(kind: ResourceKind<T>, owner: KubeObject): readonly T[];
-  /** Those of a namespace that have no controller: they can be adopted. */
+  /** Objects of a namespace without a controller: candidates for adoption. */
   uncontrolled<T extends KubeObject>(kind: ResourceKind<T>, namespace: string): readonly T[];
 }

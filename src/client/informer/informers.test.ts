@@ -45,7 +45,7 @@ async function started(...objects: readonly object[]) {
   };
 }
 
-test("an informer shows what there is, then what happens, in order and before the write is answered", async () => {
+test("an informer shows existing objects, then changes, in order and before the write is answered", async () => {
   await using world = await started(map("b"), map("a"));
   const informer = world.informers.of(configMaps);
   const lines: string[] = [];
@@ -64,7 +64,7 @@ test("an informer shows what there is, then what happens, in order and before th
   assert.equal(world.read.get(configMaps, { namespace: "default", name: "c" }), undefined);
 });
 
-test("what a write did in this process is shown when it is answered, so nothing is waited for", async () => {
+test("an in-process write is visible in the informer when it is answered, so that nothing is waited for", async () => {
   await using world = await started();
   const informer = world.informers.of(configMaps);
   await world.cluster.settled();
@@ -74,7 +74,7 @@ test("what a write did in this process is shown when it is answered, so nothing 
   assert.equal(informer.reached(created.metadata.resourceVersion ?? ""), undefined);
 });
 
-test("a kind and a scope have one informer, however often it is asked for and by which value of the kind", async () => {
+test("a kind and scope have one informer, however often and by whichever kind value it is requested", async () => {
   await using world = await started();
   const sameKind: ResourceKind<ConfigMap> = {
     kind: "ConfigMap",
@@ -92,7 +92,7 @@ test("a kind and a scope have one informer, however often it is asked for and by
   assert.notEqual(part, whole);
 });
 
-test("an informer of a part shows that part, also when objects come into it and leave it", async () => {
+test("an informer of a scope shows objects that enter and leave the scope", async () => {
   await using world = await started(map("plain"), {
     ...map("red"),
     metadata: { name: "red", namespace: "default", labels: { colour: "red" } },
@@ -115,7 +115,7 @@ test("an informer of a part shows that part, also when objects come into it and 
   );
 });
 
-test("a reader finds by index, by controller and without one", async () => {
+test("a reader finds objects by index, by controller and without a controller", async () => {
   const controller = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "u1", controller: true };
   const owned = { ...map("owned"), metadata: { name: "owned", namespace: "default", ownerReferences: [controller] } };
   await using world = await started(map("free", { colour: "red" }), owned);
@@ -133,12 +133,12 @@ test("a reader finds by index, by controller and without one", async () => {
   assert.deepEqual(names(read.indexed(byColour, "red")), ["free", "more"]);
 });
 
-test("reading a kind that nobody watches is a mistake that is told", async () => {
+test("reading a kind that is not watched throws an error that names it", async () => {
   await using world = await started();
   assert.throws(() => world.read.list(configMaps), /who reads configmaps watches them/);
 });
 
-test("a server that starts again over what it had is followed on", async () => {
+test("an informer resumes after a server restart on the same store", async () => {
   await using wire = await byteWire();
   const informers = createInformers({ transport: wire.transport, clock: wire.clock, random: seededRandom(1), log: silentLogger });
   const informer = informers.of(configMaps);
@@ -157,13 +157,13 @@ test("a server that starts again over what it had is followed on", async () => {
   await informers.close();
 });
 
-test("after closing nothing is begun", async () => {
+test("after closing no informer is started", async () => {
   await using world = await started();
   await world.informers.close();
   assert.throws(() => world.informers.of(configMaps), /nothing is begun/);
 });
 
-test("one that was ended is silent, refuses who waits for it, and is begun anew by who asks again", async () => {
+test("a stopped informer is silent, rejects its waiters, and is started anew on request", async () => {
   await using world = await started(map("a"));
   const whole = world.informers.of(configMaps);
   const part = world.informers.of(configMaps, { namespace: "default" });
@@ -188,7 +188,7 @@ test("one that was ended is silent, refuses who waits for it, and is begun anew 
   assert.deepEqual([world.informers.running(configMaps), world.read.knows(configMaps)], [undefined, false]);
 });
 
-test("one that was ended asks nothing of the server any more, although the kind is gone", async () => {
+test("a stopped informer sends no more requests, although the kind no longer exists", async () => {
   await using world = await started();
   let asked = 0;
   const refused = () => (asked++, Promise.reject(new StatusError("NotFound", "the server could not find the requested resource")));

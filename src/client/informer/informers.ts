@@ -1,4 +1,4 @@
-/** The informers of a program: one per kind and scope, begun when somebody first asks for it, ended one by one or together. */
+/** The informers of a program: one per kind and scope, started on first use, stopped one by one or together. */
 import { NOT_NEEDED } from "../../base/abort.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -31,7 +31,7 @@ interface Running {
 class RunningInformers implements Informers {
   readonly #options: InformersOptions;
   readonly #running = new Map<string, Running>();
-  /** Those without a scope, by the value that was asked with: making a text of it at each read would cost more than the read. */
+  /** Informers without a scope, by the kind value itself: building a key string per read would cost more than the read. */
   #byKind = new WeakMap<ResourceKind, Running>();
   readonly #ending = new Set<Promise<void>>();
   #isClosed = false;
@@ -89,7 +89,7 @@ class RunningInformers implements Informers {
     const running = this.#running.get(key);
     if (running === undefined) return;
     this.#running.delete(key);
-    // Which values stand for this kind is not known, and all are soon found again.
+    // The values that denote this kind are unknown, and all are soon looked up again.
     this.#byKind = new WeakMap();
     running.informer.close();
     running.stop.abort(NOT_NEEDED);

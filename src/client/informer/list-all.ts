@@ -1,6 +1,6 @@
 /**
- * All objects of a kind at one moment, a page at a time, so that neither side has to hold one enormous answer. If the server forgets the
- * moment between two pages, everything is asked for in one answer instead.
+ * Lists all objects of a kind at one revision, page by page, so that neither side holds one huge response. If the revision is compacted
+ * between two pages, everything is requested in one response instead.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { badRequest, isReason } from "../../api/machinery/status-error.ts";
@@ -10,10 +10,10 @@ import { onAbort } from "../../base/abort.ts";
 import { ObjectStore } from "./object-store.ts";
 import { isWellFormed } from "./well-formed.ts";
 
-/** As upstream's. */
+/** Upstream's page size. */
 const PAGE_SIZE = 500;
 
-/** A page that has not come by then never will: the server gives up on any request after a minute. */
+/** Timeout of a page: the server gives up on any request after a minute. */
 const PAGE_TIMEOUT_MS = 90_000;
 
 export interface ListAllOptions {
@@ -24,7 +24,7 @@ export interface ListAllOptions {
 }
 
 export interface WholeList {
-  /** In the order of namespace and name. */
+  /** Ordered by namespace and name. */
   readonly objects: readonly KubeObject[];
   readonly revision: string;
 }
@@ -53,7 +53,7 @@ async function withTheRest(options: ListAllOptions, first: Page): Promise<WholeL
   return collect(pages);
 }
 
-/** Sorted here: the order of a server is its own. */
+/** Sorted here: the server's order is its own. */
 function collect(pages: readonly Page[]): WholeList {
   const objects = new ObjectStore({ onIndexFailure: () => undefined });
   for (const { objects: some } of pages) {
@@ -67,7 +67,7 @@ function collect(pages: readonly Page[]): WholeList {
 
 async function page(options: ListAllOptions, more: RequestOptions): Promise<Page> {
   const { transport, request } = options;
-  // What follows a page is told by its token alone.
+  // A following page is determined by its token alone.
   const { resourceVersion: _resourceVersion, ...selection } = request.options ?? {};
   const all = { ...(more.continue === undefined ? request.options : selection), ...more };
   const answer = await withTimeout(options, (signal) => transport.request({ ...request, options: all, verb: "list", signal }));
@@ -75,7 +75,7 @@ async function page(options: ListAllOptions, more: RequestOptions): Promise<Page
   return { objects: answer.items, revision: answer.metadata.resourceVersion ?? "", continue: answer.metadata.continue };
 }
 
-/** Gives up at the signal or when it takes too long, whether the transport listens or not. */
+/** Cancels at the signal or the timeout, whether the transport listens or not. */
 async function withTimeout<T>({ clock, signal }: ListAllOptions, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const abort = new AbortController();

@@ -55,7 +55,7 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("look" as const), thing }) },
 );
 
-/** Everything that can be asked, asked. */
+/** Every query. */
 function answersOf(store: Pick<ObjectStore<Thing>, "get" | "list" | "indexed">): unknown {
   const all = (index: Index<Thing>, values: readonly string[]) => values.map((value) => store.indexed(index, value));
   return [
@@ -69,7 +69,7 @@ function answersOf(store: Pick<ObjectStore<Thing>, "get" | "list" | "indexed">):
   ];
 }
 
-/** A list that is searched from its beginning each time. */
+/** A list that is scanned for every query. */
 class NaiveStore {
   #things: readonly Thing[] = [];
 
@@ -101,7 +101,7 @@ function compare(a = "", b = ""): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-test("a store and its indexes answer as one that looks at everything each time, whenever they are first asked", () => {
+test("a store and its indexes answer like a linear scan, whenever they are first queried", () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const [store, naive] = [emptyStore(), new NaiveStore()];
@@ -121,9 +121,9 @@ test("a store and its indexes answer as one that looks at everything each time, 
   );
 });
 
-// ── what else is promised ───────────────────────────────────────────────────────────────────────────
+// ── further guarantees ──────────────────────────────────────────────────────────────────────────────
 
-test("a list that was handed out never changes, and is the same one while nothing does", () => {
+test("a returned list never changes, and is the same array while nothing does", () => {
   const store = emptyStore();
   store.put(aThing("a", { tags: ["red"] }));
   const [all, some, tagged] = [store.list(), store.list("default"), store.indexed(byTag, "red")];
@@ -137,7 +137,7 @@ test("a list that was handed out never changes, and is the same one while nothin
   assert.deepEqual([store.list().length, store.list("default").length, store.indexed(byTag, "red").length], [2, 2, 2]);
 });
 
-test("a change in one namespace leaves the lists of the others as they are", () => {
+test("a change in one namespace keeps the lists of the others", () => {
   const store = emptyStore();
   store.put(aThing("a", { namespace: "one" }));
   const one = store.list("one");
@@ -147,7 +147,7 @@ test("a change in one namespace leaves the lists of the others as they are", () 
   assert.equal(store.list("one"), one);
 });
 
-test("an object that an index cannot take is in none of its values, and everywhere else", () => {
+test("an object whose index function throws is missing from that index only", () => {
   const failures: unknown[] = [];
   const store = new ObjectStore<Thing>({ onIndexFailure: (error) => void failures.push(error) });
   const picky = defineIndex(things, ({ tags }) => {
@@ -170,7 +170,7 @@ test("an object that an index cannot take is in none of its values, and everywhe
   assert.deepEqual(failures.map(String), ["Error: Cannot say", "Error: Cannot say"]);
 });
 
-test("there is one index of ownership per kind", () => {
+test("there is one ownership index per kind", () => {
   const others: ResourceKind = { kind: "Other", plural: "others", scope: "Cluster", storage: { group: "", version: "v1" } };
   assert.equal(byController(things), byController(things));
   assert.notEqual(byController<KubeObject>(others), byController(things));

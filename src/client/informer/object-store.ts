@@ -1,7 +1,7 @@
 /**
- * The objects of one informer, by namespace and name and by its indexes. A list is made when it is asked for and kept until something
- * in it changes, so that reading again costs nothing; a list that was handed out never changes. Reading one namespace or one value of
- * an index does not look at the others. Not here: where the objects come from, and who is told.
+ * The objects of one informer, by namespace and name and by its indexes. A list is built on request and cached until something in it
+ * changes, so that repeated reads are free; a returned list never changes. Reading one namespace or one index value does not touch the
+ * others. Not here: the source of the objects, and handlers.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { SortedMap } from "../../base/sorted-map.ts";
@@ -9,16 +9,16 @@ import type { ObjectKey } from "../client.ts";
 import type { Index } from "./informer.ts";
 
 export interface ObjectStoreOptions {
-  /** Called when an index cannot say where an object belongs; it is then nowhere in that index. */
+  /** Called when an index function throws for an object, which is then missing from that index. */
   onIndexFailure(error: unknown): void;
 }
 
 export class ObjectStore<T extends KubeObject> {
   readonly #options: ObjectStoreOptions;
-  /** By namespace; what is in no namespace is in "". None is empty. */
+  /** By namespace; cluster-scoped objects are in "". None is empty. */
   readonly #namespaces = new SortedMap<string, Bucket<T>>();
   readonly #indexes = new Map<Index<T>, IndexTable<T>>();
-  /** All of them, once somebody has asked since the last change. */
+  /** All objects, cached since the last change. */
   #all: readonly T[] | undefined = [];
 
   constructor(options: ObjectStoreOptions) {
@@ -29,7 +29,7 @@ export class ObjectStore<T extends KubeObject> {
     return this.#namespaces.get(namespace)?.get(name);
   }
 
-  /** In the order of namespace and name. */
+  /** Ordered by namespace and name. */
   list(namespace?: string): readonly T[] {
     if (namespace !== undefined) return this.#namespaces.get(namespace)?.list() ?? [];
     this.#all ??= [...this.#namespaces.entries()].flatMap(([, bucket]) => bucket.list());
@@ -46,7 +46,7 @@ export class ObjectStore<T extends KubeObject> {
     return table.get(value);
   }
 
-  /** Puts it in place of the one of its name, which is returned. */
+  /** Replaces the object of the same name, which is returned. */
   put(object: T): T | undefined {
     const { namespace = "", name } = object.metadata;
     let bucket = this.#namespaces.get(namespace);
@@ -57,7 +57,7 @@ export class ObjectStore<T extends KubeObject> {
     return previous;
   }
 
-  /** Returns what was there. */
+  /** Returns the removed object. */
   delete({ namespace = "", name }: ObjectKey): T | undefined {
     const bucket = this.#namespaces.get(namespace);
     const previous = bucket?.get(name);
@@ -74,7 +74,7 @@ export class ObjectStore<T extends KubeObject> {
   }
 }
 
-/** Below every letter that a namespace can have, so that keys sort by namespace first: "a" with all of its names comes before "a-b". */
+/** Below every character of a namespace, so that keys sort by namespace first: "a" with all of its names comes before "a-b". */
 const AFTER_NAMESPACE = "\u0000";
 
 /** Negative, positive or 0, as `list` has them. */
@@ -87,7 +87,7 @@ export function orderOf({ metadata: { namespace = "", name } }: { readonly metad
   return namespace + AFTER_NAMESPACE + name;
 }
 
-/** Objects in order. */
+/** Sorted objects. */
 class Bucket<T extends KubeObject> {
   readonly #objects = new SortedMap<string, T>();
   #listed: readonly T[] | undefined;
@@ -135,7 +135,7 @@ class IndexTable<T extends KubeObject> {
     return this.#buckets.get(value)?.list() ?? [];
   }
 
-  /** Objects never change, so asking the previous one again gives the values under which it was put. */
+  /** Objects are immutable, so that the index function returns the same values again for the previous one. */
   change(previous: T | undefined, object: T | undefined): void {
     const now = object === undefined ? NO_VALUES : this.#valuesOf(object);
     if (previous !== undefined) {

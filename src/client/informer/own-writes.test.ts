@@ -28,7 +28,7 @@ function pod(): Draft<Pod> {
 
 const LATE_MS = 500;
 
-/** Events come half a second late, answers at once. */
+/** Events are half a second late, responses immediate. */
 async function lateWorld() {
   const wire = await byteWire();
   const { clock } = wire;
@@ -38,7 +38,7 @@ async function lateWorld() {
   informers.of(pods);
   await clock.advance(10 * LATE_MS);
   const client = createClient(wire.transport);
-  /** Resolves with how long it took and what it gave, under virtual time. */
+  /** Resolves with the duration and the result, under virtual time. */
   const timed = async <T>(work: Promise<T>): Promise<{ readonly took: number; readonly value: T }> => {
     const startMs = clock.monotonic();
     let tookMs: number | undefined;
@@ -69,7 +69,7 @@ const WRITES: readonly (readonly [string, (write: Client, current: ConfigMap) =>
   ["a client with defaults", (write, current) => write.with({ fieldManager: "me" }).update(configMaps, { ...current, data: { x: "1" } })],
 ];
 
-test("creating is answered when the informer shows it", async () => {
+test("create resolves when the informer shows the object", async () => {
   await using world = await lateWorld();
   const { took, value } = await world.timed(world.write.create(configMaps, map()));
 
@@ -78,7 +78,7 @@ test("creating is answered when the informer shows it", async () => {
 });
 
 for (const [what, change] of WRITES) {
-  test(`changing is answered when the informer shows it: ${what}`, async () => {
+  test(`a change resolves when the informer shows it: ${what}`, async () => {
     await using world = await lateWorld();
     const { value: current } = await world.timed(world.write.create(configMaps, map()));
     const { took } = await world.timed(change(world.write, current));
@@ -88,7 +88,7 @@ for (const [what, change] of WRITES) {
   });
 }
 
-test("what changes nothing and what is a dry run is not waited for", async () => {
+test("writes without effect and dry runs are not waited for", async () => {
   await using world = await lateWorld();
   const { value: current } = await world.timed(world.write.create(configMaps, map()));
   const dryRun = ["All"];
@@ -103,7 +103,7 @@ test("what changes nothing and what is a dry run is not waited for", async () =>
   }
 });
 
-test("a deletion is answered when it is not shown any more", async () => {
+test("delete resolves when the informer no longer shows the object", async () => {
   await using world = await lateWorld();
   await world.timed(world.write.create(configMaps, map()));
   const { took } = await world.timed(world.write.delete(configMaps, KEY));
@@ -112,7 +112,7 @@ test("a deletion is answered when it is not shown any more", async () => {
   assert.equal(world.read.get(configMaps, KEY), undefined);
 });
 
-test("the deletion of what is held back is answered when it is shown as going", async () => {
+test("delete of an object with finalizers resolves when it is shown as terminating", async () => {
   await using world = await lateWorld();
   await world.timed(world.write.create(configMaps, { ...map(), metadata: { ...KEY, finalizers: ["example.com/hold"] } }));
   const { took } = await world.timed(world.write.delete(configMaps, KEY));
@@ -121,7 +121,7 @@ test("the deletion of what is held back is answered when it is shown as going", 
   assert.notEqual(world.read.get(configMaps, KEY)?.metadata.deletionTimestamp, undefined);
 });
 
-test("deleting many is answered when none of those that are gone is shown", async () => {
+test("deleteCollection resolves when none of the removed objects is shown", async () => {
   await using world = await lateWorld();
   for (const name of ["a", "b", "c"]) {
     const labels = { labels: { keep: String(name === "c") } };
@@ -136,7 +136,7 @@ test("deleting many is answered when none of those that are gone is shown", asyn
   );
 });
 
-test("an eviction is answered when the Pod is not shown, or shown as going; a binding when it shows its node", async () => {
+test("an eviction resolves when the Pod is removed or terminating; a binding when it shows its node", async () => {
   await using world = await lateWorld();
   await world.timed(world.write.create(pods, pod()));
   const target = { apiVersion: "v1", kind: "Node", name: "n1" };
@@ -153,7 +153,7 @@ test("an eviction is answered when the Pod is not shown, or shown as going; a bi
   assert(left === undefined || left.metadata.deletionTimestamp !== undefined);
 });
 
-test("waiting is given up with the signal of the call or of the client", async () => {
+test("waiting is cancelled by the signal of the call or of the client", async () => {
   await using world = await lateWorld();
   for (const how of ["call", "client"] as const) {
     const stop = new AbortController();
@@ -173,13 +173,13 @@ test("waiting is given up with the signal of the call or of the client", async (
   }
 });
 
-test("kinds of which there is no informer are not waited for", async () => {
+test("kinds without an informer are not waited for", async () => {
   await using world = await lateWorld();
   const informers = createInformers({ transport: world.wire.transport, clock: world.clock, random: seededRandom(1), log: silentLogger });
   assert.equal((await world.timed(ownWrites(world.client, informers).create(configMaps, map()))).took, 0);
 });
 
-/** Events do not come through until `release` is called. */
+/** Events are held back until `release` is called. */
 async function deafWorld() {
   const cluster = await given(map());
   const inner = cluster.server.transport();
@@ -205,7 +205,7 @@ async function deafWorld() {
       for (const tell of held ?? []) tell();
       held = undefined;
     },
-    /** What it rejects with after so long. */
+    /** The rejection after that time. */
     async failure(work: Promise<unknown>, afterMs: number): Promise<Error | undefined> {
       let failure: Error | undefined;
       void work.catch((error: Error) => (failure = error));
@@ -227,7 +227,7 @@ const UNSEEN: readonly (readonly [string, (write: Client) => Promise<unknown>])[
 ];
 
 for (const [what, work] of UNSEEN) {
-  test(`what was ${what} and is not shown after a minute is said to be written; nothing more is written before it is shown`, async () => {
+  test(`what was ${what} and is not shown after a minute is reported as written; further writes are rejected until it is shown`, async () => {
     await using world = await deafWorld();
     const writing = work(world.write);
     assert.equal(await world.failure(writing, 59_999), undefined);

@@ -1,12 +1,13 @@
 /**
- * A client whose writes are answered when the informers show them: whoever writes and then reads sees what it wrote, so a second pass
- * never does again what the first has done. In one process the informers know before the answer comes, and nothing is waited for.
+ * A client whose writes resolve when the informers show them: a component that writes and then reads sees its own write, so that a second
+ * reconciliation never repeats the first. In one process the informers are updated before the response, and nothing is waited for.
  *
- * Waits only for informers of whole kinds that somebody began. One that is not synced yet is not waited for, since nobody reads from it;
- * it counts as synced when it shows this write, too. A dry run writes nothing, so there is nothing to wait for.
+ * Waits only for informers of whole kinds that were started. One that is not synced yet is not waited for, since it is not read from; it
+ * counts as synced when it shows this write, too. A dry run writes nothing, so there is nothing to wait for.
  *
- * An informer that cannot follow any more (its rights were taken, its kind cannot be listed) is not waited for without end. Who has given
- * up decides from what is old, so it may not write this kind again before the informer shows what was written: it would do it twice.
+ * An informer that can no longer follow (permission revoked, kind cannot be listed) is not waited for forever. After the timeout the
+ * component would decide from stale state, so it may not write this kind again before the informer shows the earlier write: it would repeat
+ * it.
  */
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
@@ -15,7 +16,7 @@ import { anySignal } from "../../base/abort.ts";
 import type { CallOptions, Client, ObjectKey, ResourceKind } from "../client.ts";
 import type { Informer, Informers } from "./informer.ts";
 
-/** How long a write may take to be seen. An informer whose stream broke is back sooner, if it comes back: its delays end at 30 s. */
+/** Timeout for a write to become visible. An informer whose stream broke is back sooner, if it comes back: its delays are at most 30 s. */
 const SEEN_WITHIN_MS = 60_000;
 
 /** What the calls of a write have in common. */
@@ -24,7 +25,7 @@ interface Options extends CallOptions {
 }
 
 /**
- * Rejects with Timeout if what was written is not shown after a minute, and at once as long as what was written before is not: nothing is
+ * Rejects with Timeout if the write is not visible after a minute, and immediately as long as an earlier write is not visible: nothing is
  * written then.
  */
 export function ownWrites(client: Client, informers: Informers): Client {
@@ -74,11 +75,11 @@ interface SightOptions {
   readonly client: Client;
   readonly informers: Informers;
   readonly signal?: AbortSignal | undefined;
-  /** How many writes are not seen yet that nobody waits for any more. */
+  /** Number of writes that are not visible yet and no longer waited for. */
   readonly unseen: Map<unknown, number>;
 }
 
-/** Waits until the informers show something. */
+/** Waits until the informers show a state. */
 class Sight {
   readonly #options: SightOptions;
   readonly #client: Client;
@@ -94,7 +95,7 @@ class Sight {
     return new Sight({ ...this.#options, client, signal: anySignal(this.#options.signal, signal) });
   }
 
-  /** Throws if what was written before is not seen yet. */
+  /** Throws if an earlier write is not visible yet. */
   mustBeClear<T extends KubeObject>(kind: ResourceKind<T>, options: Options | undefined): void {
     const { unseen } = this.#options;
     if (unseen.size === 0 || isDryRun(options) || !unseen.has(this.#informers.running(kind))) return;
@@ -105,7 +106,7 @@ class Sight {
     this.mustBeClear(kind, options);
     const answer = await write();
     if (isDryRun(options)) return answer;
-    // Not awaited if it is known: that would cost a turn.
+    // Not awaited if already known: that would cost a tick.
     const waiting = this.#reached(this.#informers.running(kind), answer, options);
     if (waiting !== undefined) await waiting;
     return answer;
@@ -115,7 +116,7 @@ class Sight {
     return this.#informers.running(kind)?.get(key)?.metadata.uid;
   }
 
-  /** What stays for now is shown as going; what is gone is not shown. */
+  /** A remaining object is shown as terminating; a removed one is not shown. */
   async ofDeletion<T extends KubeObject>(
     kind: ResourceKind<T>,
     key: ObjectKey,
@@ -124,11 +125,11 @@ class Sight {
   ): Promise<void> {
     const informer = this.#informers.running(kind);
     if (informer?.isSynced !== true || uid === undefined || isDryRun(options)) return;
-    await this.#lost(informer, key, { uid, orGoing: answer !== undefined }, options);
+    await this.#lost(informer, key, { uid, orTerminating: answer !== undefined }, options);
     if (answer !== undefined) await this.#reached(informer, answer, options);
   }
 
-  /** The answer does not say which they were, so if any is shown still, the server is asked which are left. */
+  /** The response does not list the objects, so if any is still shown, the server is queried for those left. */
   async ofCollection<T extends KubeObject>(
     kind: ResourceKind<T>,
     namespace: string | undefined,
@@ -140,15 +141,15 @@ class Sight {
     if (shown.length === 0) return;
     const { items } = await this.#client.list(kind, { namespace, ...this.#signalOf(options) });
     const left = new Map(items.map((object) => [object.metadata.uid, object]));
-    // One after the other is no slower: they wait for the same stream.
+    // Sequential is not slower: they wait for the same stream.
     for (const { metadata } of shown) {
       const now = left.get(metadata.uid);
       if (now !== undefined) await this.#reached(informer, now, options);
-      else await this.#lost(informer, metadata, { uid: metadata.uid ?? "", orGoing: false }, options);
+      else await this.#lost(informer, metadata, { uid: metadata.uid ?? "", orTerminating: false }, options);
     }
   }
 
-  /** Of what is sent to a subresource only these two change the object itself; their answers do not say how far. */
+  /** Of the subresource posts only these two change the object itself; their responses do not say how far. */
   async ofPost<T extends KubeObject>(
     kind: ResourceKind<T>,
     key: ObjectKey,
@@ -170,7 +171,7 @@ class Sight {
       await this.#reached(informer, await this.#client.get(informer.kind, key, this.#signalOf(options)), options);
     } catch (error) {
       if (!isReason(error, "NotFound")) throw error;
-      if (uid !== undefined) await this.#lost(informer, key, { uid, orGoing: false }, options);
+      if (uid !== undefined) await this.#lost(informer, key, { uid, orTerminating: false }, options);
     }
   }
 
@@ -181,7 +182,7 @@ class Sight {
   ): Promise<void> | undefined {
     const { resourceVersion, name } = metadata;
     if (informer === undefined || resourceVersion === undefined) return undefined;
-    // Asked first without making a signal of two.
+    // Checked first without combining two signals.
     if (informer.isSynced && compareResourceVersions(resourceVersion, informer.revision) <= 0) return undefined;
     const waiting = informer.reached(resourceVersion, this.#signalOf(options).signal);
     return informer.isSynced && waiting !== undefined ? this.#within(waiting, informer, name) : undefined;
@@ -190,10 +191,10 @@ class Sight {
   #lost<T extends KubeObject>(
     informer: Informer<T>,
     key: ObjectKey,
-    { uid, orGoing }: { readonly uid: string; readonly orGoing: boolean },
+    { uid, orTerminating }: { readonly uid: string; readonly orTerminating: boolean },
     options: Options | undefined,
   ): Promise<void> | undefined {
-    const waiting = informer.lost(key, uid, { orGoing, ...this.#signalOf(options) });
+    const waiting = informer.lost(key, uid, { orTerminating, ...this.#signalOf(options) });
     return waiting === undefined ? undefined : this.#within(waiting, informer, key.name);
   }
 
@@ -214,7 +215,7 @@ class Sight {
     throw new StatusError("Timeout", `Wrote ${plural} ${JSON.stringify(name)}, but what is followed does not show it after ${seconds} s`);
   }
 
-  /** Nothing more may be written until it is seen after all, or cannot be any more, as the informer was ended. */
+  /** Blocks further writes until it becomes visible after all, or never can, since the informer was stopped. */
   #giveUp<T extends KubeObject>(waiting: Promise<void>, informer: Informer<T>): void {
     const { unseen } = this.#options;
     unseen.set(informer, (unseen.get(informer) ?? 0) + 1);

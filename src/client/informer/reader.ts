@@ -1,4 +1,4 @@
-/** Reading from the informers that were begun, whichever they are. */
+/** Reads from whichever informers were started. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { assert } from "../../base/assert.ts";
 import type { ResourceKind } from "../client.ts";

@@ -1,10 +1,10 @@
 /**
- * Keeps a sink equal to what the server has, through every break: first everything (`sendInitialEvents`, or pages of a list where the
- * server does not know that), then every change after it; when the stream ends, from the last version that was seen; when the server has
- * forgotten that one, everything again, to be compared.
+ * Keeps a sink equal to the server's state through every failure: first everything (`sendInitialEvents`, or a paged list where the server
+ * does not support it), then every change; when the stream ends, from the last resourceVersion seen; when the server has compacted it,
+ * everything again, to be compared.
  *
- * What is known is never taken back. A server that lags behind what another told is asked again for what is not older; one that
- * keeps saying that there is nothing so new has lost its history (a store restored from a backup), and then what it has is taken.
+ * Known state is never rolled back. A server that lags behind another is asked again for what is not older; one that keeps reporting a too
+ * large resourceVersion has lost its history (a store restored from a backup), and then its state is adopted.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { compareResourceVersions, isResourceVersion } from "../../api/machinery/resource-version.ts";
@@ -21,15 +21,15 @@ import { ObjectStore } from "./object-store.ts";
 import { watchOnce, type WatchEnd } from "./watch-session.ts";
 import { isWellFormed } from "./well-formed.ts";
 
-/** Who is told. It ignores what is not newer than what it knows. */
+/** The receiver. It ignores what is not newer than its state. */
 export interface ReflectorSink {
-  /** The version up to which it knows everything; "": nothing yet. */
+  /** The resourceVersion up to which its content is complete; "": nothing yet. */
   readonly known: string;
   put(object: KubeObject): void;
   remove(object: KubeObject): void;
-  /** Nothing else has happened up to here. */
+  /** Nothing else has changed up to here. */
   reach(revision: string): void;
-  /** All there is at `revision`, in order. A new history begins anew: its versions may be smaller. */
+  /** All objects at `revision`, in order. A new history starts over: its versions may be smaller. */
   replace(objects: readonly KubeObject[], revision: string, options: { readonly isNewHistory: boolean }): void;
 }
 
@@ -43,33 +43,36 @@ export interface ReflectorOptions {
   readonly sink: ReflectorSink;
 }
 
-/** After failures; as upstream's. */
+/** Backoff after failures; as upstream's. */
 const RETRY_DELAY = { minMs: 800, maxMs: 30_000 };
 
-/** A watch is asked for so long or up to twice as long, as upstream's, so that not all come back at once. */
+/** Watch timeout, plus up to the same as jitter, as upstream's, so that watches do not all return at once. */
 const WATCH_MIN_SECONDS = 300;
 
-/** A watch that brought nothing and ended within this has failed: coming back at once would be a busy loop. */
+/** A watch that delivered nothing and ended within this time counts as failed: resuming at once would be a busy loop. */
 const LASTED_MS = 1_000;
 
-/** How often a server may say that there is nothing so new, before it is believed. With the delays in between 12 to 27 s, which no lag is. */
+/**
+ * How often a server may report a too large resourceVersion before it is believed. With the delays in between 12 to 27 s, longer than any
+ * lag.
+ */
 const BEHIND_MAX = 10;
-/** No longer delay is made in between, however long the server could not be reached before: it answers, and others wait for what it has. */
+/** Maximum delay in between, however long the server was unreachable before: it responds, and others wait for its state. */
 const BEHIND_DELAY_MAX_MS = 3_000;
 
-/** What one try came to. */
+/** Outcome of one attempt. */
 type Attempt = WatchEnd | { readonly is: "listed" };
 
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #backoff: Backoff;
-  /** Whether the server takes `sendInitialEvents`; until it refuses. */
+  /** Whether the server supports `sendInitialEvents`; until it rejects it. */
   #streams = true;
-  /** The sink can go on from what it knows; otherwise it needs everything. */
+  /** The sink can resume from its state; otherwise it needs everything. */
   #canResume = false;
-  /** Since when, and from which version on, changes are heard. */
+  /** Since when, and from which version on, changes are received. */
   #followed = { sinceMs: 0, from: "" };
-  /** Answers in a row that were older than what is known. */
+  /** Consecutive responses older than the known state. */
   #behind = 0;
 
   constructor(options: ReflectorOptions) {
@@ -88,7 +91,7 @@ export class Reflector {
       const hasFollowed = this.#hasFollowed(attempt);
       if (hasFollowed) this.#backoff.reset();
       if (hasFollowed) this.#behind = 0;
-      // To have got everything once more is no success if each time what follows fails: then the delays go on growing.
+      // A repeated full list is not a success if each watch after it fails: then the backoff keeps growing.
       const hasAll = !resumed && this.#canResume;
       const retryAfterMs = this.#learn(attempt, { resumed });
       const triesOtherwise = streamed && !this.#streams;
@@ -100,11 +103,11 @@ export class Reflector {
     }
   }
 
-  /** The changes came, or came to nothing for a while, as they should. */
+  /** Changes came, or none for a while, as they should. */
   #hasFollowed(attempt: Attempt): boolean {
     const { clock, sink } = this.#options;
     if (!this.#canResume || attempt.is === "listed") return false;
-    // Not every server sends bookmarks: silence alone is no failure.
+    // Not every server sends bookmarks: silence alone is not a failure.
     const isQuiet = (attempt.is === "ended" || attempt.is === "silent") && clock.monotonic() - this.#followed.sinceMs >= LASTED_MS;
     return isQuiet || sink.known !== this.#followed.from;
   }
@@ -115,7 +118,7 @@ export class Reflector {
     return this.#list(signal);
   }
 
-  /** What to do otherwise next time; returns how long the server wants to be left alone. */
+  /** What to change for the next attempt; returns the delay that the server asks for. */
   #learn(attempt: Attempt, { resumed }: { readonly resumed: boolean }): number {
     const isInitialStream = !resumed && this.#streams && !this.#canResume;
     switch (attempt.is) {
@@ -129,11 +132,11 @@ export class Reflector {
         this.#cannotResume({ isBehind: attempt.why === "older" });
         return 0;
       case "silent":
-        // A server that has never heard of initial events sends no end of them.
+        // A server without support for initial events never sends their end.
         if (isInitialStream) this.#streams = false;
         return 0;
       case "ended":
-        // It was accepted, so the server has come as far as was asked for, if it was.
+        // It was accepted, so the server has reached the requested version, if there was one.
         if (!this.#takesAnything) this.#behind = 0;
         return 0;
       default:
@@ -146,7 +149,7 @@ export class Reflector {
     if (isBehind && this.#options.sink.known !== "") this.#behind++;
   }
 
-  /** Nothing that is older than what is known; or whatever there is, if the server has nothing so new. */
+  /** Nothing older than the known state; or anything, if the server has nothing that recent. */
   #notOlder(): RequestOptions {
     const { known } = this.#options.sink;
     return known === "" || this.#takesAnything ? {} : { resourceVersion: known };
@@ -170,7 +173,7 @@ export class Reflector {
     const { transport, clock, random } = this.#options;
     const timeoutSeconds = WATCH_MIN_SECONDS + random.below(WATCH_MIN_SECONDS);
     const request = this.#request({ ...options, allowWatchBookmarks: true, timeoutSeconds });
-    const event = this.#canResume ? (heard: Heard) => this.#hear(heard) : this.#initialReceiver();
+    const event = this.#canResume ? (received: Heard) => this.#hear(received) : this.#initialReceiver();
     return watchOnce({ transport, clock, request, signal, event });
   }
 
@@ -189,17 +192,17 @@ export class Reflector {
     };
   }
 
-  /** Collects until the bookmark that says that this was everything; from then on each event is a change. */
-  #initialReceiver(): (heard: Heard) => WatchEnd | undefined {
+  /** Collects until the bookmark that ends the initial events; from then on each event is a change. */
+  #initialReceiver(): (received: Heard) => WatchEnd | undefined {
     const collected = new ObjectStore({ onIndexFailure: () => undefined });
-    return (heard) => {
-      if (this.#canResume) return this.#hear(heard);
-      if (heard.type === "BOOKMARK") {
-        return heard.initialEventsEnd ? this.#take(collected.list(), heard.resourceVersion) : undefined;
+    return (received) => {
+      if (this.#canResume) return this.#hear(received);
+      if (received.type === "BOOKMARK") {
+        return received.initialEventsEnd ? this.#take(collected.list(), received.resourceVersion) : undefined;
       }
-      if (!isWellFormed(heard.object)) return { is: "rejected", why: "malformed" };
-      if (heard.type === "DELETED") collected.delete(heard.object.metadata);
-      else collected.put(heard.object);
+      if (!isWellFormed(received.object)) return { is: "rejected", why: "malformed" };
+      if (received.type === "DELETED") collected.delete(received.object.metadata);
+      else collected.put(received.object);
       return undefined;
     };
   }
@@ -217,21 +220,21 @@ export class Reflector {
     return undefined;
   }
 
-  #hear(heard: Heard): WatchEnd | undefined {
+  #hear(received: Heard): WatchEnd | undefined {
     const { sink } = this.#options;
-    if (heard.type === "BOOKMARK") {
-      const version = heard.resourceVersion;
+    if (received.type === "BOOKMARK") {
+      const version = received.resourceVersion;
       if (!isResourceVersion(version)) return { is: "rejected", why: "malformed" };
-      // A server that has not come so far yet, or never will: see what it has.
+      // The server has not reached the version yet, or never will: list what it has.
       if (compareResourceVersions(version, sink.known) < 0) return { is: "rejected", why: "older" };
       sink.reach(version);
-    } else if (!isWellFormed(heard.object)) return { is: "rejected", why: "malformed" };
-    else if (heard.type === "DELETED") sink.remove(heard.object);
-    else sink.put(heard.object);
+    } else if (!isWellFormed(received.object)) return { is: "rejected", why: "malformed" };
+    else if (received.type === "DELETED") sink.remove(received.object);
+    else sink.put(received.object);
     return undefined;
   }
 
-  /** Ends are ordinary; what fails is worth a word, once it fails again. */
+  /** A normal end is not logged; a failure is, once it repeats. */
   #report(attempt: Attempt, delayMs: number): void {
     const { log } = this.#options;
     const isFirst = this.#backoff.attempts <= 1;
@@ -243,23 +246,23 @@ export class Reflector {
 
 type Heard = Exclude<TransportEvent, { type: "ERROR" }>;
 
-/** The history after the version is gone. */
+/** The history after the version was compacted. */
 function isForgotten(error: unknown): boolean {
   return isReason(error, "Expired") || isReason(error, "Gone");
 }
 
-/** The server has not come to this version. */
+/** The server has not reached this version. */
 function isFromTheFuture(error: unknown): boolean {
   return isReason(error, "Timeout") && error.details?.causes?.some(({ reason }) => reason === "ResourceVersionTooLarge") === true;
 }
 
-/** What the server asks for, and no longer than one waits anyway. */
+/** The delay that the server asks for, at most the maximum backoff. */
 function retryAfterMsOf(error: unknown): number {
   const { retryAfterSeconds = 0 } = (isStatusError(error) ? error.details : undefined) ?? {};
   return Math.min(retryAfterSeconds * 1_000, RETRY_DELAY.maxMs);
 }
 
-/** What servers say to options that they do not know; on an etcd that tells no progress upstream's says that it is an internal error. */
+/** Responses of servers to unknown options; upstream's on an etcd without progress notifications reports an internal error. */
 function isNotUnderstood(error: unknown): boolean {
   const reasons = ["Invalid", "BadRequest", "NotAcceptable", "UnsupportedMediaType", "InternalError"] as const;
   return reasons.some((reason) => isReason(error, reason));

@@ -7,7 +7,7 @@ import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { InformerHandler } from "./informer.ts";
 import { SharedInformer } from "./shared-informer.ts";
 import { aMap } from "./testing/scripted-server.ts";
-import { toldLines } from "./testing/told.ts";
+import { deliveredLines } from "./testing/expected-calls.ts";
 
 const KEY = { namespace: "default", name: "a" };
 const SAME_HISTORY = { isNewHistory: false };
@@ -18,14 +18,14 @@ function anInformer(log = silentLogger) {
   return { clock, informer };
 }
 
-/** Knows everything up to 5. */
+/** Complete up to 5. */
 function aSyncedInformer(...objects: readonly KubeObject[]) {
   const world = anInformer();
   world.informer.replace(objects, "5", SAME_HISTORY);
   return world;
 }
 
-/** Does something when it is told. */
+/** Does something when called. */
 function doing(work: (is: string, object: KubeObject) => void): InformerHandler {
   return {
     added: (object) => work("added", object),
@@ -34,55 +34,55 @@ function doing(work: (is: string, object: KubeObject) => void): InformerHandler 
   };
 }
 
-test("who listens late is told what is there first, in the order of the keys, and then what others are told", () => {
+test("a late handler receives existing objects first, ordered by key, and then the same calls as the others", () => {
   const { informer } = aSyncedInformer(aMap("a", 2), aMap("b", 1));
   informer.put(aMap("c", 6));
-  const told: string[] = [];
+  const delivered: string[] = [];
 
-  informer.listen(toldLines(told));
+  informer.listen(deliveredLines(delivered));
   informer.put(aMap("a", 7));
 
-  assert.deepEqual(told, ["added default/a@2", "added default/b@1", "added default/c@6", "updated default/a@7 from @2"]);
+  assert.deepEqual(delivered, ["added default/a@2", "added default/b@1", "added default/c@6", "updated default/a@7 from @2"]);
 });
 
-test("who no longer listens is told nothing, also if another handler said so a moment before", () => {
+test("a removed handler receives nothing, also if another handler removed it just before", () => {
   const { informer } = aSyncedInformer();
-  const told: string[] = [];
+  const delivered: string[] = [];
   informer.listen(doing(() => second[Symbol.dispose]()));
-  const second = informer.listen(toldLines(told));
+  const second = informer.listen(deliveredLines(delivered));
 
   informer.put(aMap("a", 6));
 
-  assert.deepEqual(told, []);
+  assert.deepEqual(delivered, []);
 });
 
-test("a change that a handler makes is told to all after the one that it was told", () => {
+test("a change made by a handler is delivered to all after the one that caused it", () => {
   const { informer } = aSyncedInformer();
-  const told: string[] = [];
+  const delivered: string[] = [];
   informer.listen(
     doing((is) => {
       if (is === "added") informer.put(aMap("a", 7));
     }),
   );
-  informer.listen(toldLines(told));
+  informer.listen(deliveredLines(delivered));
 
   informer.put(aMap("a", 6));
 
-  assert.deepEqual(told, ["added default/a@6", "updated default/a@7 from @6"]);
+  assert.deepEqual(delivered, ["added default/a@6", "updated default/a@7 from @6"]);
 });
 
-test("who begins to listen while a change is told sees it, and is not told of it again", () => {
+test("a handler added during a delivery sees that change, and does not receive it again", () => {
   const { informer } = aSyncedInformer();
-  const told: string[] = [];
-  informer.listen(doing((_is, { metadata }) => void (metadata.name === "a" && informer.listen(toldLines(told)))));
+  const delivered: string[] = [];
+  informer.listen(doing((_is, { metadata }) => void (metadata.name === "a" && informer.listen(deliveredLines(delivered)))));
 
   informer.replace([aMap("a", 6), aMap("b", 7)], "7", SAME_HISTORY);
   informer.put(aMap("c", 8));
 
-  assert.deepEqual(told, ["added default/a@6", "added default/b@7", "added default/c@8"]);
+  assert.deepEqual(delivered, ["added default/a@6", "added default/b@7", "added default/c@8"]);
 });
 
-test("whoever is told of one of several changes that were found by comparing reads all of them", () => {
+test("a handler called for one of several changes found by comparing reads all of them", () => {
   const { informer } = aSyncedInformer(aMap("a", 1), aMap("b", 2));
   const seen: string[] = [];
   informer.listen(
@@ -103,62 +103,62 @@ test("whoever is told of one of several changes that were found by comparing rea
   assert.deepEqual(seen, ["b,c", "b,c", "b,c"]);
 });
 
-test("a handler that throws does not keep the others from being told, and is logged", () => {
+test("a throwing handler does not affect the others, and is logged", () => {
   const lines: LogLine[] = [];
   const { informer } = anInformer(createLogger({ sink: (line) => void lines.push(line), clock: virtualClock(), level: "info" }));
-  const told: string[] = [];
+  const delivered: string[] = [];
   informer.listen(
     doing(() => {
       throw new Error("Oh");
     }),
   );
-  informer.listen(toldLines(told));
+  informer.listen(deliveredLines(delivered));
 
   informer.replace([aMap("a", 1)], "5", SAME_HISTORY);
 
-  assert.deepEqual(told, ["added default/a@1"]);
+  assert.deepEqual(delivered, ["added default/a@1"]);
   assert.deepEqual(
     lines.map(({ level, sentence }) => `${level}: ${sentence}`),
     ["error: A handler of an informer threw"],
   );
 });
 
-test("a resync tells one handler all there is, again and again, until it does not listen any more", async () => {
+test("a resync periodically delivers all objects to one handler, until it is removed", async () => {
   const { informer, clock } = aSyncedInformer(aMap("a", 1), aMap("b", 2));
-  const [told, others]: string[][] = [[], []];
-  informer.listen(toldLines(others!));
-  const listening = informer.listen(toldLines(told!), { resyncMs: 1_000 });
-  told!.length = others!.length = 0;
+  const [delivered, others]: string[][] = [[], []];
+  informer.listen(deliveredLines(others!));
+  const listening = informer.listen(deliveredLines(delivered!), { resyncMs: 1_000 });
+  delivered!.length = others!.length = 0;
 
   await clock.advance(2_500);
   listening[Symbol.dispose]();
   await clock.advance(5_000);
 
   const once = ["updated default/a@1 from @1", "updated default/b@2 from @2"];
-  assert.deepEqual([told, others], [[...once, ...once], []]);
+  assert.deepEqual([delivered, others], [[...once, ...once], []]);
   assert.equal(clock.sleeping, 0);
 });
 
-test("a deletion tells the last state, and of an unknown object nothing", () => {
+test("a deletion delivers the last state, and for an unknown object nothing", () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
-  const told: string[] = [];
-  informer.listen(toldLines(told));
+  const delivered: string[] = [];
+  informer.listen(deliveredLines(delivered));
 
   informer.remove(aMap("b", 6));
   informer.remove(aMap("a", 7));
 
-  assert.deepEqual(told, ["added default/a@1", "deleted default/a@7"]);
+  assert.deepEqual(delivered, ["added default/a@1", "deleted default/a@7"]);
   assert.equal(informer.revision, "7");
 });
 
-test("another object of the same name is told as a deletion and an addition", () => {
+test("another object of the same name is delivered as a deletion and an addition", () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
-  const told: string[] = [];
-  informer.listen(toldLines(told));
+  const delivered: string[] = [];
+  informer.listen(deliveredLines(delivered));
 
   informer.put(aMap("a", 6, { uid: "another" }));
 
-  assert.deepEqual(told, ["added default/a@1", "deleted default/a@1", "added default/a@6"]);
+  assert.deepEqual(delivered, ["added default/a@1", "deleted default/a@1", "added default/a@6"]);
 });
 
 // ── waiting ─────────────────────────────────────────────────────────────────────────────────────────
@@ -168,7 +168,7 @@ async function isPending(promise: Promise<void> | undefined): Promise<boolean> {
   return (await Promise.race([promise, Promise.resolve(pending)])) === pending;
 }
 
-test("a revision that is known is not waited for; another is, until an event or a bookmark brings it", async () => {
+test("a known revision is not waited for; another is, until an event or a bookmark brings it", async () => {
   const { informer } = aSyncedInformer();
   assert.equal(informer.reached("5"), undefined);
   const [six, ten] = [informer.reached("6"), informer.reached("10")];
@@ -183,32 +183,32 @@ test("a revision that is known is not waited for; another is, until an event or 
   assert.equal(informer.reached("12"), undefined);
 });
 
-test("an object is waited for until it is lost, or going if that is enough, or another one of its name", async () => {
+test("waiting for a deletion ends when the object is removed, terminating if that suffices, or replaced", async () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
-  assert.equal(informer.lost(KEY, "other", { orGoing: false }), undefined);
-  assert.equal(informer.lost({ ...KEY, name: "b" }, "b", { orGoing: false }), undefined);
-  const [going, lost] = [informer.lost(KEY, "a", { orGoing: true }), informer.lost(KEY, "a", { orGoing: false })];
+  assert.equal(informer.lost(KEY, "other", { orTerminating: false }), undefined);
+  assert.equal(informer.lost({ ...KEY, name: "b" }, "b", { orTerminating: false }), undefined);
+  const [going, lost] = [informer.lost(KEY, "a", { orTerminating: true }), informer.lost(KEY, "a", { orTerminating: false })];
 
   const old = aMap("a", 6);
   informer.put({ ...old, metadata: { ...old.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
   await going;
-  assert.equal(informer.lost(KEY, "a", { orGoing: true }), undefined);
+  assert.equal(informer.lost(KEY, "a", { orTerminating: true }), undefined);
   assert(await isPending(lost));
   informer.put(aMap("a", 7, { uid: "another" }));
 
   await lost;
 });
 
-test("a loss that was not seen is known after comparing", async () => {
+test("an unobserved deletion is known after comparing", async () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
-  const lost = informer.lost(KEY, "a", { orGoing: false });
+  const lost = informer.lost(KEY, "a", { orTerminating: false });
 
   informer.replace([], "9", SAME_HISTORY);
 
   await lost;
 });
 
-test("who writes before an informer is synced finds the write in it once it is", async () => {
+test("a write before the informer is synced is visible once it is", async () => {
   const { informer } = anInformer();
   const synced = informer.synced();
   void informer.reached("7");
@@ -221,12 +221,12 @@ test("who writes before an informer is synced finds the write in it once it is",
   assert.deepEqual([informer.isSynced, informer.revision], [true, "7"]);
 });
 
-test("waiting ends with the signal", async () => {
+test("waiting ends when the signal aborts", async () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
   const stop = new AbortController();
   const waiting = [
     informer.reached("9", stop.signal),
-    informer.lost(KEY, "a", { orGoing: false, signal: stop.signal }),
+    informer.lost(KEY, "a", { orTerminating: false, signal: stop.signal }),
     anInformer().informer.synced(stop.signal),
   ];
 
@@ -236,18 +236,18 @@ test("waiting ends with the signal", async () => {
   await assert.rejects(informer.reached("9", stop.signal)!, /Enough/);
 });
 
-test("waiting ends when the informer is closed, and afterwards nobody is told", async () => {
+test("waiting ends when the informer is closed, and afterwards no handler is called", async () => {
   const { informer } = aSyncedInformer(aMap("a", 1));
-  const told: string[] = [];
-  informer.listen(toldLines(told));
-  told.length = 0;
-  const waiting = [informer.reached("9"), informer.lost(KEY, "a", { orGoing: false })];
+  const delivered: string[] = [];
+  informer.listen(deliveredLines(delivered));
+  delivered.length = 0;
+  const waiting = [informer.reached("9"), informer.lost(KEY, "a", { orTerminating: false })];
 
   informer.close();
   informer.put(aMap("b", 9));
-  informer.listen(toldLines(told));
+  informer.listen(deliveredLines(delivered));
 
   for (const one of waiting) await assert.rejects(one!, /their informer is closed/);
   await assert.rejects(informer.reached("9")!, /their informer is closed/);
-  assert.deepEqual(told, []);
+  assert.deepEqual(delivered, []);
 });

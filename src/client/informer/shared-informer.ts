@@ -1,9 +1,9 @@
 /**
- * One kind in memory, for everybody in the process: what the reflector hears is put into the store, then told to all handlers, then
- * those who wait for it are let go; one change after the other, each at once. A change that comes while one is being told (a handler
- * made it) waits until that one is told to all, so that no two handlers are told of changes in different orders.
+ * One kind in memory, shared by the process: what the reflector receives is put into the store, then delivered to all handlers, then
+ * waiters are released; one change at a time, synchronously. A change that arrives during a delivery (a handler made it) waits until that
+ * delivery is complete, so that all handlers see the same order.
  *
- * Whatever is not newer than what is known is not taken: nothing is told twice. Not here: talking to the server (reflector.ts).
+ * What is not newer than the known state is ignored: nothing is delivered twice. Not here: communication with the server (reflector.ts).
  */
 import { NOT_NEEDED } from "../../base/abort.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -24,7 +24,7 @@ export interface SharedInformerOptions {
   readonly log: Logger;
 }
 
-type Told<T> =
+type Delivered<T> =
   | { readonly is: "added" | "deleted"; readonly object: T }
   | { readonly is: "updated"; readonly object: T; readonly previous: T };
 
@@ -43,13 +43,13 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   readonly #listeners = new Set<Listener<T>>();
   readonly #revisionWaiters = new RevisionWaiters();
   readonly #keyWaiters = new KeyWaiters();
-  /** Changes that handlers made while another was being told. */
+  /** Changes made by handlers during a delivery. */
   readonly #postponed = new Fifo<() => void>();
   #isTelling = false;
   #isSynced = false;
   #isClosed = false;
   #revision = "";
-  /** Somebody has written this before it was synced: to be synced is to know that, too. */
+  /** Revisions written before it was synced: synced includes them. */
   #revisionToSync = "";
 
   constructor(kind: ResourceKind<T>, options: SharedInformerOptions) {
@@ -59,7 +59,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     this.#objects = new ObjectStore({ onIndexFailure });
   }
 
-  // ── what its users see ────────────────────────────────────────────────────────────────────────────
+  // ── for its users ─────────────────────────────────────────────────────────────────────────────────
 
   get isSynced(): boolean {
     return this.#isSynced;
@@ -108,19 +108,19 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   lost(
     key: ObjectKey,
     uid: string,
-    { orGoing, signal }: { readonly orGoing: boolean; readonly signal?: AbortSignal },
+    { orTerminating, signal }: { readonly orTerminating: boolean; readonly signal?: AbortSignal },
   ): Promise<void> | undefined {
     const isLost = () => {
       if (!this.#isSynced) return false;
       const metadata = this.#objects.get(key)?.metadata;
-      return metadata?.uid !== uid || (orGoing && metadata.deletionTimestamp !== undefined);
+      return metadata?.uid !== uid || (orTerminating && metadata.deletionTimestamp !== undefined);
     };
     if (isLost()) return undefined;
     if (this.#isClosed) return Promise.reject(this.#closedError());
     return this.#keyWaiters.wait(orderOf({ metadata: key }), isLost, signal);
   }
 
-  // ── what the reflector says ───────────────────────────────────────────────────────────────────────
+  // ── for the reflector ─────────────────────────────────────────────────────────────────────────────
 
   get known(): string {
     return this.#revision;
@@ -144,7 +144,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     this.#change(() => this.#replace(objects as readonly T[], revision, isNewHistory));
   }
 
-  /** From here on nobody is called any more. */
+  /** From here on no handler is called. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -161,7 +161,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     else this.#alone(change);
   }
 
-  /** Changes that `work` brings about wait until it is done. */
+  /** Changes caused by `work` wait until it is done. */
   #alone(work: () => void): void {
     if (this.#isTelling) return work();
     this.#isTelling = true;
@@ -175,7 +175,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   #put(object: T): void {
     if (!this.#isNews(object)) return;
     const previous = this.#objects.put(object);
-    this.#tell(replacing(previous, object));
+    this.#recordEvent(replacing(previous, object));
     this.#keyWaiters.changed(orderOf(object));
     this.#reached(versionOf(object));
   }
@@ -184,28 +184,28 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     if (!this.#isNews(object)) return;
     const previous = this.#objects.delete(object.metadata);
     if (previous !== undefined) {
-      // The last state of another one that had its name says nothing of this one.
-      this.#tell([{ is: "deleted", object: previous.metadata.uid === object.metadata.uid ? object : previous }]);
+      // The last state of another object with the same name says nothing about this one.
+      this.#recordEvent([{ is: "deleted", object: previous.metadata.uid === object.metadata.uid ? object : previous }]);
       this.#keyWaiters.changed(orderOf(object));
     }
     this.#reached(versionOf(object));
   }
 
-  /** All at once, then told: whoever is told reads a state that the server had. */
+  /** All at once, then delivered: handlers read a state that the server had. */
   #replace(objects: readonly T[], revision: string, isNewHistory: boolean): void {
     const differences = [...differencesOf(this.#objects.list(), objects, { byContent: isNewHistory })];
-    for (const told of differences) {
-      if (told.is !== "deleted") this.#objects.put(told.object);
-      // One that another takes the place of is not there any more by then, or is replaced next.
-      else this.#objects.delete(told.object.metadata);
+    for (const delivered of differences) {
+      if (delivered.is !== "deleted") this.#objects.put(delivered.object);
+      // One that is replaced by another no longer exists by then, or is replaced next.
+      else this.#objects.delete(delivered.object.metadata);
     }
-    this.#tell(differences);
+    this.#recordEvent(differences);
     if (isNewHistory) this.#forgetHistory();
     this.#reached(revision);
     this.#keyWaiters.allChanged();
   }
 
-  /** Versions that somebody waits for belong to a history that is no more; they may never come. */
+  /** Awaited versions belong to the previous history; they may never come. */
   #forgetHistory(): void {
     this.#revisionToSync = "";
     this.#revisionWaiters.resolveAll();
@@ -224,22 +224,22 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     if (this.#isSynced) this.#revisionWaiters.reached(revision);
   }
 
-  /** To those who listen now; who begins to listen meanwhile sees what there is by then. */
-  #tell(changes: readonly Told<T>[]): void {
+  /** To the current handlers; one added meanwhile sees the current state. */
+  #recordEvent(changes: readonly Delivered<T>[]): void {
     if (changes.length === 0) return;
     const listeners = [...this.#listeners];
-    for (const told of changes) for (const listener of listeners) this.#tellOne(listener, told);
+    for (const delivered of changes) for (const listener of listeners) this.#tellOne(listener, delivered);
   }
 
-  /** One that breaks its word and throws must not keep the others from being told. */
-  #tellOne({ handler, stop }: Listener<T>, told: Told<T>): void {
+  /** A handler that throws against its contract must not affect the others. */
+  #tellOne({ handler, stop }: Listener<T>, delivered: Delivered<T>): void {
     if (stop.signal.aborted) return;
     try {
-      if (told.is === "updated") handler.updated(told.object, told.previous);
-      else handler[told.is](told.object);
+      if (delivered.is === "updated") handler.updated(delivered.object, delivered.previous);
+      else handler[delivered.is](delivered.object);
     } catch (error) {
-      const { namespace, name } = told.object.metadata;
-      this.#options.log.error("A handler of an informer threw", { kind: this.kind.kind, namespace, name, is: told.is, error });
+      const { namespace, name } = delivered.object.metadata;
+      this.#options.log.error("A handler of an informer threw", { kind: this.kind.kind, namespace, name, is: delivered.is, error });
     }
   }
 
@@ -250,7 +250,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
       try {
         await this.#options.clock.sleep(resyncMs, signal);
       } catch {
-        return; // It does not listen any more.
+        return; // It was removed.
       }
       this.#change(() => {
         for (const object of this.#objects.list()) this.#tellOne(listener, { is: "updated", object, previous: object });
@@ -268,13 +268,13 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   }
 }
 
-/** The reflector lets nothing through that has none. */
+/** The reflector delivers nothing without one. */
 function versionOf({ metadata }: KubeObject): string {
   return metadata.resourceVersion ?? "";
 }
 
-/** How one that comes in the place of another is told: as it, or, if it is another one of its name, after it. */
-function replacing<T extends KubeObject>(previous: T | undefined, object: T): readonly Told<T>[] {
+/** The events for an object that replaces another: an update, or, if it only has the same name, a deletion and an addition. */
+function replacing<T extends KubeObject>(previous: T | undefined, object: T): readonly Delivered<T>[] {
   if (previous === undefined) return [{ is: "added", object }];
   if (previous.metadata.uid === object.metadata.uid) return [{ is: "updated", object, previous }];
   return [
@@ -284,14 +284,14 @@ function replacing<T extends KubeObject>(previous: T | undefined, object: T): re
 }
 
 /**
- * What has happened between two lists, in the order of their keys. `byContent`: versions that are the same say nothing, since a store
- * that was restored gives them anew.
+ * The difference between two lists, ordered by key. `byContent`: equal versions do not mean equal objects, since a restored store reuses
+ * them.
  */
 function* differencesOf<T extends KubeObject>(
   before: readonly T[],
   now: readonly T[],
   { byContent }: { readonly byContent: boolean },
-): Iterable<Told<T>> {
+): Iterable<Delivered<T>> {
   const isSame = (a: T, b: T) =>
     a === b || (a.metadata.uid === b.metadata.uid && (byContent ? deepEqual(a, b) : versionOf(a) === versionOf(b)));
   let next = 0;

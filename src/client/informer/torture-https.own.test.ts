@@ -1,4 +1,4 @@
-/** The same over real sockets: whatever part of whatever is cut with them, content and calls are right. */
+/** The same over real sockets: content and handler calls are correct wherever the connections are cut. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configMaps } from "../../api/core/v1/config-map.ts";
@@ -11,16 +11,16 @@ import { createClient } from "../rest-client.ts";
 import { createInformers } from "./informers.ts";
 import { ownWrites } from "./own-writes.ts";
 import { withGapBook } from "./testing/gap-book.ts";
-import { expectedLines, toldLines, type Gap, type Happened } from "./testing/told.ts";
+import { expectedLines, deliveredLines, type Gap, type Happened } from "./testing/expected-calls.ts";
 
 const NAMESPACE = "torture";
 const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: NAMESPACE } as const;
 const seed = testSeed();
 
-/** What happened, as one hears it who is never cut off. */
+/** The events as seen over an uninterrupted connection. */
 async function historian({
   direct,
-}: HttpsWire): Promise<{ readonly history: readonly Happened[]; heard(revision: number): Promise<void> }> {
+}: HttpsWire): Promise<{ readonly history: readonly Happened[]; received(revision: number): Promise<void> }> {
   const history: Happened[] = [];
   let wake = (): void => {};
   const note = (event: TransportEvent): void => {
@@ -34,23 +34,23 @@ async function historian({
   await direct.watch({ ...MAPS, options }, { event: note, ended() {} });
   return {
     history,
-    async heard(revision) {
+    async received(revision) {
       while ((history.at(-1)?.revision ?? 0) < revision) await new Promise<void>((resolve) => (wake = resolve));
     },
   };
 }
 
-test("an informer over HTTPS whose connections are broken again and again tells every change once and in order", async () => {
+test("an informer over HTTPS whose connections break repeatedly delivers every change once and in order", async () => {
   await using wire = await startHttpsWire();
   await wire.server.makeNamespace(NAMESPACE);
   const random = seededRandom(seed);
-  const { history, heard } = await historian(wire);
+  const { history, received } = await historian(wire);
   const gaps: Gap[] = [];
-  const told: string[] = [];
+  const delivered: string[] = [];
   const transport = withGapBook(wire.breakable, gaps, () => informer.revision);
   await using informers = createInformers({ transport, clock: wire.clock, random, log: silentLogger });
   const informer = informers.of(configMaps, { namespace: NAMESPACE });
-  informer.listen(toldLines(told));
+  informer.listen(deliveredLines(delivered));
   const client = createClient(wire.direct);
   const last = () => client.list(configMaps, { namespace: NAMESPACE });
   const put = (name: string) => {
@@ -60,7 +60,7 @@ test("an informer over HTTPS whose connections are broken again and again tells 
   };
 
   for (let cuts = rounds({ quick: 40, full: 1_000 }); cuts > 0; cuts--) {
-    // There is a connection to break when something has come over it.
+    // A connection can be broken once something has arrived over it.
     const seen = await put("seen");
     await informer.reached(seen.metadata.resourceVersion ?? "");
     const writes = Array.from({ length: random.below(6) }, async () => {
@@ -68,28 +68,28 @@ test("an informer over HTTPS whose connections are broken again and again tells 
       if (random.below(3) > 0) return put(name);
       return client.delete(configMaps, { namespace: NAMESPACE, name }).catch(() => undefined);
     });
-    // While some are under way, so that events are cut in the middle.
+    // While some are in flight, so that events are cut in the middle.
     if (writes.length > 0) await Promise.race(writes);
     wire.proxy.breakConnections();
     await Promise.all(writes);
   }
-  // The last change of all is one of these objects' own: then everything before has been told.
+  // The last change is one of these objects' own: then everything before has been delivered.
   const marker = await client.apply(
     configMaps,
     { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z", namespace: NAMESPACE } },
     { fieldManager: "torture" },
   );
-  await Promise.all([informer.reached(marker.metadata.resourceVersion ?? ""), heard(Number(marker.metadata.resourceVersion))]);
+  await Promise.all([informer.reached(marker.metadata.resourceVersion ?? ""), received(Number(marker.metadata.resourceVersion))]);
 
   assert.deepEqual(
     informer.list().map(({ metadata }) => metadata.resourceVersion),
     (await last()).items.map(({ metadata }) => metadata.resourceVersion),
   );
-  assert.deepEqual(told, expectedLines(history, gaps), `seed ${seed}`);
+  assert.deepEqual(delivered, expectedLines(history, gaps), `seed ${seed}`);
   assert(wire.proxy.connections > rounds({ quick: 40, full: 1_000 }), "every cut broke a connection");
 });
 
-test("who writes over HTTPS reads what it wrote at once, also while connections break", async () => {
+test("a client over HTTPS reads its own writes at once, also while connections break", async () => {
   await using wire = await startHttpsWire();
   await wire.server.makeNamespace(NAMESPACE);
   await using informers = createInformers({ transport: wire.breakable, clock: wire.clock, random: seededRandom(seed), log: silentLogger });

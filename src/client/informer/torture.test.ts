@@ -1,4 +1,4 @@
-/** Whatever breaks between an informer and the server: its content ends equal, and every call of its handlers is the right one. */
+/** Whatever breaks between an informer and the server: its content converges, and every handler call is correct. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pick, seededRandom, type Random } from "../../base/random.ts";
@@ -7,17 +7,17 @@ import { rounds, testSeed } from "../../testing/rounds.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { laggingServer, repeating, withoutInitialEvents, type LaggingServer } from "./testing/bad-server.ts";
 import { BrokenWorld } from "./testing/broken-world.ts";
-import type { Happened } from "./testing/told.ts";
+import type { Happened } from "./testing/expected-calls.ts";
 
 const seed = testSeed();
 
-test("a watch that is cut at any of its bytes loses, doubles and reorders nothing", async () => {
+test("a watch cut at any of its bytes loses, duplicates and reorders nothing", async () => {
   await using wire = await byteWire();
   const random = seededRandom(seed);
   const history: Happened[] = [];
   const step = rounds({ quick: 40, full: 1 });
 
-  // Until the cut is beyond the end of a stream that brings everything and then some changes.
+  // Until the cut is beyond the end of a stream with initial events and some changes.
   for (let bytes = 0; bytes <= wire.longestBytes + step; bytes += step) {
     for (const ending of ["cut", "silence"] as const) {
       let isFirst = true;
@@ -35,13 +35,13 @@ test("a watch that is cut at any of its bytes loses, doubles and reorders nothin
   assert(wire.longestBytes > 1_000, "there were bytes to cut");
 });
 
-/** Cuts of one world, after which all is compared: few enough that a failure is short to read. */
+/** Cuts per world before comparing: few, so that a failure is short to read. */
 const CUTS_OF_WORLD = 25;
 
 const SERVERS = ["plain", "without initial events", "repeating", "lagging"] as const;
 
 for (const [index, kind] of SERVERS.entries()) {
-  test(`a server that is ${kind}, restarts, forgets, delays and cuts is followed without loss`, async () => {
+  test(`a server that is ${kind}, restarts, compacts, delays and cuts is followed without loss`, async () => {
     const worlds = rounds({ quick: 2, full: 10_000 / SERVERS.length / CUTS_OF_WORLD });
     for (let world = 0; world < worlds; world++) {
       const worldSeed = seed + world * SERVERS.length + index;
@@ -72,7 +72,7 @@ async function tortured(kind: (typeof SERVERS)[number], random: Random): Promise
   await world.check();
 }
 
-/** None so slow that at the end something is still coming. */
+/** None so slow that something is still in flight at the end. */
 const PACES = [
   { pieceBytes: Infinity, delayMs: 0 },
   { pieceBytes: 7, delayMs: 0 },
@@ -94,14 +94,11 @@ async function disturb(wire: ByteWire, random: Random): Promise<void> {
   }
 }
 
-/**
- * Who was connected comes to a server that shows what was before the last writes; soon enough it catches up, since a lag that does not end
- * is another history.
- */
+/** A client reaches a server whose state precedes the last writes; it catches up soon, since a permanent lag is another history. */
 async function fallBehind(world: BrokenWorld, lagging: LaggingServer, random: Random): Promise<void> {
   const { wire } = world;
   const { fateOf } = wire;
-  // Only who is up to date can be ahead.
+  // Only an up-to-date client can be ahead.
   wire.fateOf = () => UNBROKEN;
   await wire.clock.advance(200_000);
   const { items, revision } = await world.listed();

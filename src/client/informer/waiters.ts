@@ -1,6 +1,6 @@
 /**
- * Those who wait until an informer knows something. Each is let go once: when it is known, when its signal is aborted, or when the
- * informer is closed. However many wait, a change looks only at those whom it concerns.
+ * Waiters for a state of an informer. Each is settled once: when the state is reached, its signal aborts, or the informer is closed. A
+ * change touches only the waiters that it concerns.
  */
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { onAbort } from "../../base/abort.ts";
@@ -11,7 +11,7 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-/** A promise and how to settle it; `leave` is called when the signal is aborted before. */
+/** A promise with its settlers; `leave` is called when the signal aborts first. */
 function wait(signal: AbortSignal | undefined, begin: (waiter: Waiter) => () => void): Promise<void> {
   if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
   const promise = new Promise<void>((resolve, reject) => {
@@ -32,7 +32,7 @@ function wait(signal: AbortSignal | undefined, begin: (waiter: Waiter) => () => 
         reject(signal.reason as Error);
       });
   });
-  // Who has stopped caring need not catch it.
+  // A waiter that lost interest need not catch it.
   promise.catch(() => undefined);
   return promise;
 }
@@ -48,7 +48,7 @@ export class RevisionWaiters {
     });
   }
 
-  /** Lets go all who wait for this or less. */
+  /** Releases all that wait for this revision or less. */
   reached(revision: string): void {
     for (let first = this.#waiters.peek(); first !== undefined; first = this.#waiters.peek()) {
       if (compareResourceVersions(first.revision, revision) > 0) return;
@@ -57,7 +57,7 @@ export class RevisionWaiters {
     }
   }
 
-  /** What they wait for belongs to a history that is no more. */
+  /** Their revisions belong to the previous history. */
   resolveAll(): void {
     for (let first = this.#waiters.pop(); first !== undefined; first = this.#waiters.pop()) first.resolve();
   }
@@ -67,7 +67,7 @@ export class RevisionWaiters {
   }
 }
 
-/** Waiting for something to become true of one key. */
+/** Waiting for a condition on one key. */
 export class KeyWaiters {
   readonly #waiters = new Map<string, Set<Waiter & { isDone(): boolean }>>();
 
@@ -81,7 +81,7 @@ export class KeyWaiters {
     });
   }
 
-  /** Something has changed under this key. */
+  /** Something changed under this key. */
   changed(key: string): void {
     for (const waiter of this.#waiters.get(key) ?? []) {
       if (!waiter.isDone()) continue;
@@ -90,7 +90,7 @@ export class KeyWaiters {
     }
   }
 
-  /** Something may have changed under any. */
+  /** Something may have changed under any key. */
   allChanged(): void {
     for (const key of this.#waiters.keys()) this.changed(key);
   }

@@ -1,12 +1,12 @@
 /**
- * One watch, from asking for it to its end, as one promise that always resolves: with why it ended. A connection that is half open
- * (the other side is gone and nobody says so) is noticed by what does not come: a server sends a bookmark about every minute.
+ * One watch, from request to end, as one promise that always resolves, with the reason of the end. A half-open connection is detected by
+ * silence: a server sends a bookmark about every minute.
  */
 import type { Transport, TransportEvent, TransportRequest, TransportWatch } from "../../api/machinery/transport.ts";
 import { NOT_NEEDED, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 
-/** Servers send a bookmark every minute, give or take; two that did not come and half of a third are no delay. */
+/** Servers send a bookmark about every minute; two and a half missing ones are not a delay. */
 const SILENCE_MAX_MS = 150_000;
 
 export type WatchEnd =
@@ -14,9 +14,9 @@ export type WatchEnd =
   | { readonly is: "ended" }
   /** Not accepted, or ended by an ERROR. */
   | { readonly is: "failed"; readonly error: unknown }
-  /** Nothing was heard for too long. */
+  /** Nothing was received for too long. */
   | { readonly is: "silent" }
-  /** What was heard cannot be: the receiver's own word for why it stops. */
+  /** An invalid event: the receiver's reason to stop. */
   | { readonly is: "rejected"; readonly why: "older" | "malformed" }
   /** By the signal. */
   | { readonly is: "closed" };
@@ -26,7 +26,7 @@ export interface WatchSessionOptions {
   readonly clock: Clock;
   readonly request: Omit<TransportRequest, "verb" | "signal">;
   readonly signal: AbortSignal;
-  /** Each but ERROR, in order, until it returns an end. */
+  /** Each event but ERROR, in order, until it returns an end. */
   event(event: Exclude<TransportEvent, { type: "ERROR" }>): WatchEnd | undefined;
 }
 
@@ -36,7 +36,7 @@ export function watchOnce({ transport, clock, request, signal, event }: WatchSes
     const abort = new AbortController();
     let watch: TransportWatch | undefined;
     let isOver = false;
-    let heardAtMs = clock.monotonic();
+    let receivedAtMs = clock.monotonic();
 
     const end = (why: WatchEnd): void => {
       if (isOver) return;
@@ -46,14 +46,14 @@ export function watchOnce({ transport, clock, request, signal, event }: WatchSes
       watch?.stop();
       resolve(why);
     };
-    const hear = (heard: TransportEvent): void => {
+    const hear = (received: TransportEvent): void => {
       if (isOver) return;
-      heardAtMs = clock.monotonic();
-      const why = heard.type === "ERROR" ? ({ is: "failed", error: heard.error } as const) : event(heard);
+      receivedAtMs = clock.monotonic();
+      const why = received.type === "ERROR" ? ({ is: "failed", error: received.error } as const) : event(received);
       if (why !== undefined) end(why);
     };
     const noticeSilence = async (): Promise<void> => {
-      for (let leftMs = SILENCE_MAX_MS; leftMs > 0; leftMs = heardAtMs + SILENCE_MAX_MS - clock.monotonic()) {
+      for (let leftMs = SILENCE_MAX_MS; leftMs > 0; leftMs = receivedAtMs + SILENCE_MAX_MS - clock.monotonic()) {
         await clock.sleep(leftMs, abort.signal);
       }
       end({ is: "silent" });

@@ -1,7 +1,7 @@
 /**
- * Candidates of one election for tests, each as if in a process and on a machine of its own: with a wall clock and a monotonic clock that
- * show something else than the others', with a network that can be cut, and mortal. Whoever leads acts every 100 ms, and whenever
- * somebody acts or begins, it is looked whether two lead.
+ * Candidates of one election for tests, each as if in its own process on its own machine: with a wall clock and a monotonic clock that
+ * differ from the others', with a network that can be cut, and mortal. A leader acts every 100 ms, and every action and start checks that
+ * there are not two leaders.
  */
 import type { Lease } from "../../../api/generated/coordination.k8s.io/v1.ts";
 import { leases } from "../../../api/coordination.k8s.io/v1/lease.ts";
@@ -23,26 +23,29 @@ const ACT_EVERY_MS = 100;
 export interface Hall extends AsyncDisposable {
   readonly clock: VirtualClock;
   readonly client: Client;
-  /** "a leads at 0", "a ends at 10000", in order; seconds since the start. */
+  /** "a leads at 0", "a ends at 10000", in order; milliseconds since the start. */
   readonly log: string[];
-  /** Whenever two led at once. Always empty. */
+  /** Times at which there were two leaders. Always empty. */
   readonly violations: string[];
   stand(identity: string, options?: CandidateOptions): Candidate;
   lease(): Promise<Lease>;
-  /** Moves time until somebody other than `than` leads, and returns who, and how long it took. */
+  /** Advances time until a candidate other than `than` leads, and returns it with the elapsed time. */
   nextLeader(than?: string): Promise<{ readonly identity: string; readonly tookMs: number }>;
 }
 
 export interface CandidateOptions extends Partial<LeaderElectionOptions> {
-  /** By how much the machine's clocks differ from the others'. */
+  /** Skew of the machine's clocks. */
   readonly skewMs?: number;
   /** Default: "connected". */
   readonly network?: Network;
-  /** Whether the server lets it watch. Default: true. */
+  /** Whether the server permits it to watch. Default: true. */
   readonly mayWatch?: boolean;
 }
 
-/** "refused": every request fails at once. "silent": no answer ever comes. "lost answers": the server does it, and nobody hears of it. */
+/**
+ * "refused": every request fails at once. "silent": no response ever comes. "lost answers": the server executes the request, and the
+ * response is lost.
+ */
 export type Network = "connected" | "refused" | "silent" | "lost answers";
 
 export async function openHall(): Promise<Hall> {
@@ -143,9 +146,9 @@ export class Candidate {
   }
 }
 
-/** What a process sees of the world. */
+/** The world as a process sees it. */
 class TestProcess {
-  /** "frozen": as after SIGSTOP, time goes on without it. "dead": for ever. */
+  /** "frozen": as after SIGSTOP, time passes without it. "dead": forever. */
   state: "runs" | "frozen" | "dead" = "runs";
   network: Network;
   /** Requests so far, by verb. */
@@ -175,11 +178,11 @@ class TestProcess {
     this.transport = {
       request: async (request) => {
         this.requests.push(request.verb);
-        const isHeard = this.network !== "lost answers";
+        const isReceived = this.network !== "lost answers";
         if (this.network === "refused") throw new StatusError("ServiceUnavailable", "Connection refused");
         if (this.network === "silent") return never(request.signal);
         const answer = await transport.request(request);
-        if (!isHeard) return never(request.signal);
+        if (!isReceived) return never(request.signal);
         await this.#frozen;
         return answer;
       },
@@ -188,7 +191,7 @@ class TestProcess {
         if (!mayWatch) throw new StatusError("Forbidden", "Watching leases is not allowed");
         if (this.network !== "connected") throw new StatusError("ServiceUnavailable", "Connection refused");
         const watch = await transport.watch(request, {
-          // What comes to a process that does not run is read when it runs again.
+          // Messages to a suspended process are read when it resumes.
           event: (event) => void (this.#frozen === undefined ? listener.event(event) : this.#frozen.then(() => listener.event(event))),
           ended: () => listener.ended(),
         });
@@ -198,7 +201,7 @@ class TestProcess {
     };
   }
 
-  /** From now on the network is like this; whatever streams there are break. */
+  /** Changes the network state; open streams break. */
   cut(network: Network): void {
     this.network = network;
     for (const watch of this.#watches) watch.stop();

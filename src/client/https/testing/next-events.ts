@@ -1,17 +1,17 @@
-/** A listener that keeps what it heard and lets a test wait for it. */
+/** A watch listener that records events and lets a test wait for them. */
 import type { TransportEvent, TransportWatchListener } from "../../../api/machinery/transport.ts";
 
-export interface HeardEvents {
+export interface ReceivedEvents {
   readonly listener: TransportWatchListener;
   readonly events: readonly TransportEvent[];
-  /** How often `ended` was called. */
+  /** Number of `ended` calls. */
   readonly ends: number;
   readonly ended: Promise<void>;
-  /** Resolves when that many events were heard. */
+  /** Resolves when that many events have been delivered. */
   until(count: number): Promise<void>;
 }
 
-export function nextEvents(): HeardEvents {
+export function nextEvents(): ReceivedEvents {
   const events: TransportEvent[] = [];
   const waiting: { readonly count: number; readonly go: () => void }[] = [];
   let ends = 0;

@@ -1,4 +1,4 @@
-/** Proxies for tests: CONNECT over HTTP or HTTPS, and SOCKS 5, each with a password if it is given one. */
+/** Proxies for tests: CONNECT over HTTP or HTTPS, and SOCKS 5, optionally with a password. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -8,13 +8,13 @@ export interface ProxyServer extends AsyncDisposable {
   readonly port: number;
   /** PEM, of an https proxy. */
   readonly authority: string;
-  /** "host:port" of everything that was asked for. */
+  /** "host:port" of every request. */
   readonly targets: readonly string[];
 }
 
 export interface ProxyOptions {
   readonly scheme: "http" | "https" | "socks5";
-  /** "user:password" without which it refuses. */
+  /** "user:password" that it requires. */
   readonly login?: string;
 }
 
@@ -85,7 +85,7 @@ async function socks(socket: Socket, login: string | undefined): Promise<string 
   return target;
 }
 
-/** Whatever the name is, it is this machine. */
+/** Every name resolves to this machine. */
 async function join(socket: Socket, target: string, ready: () => void): Promise<void> {
   const upstream = connect(Number(target.split(":").at(-1)), "127.0.0.1");
   upstream.on("error", () => socket.destroy());

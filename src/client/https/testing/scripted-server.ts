@@ -1,4 +1,4 @@
-/** A server over real TLS that answers as a test says, over HTTP/2 or only HTTP/1.1, and counts what it sees. */
+/** A server over real TLS with scripted responses, over HTTP/2 or only HTTP/1.1, which counts requests and connections. */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
@@ -17,13 +17,13 @@ export type ScriptedRequest = IncomingMessage | Http2ServerRequest;
 export type Script = (request: ScriptedRequest, reply: ScriptedReply) => void;
 
 export interface ScriptedReply {
-  /** A whole answer; what is not bytes is written as JSON. */
+  /** A complete response; anything but bytes is written as JSON. */
   send(code: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
-  /** A head and the beginning of a body, or all that there will ever be of it. */
+  /** A head and the beginning of a body, which is never completed. */
   begin(bytes: Uint8Array | string, headers?: Readonly<Record<string, string>>): void;
   /** The same, and then the connection breaks. */
   cutAfter(bytes: Uint8Array | string, headers?: Readonly<Record<string, string>>): void;
-  /** Says that nothing was done with the request (HTTP/2). */
+  /** States that the request was not processed (HTTP/2). */
   refuse(): void;
   /** Breaks the connection at once. */
   cut(): void;
@@ -35,11 +35,11 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
   /** PEM. */
   readonly authority: string;
-  /** "GET /path" of everything that came, in order. */
+  /** "GET /path" of every request, in order. */
   readonly asked: readonly string[];
-  /** Made so far. */
+  /** Connections so far. */
   readonly connections: number;
-  /** Resolves when the next connection is gone. */
+  /** Resolves when the next connection is closed. */
   nextClosed(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface ScriptOptions {
   readonly protocol: Protocol;
   readonly settings?: Settings;
   readonly port?: number;
-  /** PEM of whom to ask clients for certificates of. */
+  /** CA certificates, PEM, for client certificates. */
   readonly clientAuthority?: string;
 }
 
@@ -67,7 +67,7 @@ export async function startScriptedServer(
   };
   const handler = (request: ScriptedRequest, response: ServerResponse | Http2ServerResponse): void => {
     asked.push(`${request.method} ${request.url}`);
-    // A client that goes away is part of the script.
+    // A client that disconnects is part of the script.
     request.on("error", () => undefined);
     response.on("error", () => undefined);
     script(request, replyOf(response as ServerResponse, cutAll));
@@ -87,7 +87,7 @@ export async function startScriptedServer(
       onClosed();
     });
   });
-  // A connection that nobody uses stays, however long a busy machine takes for the next request.
+  // An idle connection stays open, however long a busy machine takes for the next request.
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = 0;
   server.on("sessionError", () => undefined);
   server.listen(port, "127.0.0.1");
@@ -110,7 +110,7 @@ export async function startScriptedServer(
   };
 }
 
-/** Both kinds of responses have these functions; only their types differ. */
+/** Both response types have these functions; only their types differ. */
 function replyOf(response: ServerResponse, cut: () => void): ScriptedReply {
   return {
     send(code, body, headers = {}) {

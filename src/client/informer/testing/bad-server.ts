@@ -1,11 +1,11 @@
-/** Servers that do what a server may do on a bad day, between an informer and the wire: too old to know all options, behind, repeating. */
+/** Servers with realistic faults between an informer and the wire: too old for some options, stale, repeating. */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { compareResourceVersions } from "../../../api/machinery/resource-version.ts";
 import { StatusError } from "../../../api/machinery/status-error.ts";
 import type { Transport, TransportEvent, TransportRequest } from "../../../api/machinery/transport.ts";
 import { pick, type Random } from "../../../base/random.ts";
 
-/** Refuses `sendInitialEvents`. */
+/** Rejects `sendInitialEvents`. */
 export function withoutInitialEvents(transport: Transport): Transport {
   return {
     ...transport,
@@ -16,9 +16,9 @@ export function withoutInitialEvents(transport: Transport): Transport {
   };
 }
 
-/** Tells again, in between, what it told before on any watch. */
+/** Repeats events that it delivered before on any watch. */
 export function repeating(random: Random): (transport: Transport) => Transport {
-  const told: TransportEvent[] = [];
+  const delivered: TransportEvent[] = [];
   return (transport) => ({
     ...transport,
     watch(request, listener) {
@@ -26,9 +26,9 @@ export function repeating(random: Random): (transport: Transport) => Transport {
       return transport.watch(request, {
         ended: () => listener.ended(),
         event(event) {
-          if (event.type !== "ERROR") told.push(event);
+          if (event.type !== "ERROR") delivered.push(event);
           listener.event(event);
-          while (random.below(2) === 0 && told.length > 0) listener.event(pick(random, told));
+          while (random.below(2) === 0 && delivered.length > 0) listener.event(pick(random, delivered));
         },
       });
     },
@@ -37,14 +37,14 @@ export function repeating(random: Random): (transport: Transport) => Transport {
 
 export interface LaggingServer {
   over(transport: Transport): Transport;
-  /** From now on this is all it knows, until `catchUp`. */
+  /** From now on its state is frozen, until `catchUp`. */
   fallBehind(objects: readonly KubeObject[], revision: string): void;
   catchUp(): void;
 }
 
 /**
- * A server that shows what was a while ago. Whoever knows more is refused, if it asks for changes; if it asks for everything, it is refused
- * or answered as if the server had not heard what is known.
+ * A server with a stale state. A client that knows more is rejected if it requests changes; if it requests everything, it is rejected or
+ * answered from the stale state.
  */
 export function laggingServer(random: Random): LaggingServer {
   let past: { readonly objects: readonly KubeObject[]; readonly revision: string } | undefined;
@@ -66,7 +66,7 @@ export function laggingServer(random: Random): LaggingServer {
         const isInitial = request.options?.sendInitialEvents === true;
         const refuses = isAhead(request, revision) && (!isInitial || random.below(2) === 0);
         if (refuses) throw tooLarge(request.options?.resourceVersion ?? "", revision);
-        // As on the wire, nothing is heard before the caller has the watch. Of changes it has none to tell.
+        // As on the wire, nothing is delivered before the caller has the watch. It has no changes.
         void Promise.resolve().then(() => {
           if (isInitial) for (const object of objects) listener.event({ type: "ADDED", object });
           if (isInitial) listener.event({ type: "BOOKMARK", resourceVersion: revision, initialEventsEnd: true });

@@ -1,6 +1,6 @@
 /**
- * An informer at the end of a wire that breaks, somebody who writes meanwhile, and a book of what was written, what was told and which
- * stretches were not seen; at the end all three must agree (told.ts).
+ * An informer at the end of a failing wire, a concurrent writer, and a record of what was written, delivered and missed; at the end all
+ * three must agree (expected-calls.ts).
  */
 import assert from "node:assert/strict";
 import { configMaps } from "../../../api/core/v1/config-map.ts";
@@ -13,23 +13,23 @@ import { UNBROKEN, type ByteWire } from "../../../testing/fixtures/byte-wire.ts"
 import type { Informer } from "../informer.ts";
 import { createInformers } from "../informers.ts";
 import { withGapBook } from "./gap-book.ts";
-import { expectedLines, toldLines, type Gap, type Happened } from "./told.ts";
+import { expectedLines, deliveredLines, type Gap, type Happened } from "./expected-calls.ts";
 
 const MAPS = { group: "", version: "v1", plural: "configmaps" } as const;
 
-/** Letters of one to four bytes, so that cuts go through the middle of some. */
+/** Characters of one to four bytes, so that cuts go through the middle of some. */
 const DATA = ["", "plain", "süß", "雪が降る", "𝄞 clef"];
 
 export class BrokenWorld implements AsyncDisposable {
   readonly wire: ByteWire;
   readonly informer: Informer;
   readonly #informers;
-  readonly #told: string[] = [];
+  readonly #delivered: string[] = [];
   readonly #gaps: Gap[] = [];
   readonly #history: Happened[];
   readonly #random: Random;
 
-  /** `history`: what happened on this wire before, if it is not the first world of it. */
+  /** `history`: earlier events of this wire, if it is not its first world. */
   constructor(
     wire: ByteWire,
     options: { readonly random: Random; readonly history?: Happened[]; readonly over?: (wire: Transport) => Transport },
@@ -41,10 +41,10 @@ export class BrokenWorld implements AsyncDisposable {
     const transport = withGapBook(over(wire.transport), this.#gaps, () => this.informer.revision);
     this.#informers = createInformers({ transport, clock: wire.clock, random: random.derive("informers"), log: silentLogger });
     this.informer = this.#informers.of(configMaps);
-    this.informer.listen(toldLines(this.#told));
+    this.informer.listen(deliveredLines(this.#delivered));
   }
 
-  /** Creates, changes or deletes something. */
+  /** Creates, changes or deletes an object. */
   async write(): Promise<void> {
     const random = this.#random;
     const [namespace, name] = [pick(random, ["default", "kube-public"]), pick(random, ["a", "b", "c", "d"])];
@@ -74,7 +74,7 @@ export class BrokenWorld implements AsyncDisposable {
     }
   }
 
-  /** Whatever was broken is mended, and there is time to notice. Then everything must agree. */
+  /** Repairs all faults and waits until they are noticed. Then everything must agree. */
   async check(): Promise<void> {
     this.wire.fateOf = () => UNBROKEN;
     await this.wire.startServer();
@@ -82,10 +82,10 @@ export class BrokenWorld implements AsyncDisposable {
     await this.wire.clock.advance(400_000);
     const { items } = await this.listed();
     assert.deepEqual(this.informer.list().map(withoutClaims), items.map(withoutClaims));
-    assert.deepEqual(this.#told, expectedLines(this.#history, this.#gaps));
+    assert.deepEqual(this.#delivered, expectedLines(this.#history, this.#gaps));
   }
 
-  /** What the server has. */
+  /** The server's state. */
   async listed(): Promise<{ readonly items: readonly KubeObject[]; readonly revision: string }> {
     const answer = await this.wire.direct().request({ ...MAPS, verb: "list" });
     assert(answer.is === "list");
@@ -96,14 +96,14 @@ export class BrokenWorld implements AsyncDisposable {
     await this.#informers.close();
   }
 
-  /** Nobody else writes, so the newest revision is that of the last write; one that changes nothing has none. */
+  /** There is no other writer, so that the newest revision is that of the last write; one without effect has none. */
   async #note(is: Happened["is"], key: string, uid: string): Promise<void> {
     const revision = await this.wire.store.currentRevision();
     if (this.#history.at(-1)?.revision !== revision) this.#history.push({ is, key, uid, revision });
   }
 }
 
-/** Over the wire they are shown, in the process they are not. */
+/** Present over the wire, absent in the process. */
 function withoutClaims(object: KubeObject): KubeObject {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata };

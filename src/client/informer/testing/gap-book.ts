@@ -1,12 +1,12 @@
-/** Writes down what will be told by comparing: from what an informer knows to what it then hears as everything there is. */
+/** Records the gaps that an informer closes by comparing: from its state to the complete list that it receives next. */
 import type { Transport } from "../../../api/machinery/transport.ts";
-import type { Gap } from "./told.ts";
+import type { Gap } from "./expected-calls.ts";
 
 /** `known`: the informer's revision. */
 export function withGapBook(transport: Transport, gaps: Gap[], known: () => string): Transport {
   const heardAll = (revision: string): void => {
     const [from, to] = [Number(known()), Number(revision)];
-    // What is older is not taken.
+    // Older lists are ignored.
     if (to >= from) gaps.push({ from, to });
   };
   return {

@@ -1,4 +1,4 @@
-/** A server that answers as it is told, one answer per request in order, and writes down what it was asked. After the last answer it hangs. */
+/** A server with scripted responses, one per request in order, which records the requests. After the last response it hangs. */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { StatusError } from "../../../api/machinery/status-error.ts";
 import type { Transport, TransportEvent, TransportRequest, TransportWatchListener } from "../../../api/machinery/transport.ts";
@@ -7,16 +7,16 @@ import type { Clock } from "../../../base/clock.ts";
 export type ScriptedAnswer =
   | { readonly refuses: StatusError }
   | { readonly lists: readonly KubeObject[]; readonly revision: string; readonly continue?: string }
-  /** A watch that begins with these. */
-  | { readonly tells: readonly TransportEvent[]; readonly thenEnds?: boolean }
-  /** Nothing ever comes. */
+  /** A watch that starts with these. */
+  | { readonly delivers: readonly TransportEvent[]; readonly thenEnds?: boolean }
+  /** Never answered. */
   | { readonly hangs: true };
 
 export interface ScriptedServer extends Transport {
-  /** "0 watch resourceVersion=5": the second, the verb, the options that matter. */
+  /** "0 watch resourceVersion=5": the second, the verb, the relevant options. */
   readonly asked: string[];
   readonly requests: Omit<TransportRequest, "verb">[];
-  /** The watch that is open. */
+  /** The open watch. */
   readonly open: TransportWatchListener | undefined;
 }
 
@@ -54,10 +54,10 @@ export function scriptedServer(clock: Clock, answers: readonly ScriptedAnswer[])
       const answer = next("watch", request);
       if ("refuses" in answer) throw answer.refuses;
       if ("hangs" in answer) return new Promise(() => undefined);
-      if (!("tells" in answer)) throw new Error("The script has a list where a watch was asked for");
+      if (!("delivers" in answer)) throw new Error("The script has a list where a watch was asked for");
       open = listener;
       clock.soon(() => {
-        for (const event of answer.tells) listener.event(event);
+        for (const event of answer.delivers) listener.event(event);
         if (answer.thenEnds === true) listener.ended();
       });
       return { stop: () => listener.ended() };
@@ -91,7 +91,7 @@ export function bookmark(revision: number): TransportEvent {
   return { type: "BOOKMARK", resourceVersion: String(revision), initialEventsEnd: false };
 }
 
-/** These are all there are. */
+/** There are no others. */
 export function whole(revision: number, ...objects: readonly KubeObject[]): readonly TransportEvent[] {
   return [...objects.map(added), { type: "BOOKMARK", resourceVersion: String(revision), initialEventsEnd: true }];
 }

@@ -1,13 +1,13 @@
 /**
- * What a server says no with, as the one error: a Status with everything in it, or, where something else answered (a proxy, a page), the
- * reason and the sentence that upstream's clients make of the code.
+ * Error responses as StatusErrors: a Status with all its details, or, where something else responded (a proxy, an error page), the reason
+ * and message that upstream's clients derive from the code.
  */
 import { decodeText, parseJson } from "../../api/machinery/codec/json.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { groupResourceOf, type Json, type JsonObject } from "../../api/machinery/object.ts";
 import { reasonNamed, StatusError, type Reason } from "../../api/machinery/status-error.ts";
 
-/** What was asked, for the sentence. */
+/** The request, for the message. */
 export interface Asked {
   readonly method: string;
   readonly group?: string;
@@ -18,7 +18,7 @@ export interface Asked {
 export interface Refusal {
   readonly code: number;
   readonly body: Uint8Array;
-  /** Infinity if the server named no time. */
+  /** Infinity if the server gave no delay. */
   readonly retryAfterSeconds: number;
   readonly asked: Asked;
 }
@@ -32,7 +32,7 @@ export function isStatus(value: Json | undefined): value is JsonObject {
   return isObject(value) && value["kind"] === "Status" && (value["apiVersion"] === "v1" || value["apiVersion"] === undefined);
 }
 
-/** `httpCode`: what the answer had, if the Status says none. */
+/** `httpCode`: the response code, if the Status has none. */
 export function errorOfStatus(status: JsonObject, httpCode = 500): StatusError {
   const code = typeof status["code"] === "number" && status["code"] > 0 ? status["code"] : httpCode;
   const { metadata, details } = status;
@@ -45,7 +45,7 @@ export function errorOfStatus(status: JsonObject, httpCode = 500): StatusError {
   });
 }
 
-/** Of what a proxy says enough is kept to recognise it. */
+/** Only the beginning of a proxy's response is kept, enough to recognise it. */
 const SHOWN_LENGTH_MAX = 2_048;
 
 function unexpected({ code, body, retryAfterSeconds, asked }: Refusal): StatusError {

@@ -1,11 +1,11 @@
 /**
- * Which calls the handlers of an informer must get, word for word: told by what was written, and by which stretches were not seen. Every
- * write outside of them is told by itself; each of them is told as the difference between its ends, in the order of the keys.
+ * Computes the exact handler calls of an informer from what was written and which gaps it had. Every write outside of a gap is delivered by
+ * itself; each gap as the difference between its ends, ordered by key.
  */
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { InformerHandler } from "../informer.ts";
 
-/** Something that happened, in order of revisions. */
+/** A change, in order of revisions. */
 export interface Happened {
   readonly is: "put" | "deleted";
   readonly key: string;
@@ -13,14 +13,14 @@ export interface Happened {
   readonly revision: number;
 }
 
-/** After `from`, up to and with `to`. */
+/** After `from`, up to and including `to`. */
 export interface Gap {
   readonly from: number;
   readonly to: number;
 }
 
 /** One line per call. */
-export function toldLines(lines: string[]): InformerHandler {
+export function deliveredLines(lines: string[]): InformerHandler {
   return {
     added: (object) => void lines.push(`added ${textOf(object)}`),
     updated: (object, previous) => void lines.push(`updated ${textOf(object)} from @${previous.metadata.resourceVersion}`),

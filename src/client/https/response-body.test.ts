@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
-import { readObject, responseOf } from "./answer.ts";
+import { readObject, responseOf } from "./response-body.ts";
 
 function bytesOf(value: Json): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
@@ -32,18 +32,18 @@ const forms: readonly [verb: Verb, value: JsonObject, is: "object" | "list" | "v
   ["deletecollection", SUCCESS, "value"],
 ];
 for (const [verb, value, is] of forms) {
-  test(`${JSON.stringify(value)} as the answer to ${verb} is taken for ${is}`, () => {
+  test(`the response ${JSON.stringify(value)} to ${verb} is recognised as ${is}`, () => {
     assert.equal(answered(verb, value).is, is);
   });
 }
 
-test("items that do not say what they are are what the list is of, also of a kind whose name ends in List", () => {
+test("list items without kind get the list's kind, also for a kind whose name ends in List", () => {
   const list = answered("list", { apiVersion: "example.com/v1", kind: "AllowListList", items: [{ metadata: { name: "a" } }] });
   assert(list.is === "list");
   assert.deepEqual(list.items, [ALLOW_LIST]);
 });
 
-test("items that are no objects are not handed on", () => {
+test("list items that are not objects are rejected", () => {
   for (const item of [null, 5, []])
     assert.throws(
       () => answered("list", { kind: "PodList", items: [item] }),
@@ -51,20 +51,20 @@ test("items that are no objects are not handed on", () => {
     );
 });
 
-test("each warning is one sentence, whatever stands in it", () => {
+test("each warning is returned as one sentence, whatever it contains", () => {
   assert.deepEqual(answered("get", ALLOW_LIST, '299 - "a, \\"b\\"" "Sat, 25 Aug 2012 23:34:45 GMT", 299 k8s "c"').warnings, [
     'a, "b"',
     "c",
   ]);
 });
 
-test("a text where a document was asked for is said to be one", () => {
+test("plain text instead of a JSON document is reported as such", () => {
   const text = new TextEncoder().encode("ok");
   assert.throws(() => readObject(text, { path: "/healthz", mediaType: "text/plain; charset=utf-8" }), {
-    message: "Internal error occurred: Cannot read the answer of /healthz: it is not JSON but text/plain; charset=utf-8",
+    message: "Internal error occurred: Cannot read the response of /healthz: it is not JSON but text/plain; charset=utf-8",
   });
   assert.throws(
     () => readObject(text, { path: "/version", mediaType: "application/json" }),
-    /Cannot read the answer of \/version: invalid character/,
+    /Cannot read the response of \/version: invalid character/,
   );
 });

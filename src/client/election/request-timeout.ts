@@ -1,10 +1,10 @@
-/** A limit on how long one waits for an answer, whatever the other side does. */
+/** Timeout for a response, whatever the peer does. */
 import { StatusError } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 
 /**
- * What `call` resolves with, or a StatusError "Timeout" when the time is up; or the reason for which `attempt` is aborted by somebody
- * else. In each of these cases it returns at once, and `attempt` is aborted so that `call` gives up, too.
+ * Resolves with the result of `call`, or rejects with a StatusError "Timeout" when time is up, or with the reason for which `attempt` was
+ * aborted. It then returns at once, and `attempt` is aborted so that `call` is cancelled, too.
  */
 export async function within<T>(
   clock: Clock,

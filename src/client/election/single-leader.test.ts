@@ -8,7 +8,7 @@ import { LEASE, openHall, type Candidate, type Hall } from "./testing/candidates
 const CANDIDATES = ["a", "b", "c", "d", "e"];
 const MISFORTUNES = 30;
 
-/** Something goes wrong with one of them, or is put right. Whoever is gone is followed by one of another identity. */
+/** A fault of one candidate, or its repair. A dead candidate is replaced by one with another identity. */
 function befall(random: Random, hall: Hall, candidates: Candidate[]): string {
   const index = random.below(candidates.length);
   const { identity, process, election } = candidates[index] as Candidate;
@@ -32,7 +32,7 @@ function befall(random: Random, hall: Hall, candidates: Candidate[]): string {
   }
 }
 
-test("whatever happens to five candidates and their networks, two never lead at once, and in the end one does", async () => {
+test("under any faults of five candidates and their networks there are never two leaders, and finally one", async () => {
   const seed = testSeed();
   for (let round = 0; round < rounds({ quick: 5, full: 300 }); round++) {
     const random = seededRandom(seed).derive(`round ${round}`);

@@ -1,4 +1,4 @@
-/** What a server answers with, as the transport hands it on: an object, a list, or a value that is not kept anywhere. */
+/** Interprets a server's response body: an object, a list, or a value that is not stored. */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
 import type { Json, JsonObject, KubeObject, ListMeta } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
@@ -6,15 +6,15 @@ import { internalError, type StatusError } from "../../api/machinery/status-erro
 import type { TransportResponse } from "../../api/machinery/transport.ts";
 
 export interface Answer {
-  /** What was asked for: whether it is a list cannot be told from the name of its kind, since kinds may be called AllowList. */
+  /** Known from the request: the kind's name does not show whether it is a list, since kinds may be called AllowList. */
   readonly verb: Verb;
   readonly code: number;
   readonly body: Uint8Array;
-  /** The `Warning` header, several joined with commas. */
+  /** The `Warning` header, several joined by commas. */
   readonly warning: string | undefined;
 }
 
-/** Throws InternalError if it is not what a server of this API answers with. */
+/** Throws InternalError if it is not a response of this API. */
 export function responseOf({ verb, code, body, warning }: Answer): TransportResponse {
   const value = readObject(body);
   const warnings = warning === undefined ? NO_WARNINGS : parseWarnings(warning);
@@ -24,13 +24,13 @@ export function responseOf({ verb, code, body, warning }: Answer): TransportResp
   return { is: "value", value, warnings };
 }
 
-/** What is known of a document beside its bytes, for the sentence if it is none. */
+/** What is known of a document besides its bytes, for the error message. */
 export interface DocumentSource {
   readonly path: string;
   readonly mediaType: string | undefined;
 }
 
-/** Throws InternalError if it is anything but an object. */
+/** Throws InternalError unless it is an object. */
 export function readObject(body: Uint8Array, source?: DocumentSource): JsonObject {
   let value: Json;
   try {
@@ -43,14 +43,14 @@ export function readObject(body: Uint8Array, source?: DocumentSource): JsonObjec
   throw unreadable("it must be a JSON object, and is not", source);
 }
 
-/** What the server itself says that it is, if that is something else. */
+/** The content type that the server declares, if it is another. */
 function notJson(source: DocumentSource | undefined): string | undefined {
   const { mediaType = "" } = source ?? {};
   return mediaType === "" || /\bjson\b/i.test(mediaType) ? undefined : `it is not JSON but ${mediaType}`;
 }
 
 function unreadable(why: string, source?: DocumentSource, cause?: unknown): StatusError {
-  const what = source === undefined ? "the answer" : `the answer of ${source.path}`;
+  const what = source === undefined ? "the answer" : `the response of ${source.path}`;
   return internalError(new Error(`Cannot read ${what}: ${why}`, { cause }));
 }
 
@@ -63,12 +63,12 @@ interface Wire {
 const NO_WARNINGS: readonly string[] = [];
 const LIST = "List";
 
-/** What a list is called is up to whoever defines its kind; only if nothing is in it, its name has to do. */
+/** The list's kind is up to its definition; only for an empty list does its name have to do. */
 function isList({ kind, items }: JsonObject): boolean {
   return Array.isArray(items) || ((items === null || items === undefined) && typeof kind === "string" && kind.endsWith(LIST));
 }
 
-/** In typed lists the items do not say what they are: the list does. */
+/** Items of typed lists do not carry their kind: the list does. */
 function itemsOf({ kind: listKind, apiVersion = "", items }: JsonObject): readonly KubeObject[] {
   const kind = typeof listKind === "string" && listKind.endsWith(LIST) ? listKind.slice(0, -LIST.length) : "";
   return ((items ?? []) as readonly Json[]).map((item) => {
@@ -81,14 +81,14 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A Status, a Scale and what is made to be looked at once are not; whatever else has a name is. */
+/** A Status, a Scale and reviews are not stored; anything else with a name is. */
 function isKept({ kind, apiVersion = "", metadata }: Wire): boolean {
   if (kind === "Status" || (kind === "Scale" && apiVersion.startsWith("autoscaling/"))) return false;
   if (kind === "TokenRequest" && apiVersion.startsWith("authentication.k8s.io/")) return false;
   return typeof metadata?.name === "string" && metadata.name !== "";
 }
 
-/** One warning: its code, who says it, and the text in quotes, perhaps with a date. */
+/** One warning: code, agent, and the quoted text, optionally with a date. */
 const WARNING = /\d{3} \S+ "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g;
 
 function parseWarnings(header: string): readonly string[] {
