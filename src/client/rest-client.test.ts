@@ -227,9 +227,9 @@ test("a call with its own signal is also aborted by the client's, and a client b
 test("a response of another form is rejected", async () => {
   const transport = new Recorded();
   const client = createClient(transport);
-  await rejects(client.list(configMaps), /object came where a list was asked for/);
+  await rejects(client.list(configMaps), /Expected a list, received object/);
   transport.answer = LIST;
-  await rejects(client.get(configMaps, KEY), /A list came where an object was asked for/);
+  await rejects(client.get(configMaps, KEY), /Expected an object, received a list/);
   await rejects(client.post(pods, KEY, "eviction", {}), /A list came for eviction of pods/);
   transport.answer = SUCCESS;
   equal(await client.delete(configMaps, KEY), undefined);

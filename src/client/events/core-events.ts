@@ -20,8 +20,8 @@ const SIMILAR_WITHIN_MS = 600_000;
 const SIMILAR_PREFIX = "(combined from similar events): ";
 
 /** Spam filter: burst per source and object, and the interval after which one more is allowed. */
-const TOLD_BURST = 25;
-const TOLD_EVERY_SECONDS = 300;
+const RECORDED_BURST = 25;
+const RECORDED_EVERY_SECONDS = 300;
 
 export interface CoreEventsOptions {
   readonly component: string;
@@ -110,7 +110,7 @@ export class CoreEvents implements EventForm {
     const key = keyOf([...this.#objectKey(about), event.type]);
     const known = this.#allowances.get(key);
     if (known !== undefined) return known;
-    const bucket = new TokenBucket({ clock: this.#options.clock, perSecond: 1 / TOLD_EVERY_SECONDS, burst: TOLD_BURST });
+    const bucket = new TokenBucket({ clock: this.#options.clock, perSecond: 1 / RECORDED_EVERY_SECONDS, burst: RECORDED_BURST });
     this.#allowances.set(key, bucket);
     return bucket;
   }

@@ -202,7 +202,7 @@ async function deafWorld() {
     clock,
     write: ownWrites(createClient(inner), informers),
     release() {
-      for (const tell of held ?? []) tell();
+      for (const deliver of held ?? []) deliver();
       held = undefined;
     },
     /** The rejection after that time. */

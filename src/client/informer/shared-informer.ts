@@ -45,7 +45,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   readonly #keyWaiters = new KeyWaiters();
   /** Changes made by handlers during a delivery. */
   readonly #postponed = new Fifo<() => void>();
-  #isTelling = false;
+  #isDelivering = false;
   #isSynced = false;
   #isClosed = false;
   #revision = "";
@@ -92,7 +92,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     if (this.#isClosed) return { [Symbol.dispose]() {} };
     this.#listeners.add(listener);
     this.#alone(() => {
-      for (const object of this.#objects.list()) this.#tellOne(listener, { is: "added", object });
+      for (const object of this.#objects.list()) this.#deliverOne(listener, { is: "added", object });
     });
     if (resyncMs !== undefined) void this.#resync(listener, resyncMs);
     return { [Symbol.dispose]: () => this.#forget(listener) };
@@ -157,18 +157,18 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
 
   #change(change: () => void): void {
     if (this.#isClosed) return;
-    if (this.#isTelling) this.#postponed.push(change);
+    if (this.#isDelivering) this.#postponed.push(change);
     else this.#alone(change);
   }
 
   /** Changes caused by `work` wait until it is done. */
   #alone(work: () => void): void {
-    if (this.#isTelling) return work();
-    this.#isTelling = true;
+    if (this.#isDelivering) return work();
+    this.#isDelivering = true;
     try {
       for (let next: (() => void) | undefined = work; next !== undefined; next = this.#postponed.shift()) next();
     } finally {
-      this.#isTelling = false;
+      this.#isDelivering = false;
     }
   }
 
@@ -228,11 +228,11 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
   #recordEvent(changes: readonly Delivered<T>[]): void {
     if (changes.length === 0) return;
     const listeners = [...this.#listeners];
-    for (const delivered of changes) for (const listener of listeners) this.#tellOne(listener, delivered);
+    for (const delivered of changes) for (const listener of listeners) this.#deliverOne(listener, delivered);
   }
 
   /** A handler that throws against its contract must not affect the others. */
-  #tellOne({ handler, stop }: Listener<T>, delivered: Delivered<T>): void {
+  #deliverOne({ handler, stop }: Listener<T>, delivered: Delivered<T>): void {
     if (stop.signal.aborted) return;
     try {
       if (delivered.is === "updated") handler.updated(delivered.object, delivered.previous);
@@ -253,7 +253,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
         return; // It was removed.
       }
       this.#change(() => {
-        for (const object of this.#objects.list()) this.#tellOne(listener, { is: "updated", object, previous: object });
+        for (const object of this.#objects.list()) this.#deliverOne(listener, { is: "updated", object, previous: object });
       });
     }
   }

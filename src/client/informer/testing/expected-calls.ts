@@ -45,7 +45,7 @@ export function expectedLines(history: readonly Happened[], gaps: readonly Gap[]
     play(from, lines);
     const before: State = new Map(state);
     play(to, []);
-    tellDifference(before, state, lines);
+    deliverDifference(before, state, lines);
   }
   play(Infinity, lines);
   return lines;
@@ -64,7 +64,7 @@ function step(state: State, now: Happened, lines: string[]): void {
   );
 }
 
-function tellDifference(before: State, now: State, lines: string[]): void {
+function deliverDifference(before: State, now: State, lines: string[]): void {
   for (const key of [...new Set([...before.keys(), ...now.keys()])].toSorted()) {
     const [old, fresh] = [before.get(key), now.get(key)];
     if (old?.revision === fresh?.revision) continue;
