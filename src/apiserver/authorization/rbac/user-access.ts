@@ -169,6 +169,9 @@ class AnswerTable {
     const length = verb.length + group.length + plural.length + subresource.length;
     if (length > REMEMBERED_LENGTH_MAX || this.#budget.isSpent) return;
     this.#budget.spend();
-    innerMap(innerMap(innerMap(this.#answers, detachedText(verb)), detachedText(group)), detachedText(plural)).set(detachedText(subresource), answer);
+    innerMap(innerMap(innerMap(this.#answers, detachedText(verb)), detachedText(group)), detachedText(plural)).set(
+      detachedText(subresource),
+      answer,
+    );
   }
 }
